@@ -1,4 +1,4 @@
-import { runProgram } from '../src/ops/run-command.js';
+import { runProgram } from '../src/ops/program.js';
 import { buildDevelopmentProgram } from './program.js';
 
 /** `npm run ops -- …` in a checkout. */

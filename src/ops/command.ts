@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Actor } from '../access/audit-log.js';
 import { type OpsConfig, readOpsConfig } from '../config/config.js';
-import type { Keyring } from '../core/fingerprint.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
+import { findNamed, type Found } from './finding.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import { kebabCase, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
@@ -15,23 +15,16 @@ import {
   authorise,
   declareNeeds,
   type DeclaredNeeds,
-  findActor,
   findAdministrator,
   namedNeeds,
   needsCode,
   type Needs,
   rightOf,
-  type SignedIn,
 } from './staff/authorisation.js';
 import { databaseKey, SESSION_FILE, SessionFile } from './staff/session-file.js';
 
-export interface Ops extends OpsDeps {
+export interface Ops extends OpsDeps, AuthorisationDeps {
   readonly output: Output;
-  readonly sessions: SessionFile;
-  /** Returns the person signed in. Throws OpsError if no person is. */
-  readonly signedIn: () => Promise<SignedIn>;
-  /** Throws ConfigError if the keys are not configured. */
-  readonly encryptionKeys: () => Keyring;
   readonly config: OpsConfig;
 }
 
@@ -55,9 +48,16 @@ interface CommandFace<S extends z.ZodRawShape> {
   readonly input?: S;
 }
 
+/** Runs a command. `tenant` is what the user wrote for it; empty without the option. */
+type Run<Deps, S extends z.ZodRawShape> = (
+  ops: Deps,
+  input: Found<InputOf<S>>,
+  tenant: string,
+) => Promise<void>;
+
 /** A command that only reads. The database's address is enough, so its user need not sign in. */
 interface QuerySpec<S extends z.ZodRawShape> extends CommandFace<S> {
-  readonly run: (ops: Ops, input: InputOf<S>) => Promise<void>;
+  readonly run: Run<Ops, S>;
 }
 
 /** A command that changes data, and the right that it requires. */
@@ -65,11 +65,9 @@ interface CommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
   readonly needs: Needs<InputOf<S>>;
   /** Throws UsageError if the options do not go together, before the user's rights are checked. */
   readonly check?: (input: InputOf<S>) => void;
-  /** Returns the subject of the command, for the record of a refusal. */
-  readonly subject?: (input: InputOf<S>) => string;
   /** Whether the database's administrator may run it while no person may manage the staff. */
   readonly firstByAdministrator?: true;
-  readonly run: (ops: AuthorisedOps, input: InputOf<S>) => Promise<void>;
+  readonly run: Run<AuthorisedOps, S>;
 }
 
 /** A command that needs neither database nor configuration. */
@@ -77,14 +75,23 @@ interface LocalCommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
   readonly run: (output: Output, input: InputOf<S>) => Promise<void> | void;
 }
 
-const globals = z.object({
+/** Options that any command may have. `tenant` and `reference` are what the user wrote. */
+const common = z.object({
   json: z.boolean().default(false),
   yes: z.boolean().default(false),
   as: z.string().optional(),
   code: z.string().optional(),
   watch: z.boolean().default(false),
+  tenant: z.string().default(''),
+  reference: z.string().optional(),
 });
-type GlobalOptions = z.infer<typeof globals>;
+
+interface Given extends z.infer<typeof common> {
+  /** The command, such as `tenants add`. */
+  readonly command: string;
+  /** The subject of the command, as the user named it, for the record of a refusal. */
+  readonly subject: string;
+}
 
 export function withGlobalOptions(program: Command): Command {
   return program
@@ -112,54 +119,68 @@ export function group(summary: string, commands: Commands): CommandDefinition {
 
 /** Defines a command that only reads. Lists take the option --watch. */
 export function query<S extends z.ZodRawShape>(spec: QuerySpec<S>): CommandDefinition {
-  return define(spec, 'nothing', (options, input) =>
-    withOps(options, (ops) => {
-      if (!options.watch) return spec.run(ops, input);
+  return define(spec, 'nothing', (given, input) =>
+    withOps(given, (ops) => {
+      if (!given.watch) return runFound(spec.run, ops, input, given);
       return ops.output.watch(async () => {
         await ops.databaseClock.read(ops.database.lookup);
-        await spec.run(ops, input);
+        await runFound(spec.run, ops, input, given);
       });
     }),
   );
 }
 
 export function command<S extends z.ZodRawShape>(spec: CommandSpec<S>): CommandDefinition {
-  return define(spec, namedNeeds(spec.needs), (options, input, name) => {
+  return define(spec, namedNeeds(spec.needs), (given, input) => {
     spec.check?.(input);
-    return withOps(options, (ops, acting) => runAuthorised(spec, input, name, ops, acting));
+    return withOps(given, (ops) => runAuthorised(spec, input, given, ops));
   });
+}
+
+/** Defines a command for members of the staff who may `manage`. */
+export function managerCommand<S extends z.ZodRawShape>(
+  spec: Omit<CommandSpec<S>, 'needs'>,
+): CommandDefinition {
+  return command({ ...spec, needs: 'manage' });
 }
 
 export function localCommand<S extends z.ZodRawShape>(
   spec: LocalCommandSpec<S>,
 ): CommandDefinition {
-  return define(spec, 'nothing', (options, input) => spec.run(new Output(options), input));
+  return define(spec, 'nothing', (given, input) => spec.run(new Output(given), input));
+}
+
+/** Runs a command with the resources that its input names. */
+async function runFound<Deps extends Ops, S extends z.ZodRawShape>(
+  run: Run<Deps, S>,
+  ops: Deps,
+  input: InputOf<S>,
+  { tenant }: Given,
+): Promise<void> {
+  await run(ops, await findNamed(ops.database.reader, input, tenant), tenant);
 }
 
 /** Decides whether the user may run a command; no other place does. */
 async function runAuthorised<S extends z.ZodRawShape>(
   spec: CommandSpec<S>,
   input: InputOf<S>,
-  name: string,
+  given: Given,
   ops: Ops,
-  acting: AuthorisationDeps,
 ): Promise<void> {
   const { needs } = spec;
+  const run = (who: Ops, identity: StaffIdentity | null, actor: Actor | null): Promise<void> =>
+    runFound(spec.run, authorisedOps(who, identity, actor), input, given);
   const chosen = typeof needs === 'string' ? needs : needs.for(input);
-  if (chosen === null || chosen === 'own proof')
-    return spec.run(authorisedOps(ops, null, null), input);
+  if (chosen === null || chosen === 'own proof') return run(ops, null, null);
   const first =
     spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;
   if (first !== null) {
     const { deps, actor } = first;
-    return spec
-      .run(authorisedOps({ ...ops, ...deps }, null, actor), input)
-      .finally(() => deps.database.close());
+    return run({ ...ops, ...deps }, null, actor).finally(() => deps.database.close());
   }
-  const subject = spec.subject?.(input) ?? '';
-  const identity = await authorise(acting, chosen, { command: name, subject });
-  ops.output.assertStillAuthorised = () => assertStillAuthorised(acting, chosen, identity);
-  return spec.run(authorisedOps(ops, identity, identity), input);
+  const identity = await authorise(ops, chosen, given);
+  ops.output.assertStillAuthorised = () => assertStillAuthorised(ops, chosen, identity);
+  return run(ops, identity, identity);
 }
 
 function authorisedOps(
@@ -189,7 +210,7 @@ const WATCH = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'
 function define<S extends z.ZodRawShape>(
   spec: CommandFace<S>,
   needs: DeclaredNeeds,
-  run: (options: GlobalOptions, input: InputOf<S>, name: string) => Promise<void> | void,
+  run: (given: Given, input: InputOf<S>) => Promise<void> | void,
 ): CommandDefinition {
   return (parent, usage) => {
     const own = parent
@@ -209,7 +230,10 @@ function define<S extends z.ZodRawShape>(
       const named = argumentsOf(own);
       const given = { ...own.optsWithGlobals(), ...named };
       const input = parseInput(schema, given, new Set(Object.keys(named)));
-      await run(parseInput(globals, given), input, nameOf(own));
+      const options = parseInput(common, given);
+      const [first] = Object.values(named);
+      const subject = options.reference ?? (typeof first === 'string' ? first : '');
+      await run({ ...options, command: nameOf(own), subject }, input);
     });
   };
 }
@@ -252,25 +276,22 @@ function needsText(needs: DeclaredNeeds): string | undefined {
   return `Needs the right to ${rights}${code} (${PROGRAM} login --help).`;
 }
 
-async function withOps(
-  options: GlobalOptions,
-  work: (ops: Ops, acting: AuthorisationDeps) => Promise<void>,
-): Promise<void> {
+async function withOps(given: Given, work: (ops: Ops) => Promise<void>): Promise<void> {
   const config = readOpsConfig();
-  const output = new Output(options);
+  const output = new Output(given);
   const deps = buildOpsParts(config, (line) => output.say(line));
-  const encryptionKeys = (): Keyring => encryptionKeysOf(config);
   const path = config.OPS_SESSIONS ?? SESSION_FILE;
-  const sessions = new SessionFile(path, databaseKey(config.MYSQL_URL));
   const code = async (name: string): Promise<string | null> =>
-    options.code ??
+    given.code ??
     (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
-  const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
     // Commands date changes and decide what has expired. (docs/operations/database.md, Clocks)
     await deps.databaseClock.read(deps.database.lookup);
-    const signedIn = (): Promise<SignedIn> => findActor(acting);
-    await work({ ...deps, config, output, sessions, signedIn, encryptionKeys }, acting);
+    await work({
+      ...{ ...deps, config, output, code, key: config.OPS_KEY, as: given.as },
+      sessions: new SessionFile(path, databaseKey(config.MYSQL_URL)),
+      encryptionKeys: () => encryptionKeysOf(config),
+    });
   } finally {
     await deps.writer.idle();
     await deps.database.close();

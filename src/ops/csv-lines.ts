@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { dialectOf } from '../spreadsheets/csv/csv-rows.js';
-import { SheetProblem } from '../spreadsheets/sheet.js';
 import { OpsError } from './failures.js';
 
 export interface CsvLine {
@@ -27,17 +26,13 @@ const MAX_LINE_BYTES = 65_536;
 
 /** Reads a CSV file in UTF-8. Throws OpsError for any other file, or a wrong header. */
 export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
-  const text = readText(path);
   try {
+    const text = decode(path, readFileSync(path));
     const { delimiter, skipped } = dialectOf(text);
     const records = parsed.parse(
       parse(text.slice(skipped), {
-        delimiter,
-        record_delimiter: '\n',
-        info: true,
-        relax_column_count: true,
-        skip_empty_lines: true,
-        max_record_size: MAX_LINE_BYTES,
+        ...{ delimiter, record_delimiter: '\n', info: true },
+        ...{ relax_column_count: true, skip_empty_lines: true, max_record_size: MAX_LINE_BYTES },
       }),
     );
     const [header, ...lines] = records.map(({ record, info }) => {
@@ -55,18 +50,13 @@ export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
       fault: faultOf(names.length, length, filled),
     }));
   } catch (failure) {
+    if (failure instanceof OpsError || !(failure instanceof Error)) throw failure;
     if (failure instanceof CsvError) throw notCsv(path, failure);
-    throw failure instanceof SheetProblem ? unreadable(path, failure) : failure;
+    throw new OpsError(`${path} cannot be read: ${failure.message}`);
   }
 }
 
-function readText(path: string): string {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (failure) {
-    throw unreadable(path, failure);
-  }
+function decode(path: string, bytes: Buffer): string {
   // A corrupted name would be stored forever.
   if (!isUtf8(bytes)) {
     const [valid = ''] = bytes.toString().split('\uFFFD', 1);
@@ -74,12 +64,6 @@ function readText(path: string): string {
     throw new OpsError(`${path} is not UTF-8 (after byte ${at}): save it as "CSV UTF-8"`);
   }
   return new TextDecoder().decode(bytes).replace(/\r\n?/g, '\n');
-}
-
-function unreadable(path: string, failure: unknown): OpsError {
-  return new OpsError(
-    `${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`,
-  );
 }
 
 function checkedHeader(path: string, names: readonly string[], { required, optional }: CsvColumns) {

@@ -1,89 +1,93 @@
+import { z } from 'zod';
+import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
-import { type Adjustment, adjustments, transfers } from '../db/entities/operations.js';
-import {
-  type Account,
-  accounts,
-  type Member,
-  members,
-  type Tenant,
-  tenants,
-} from '../db/entities/parties.js';
+import { adjustments, transfers } from '../db/entities/operations.js';
+import { type Account, accounts, members, type Tenant, tenants } from '../db/entities/parties.js';
+import { payouts } from '../db/entities/payouts.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
-import type { Staff } from '../db/entities/staff.js';
 import { findStaff } from '../staff/people.js';
-import { payouts } from '../db/entities/payouts.js';
-import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
-/** Finds resources by id or common name. Functions throw OpsError if none matches. */
+/** Inputs that name a resource by its id or common name. */
 
-export async function findTenant(reader: Reader, named: string): Promise<Tenant> {
+/** A resource that an input names. It is found once the user is authorised. */
+export class Lookup<Resource> {
+  /** `tenant` is the user's name for the tenant, empty without the option. Throws OpsError. */
+  constructor(readonly find: (reader: Reader, tenant: string) => Promise<Resource>) {}
+}
+
+/** An input with its resources in place of their lookups. */
+export type Found<Input> = {
+  readonly [Name in keyof Input]: Input[Name] extends Lookup<infer Resource> | undefined
+    ? Resource | Extract<Input[Name], undefined>
+    : Input[Name];
+};
+
+export async function findNamed<Input extends object>(
+  reader: Reader,
+  input: Input,
+  tenant: string,
+): Promise<Found<Input>> {
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input))
+    found[name] = value instanceof Lookup ? await value.find(reader, tenant) : value;
+  return found as Found<Input>;
+}
+
+/** Throws OpsError with this text if `find` returns undefined. */
+function lookup<Resource>(
+  find: (reader: Reader, named: string, tenant: string) => Promise<Resource | undefined>,
+  none: (named: string, tenant: string) => string,
+) {
+  return z.string().transform(
+    (named) =>
+      new Lookup(async (reader, tenant) => {
+        const found = await find(reader, named, tenant);
+        if (found === undefined) throw new OpsError(none(named, tenant));
+        return found;
+      }),
+  );
+}
+
+function findTenant(reader: Reader, tenant: string): Promise<Tenant | undefined> {
+  const id = parseUuid(tenant);
+  return reader.find(tenants, id === null ? { name: tenant } : { id });
+}
+
+async function tenantIdOf(reader: Reader, tenant: string): Promise<Uuid> {
+  return (await named.tenant.parse(tenant).find(reader, tenant)).id;
+}
+
+async function findAccount(reader: Reader, named: string, tenant: string) {
+  const within = tenant === '' ? {} : { tenantId: await tenantIdOf(reader, tenant) };
+  const found = await reader.find(accounts, { ...within, ...accountKey(named, tenant) });
+  return found?.type === 'system' ? undefined : found;
+}
+
+function accountKey(named: string, tenant: string): Partial<Account> {
   const id = parseUuid(named);
-  const found = await reader.find(tenants, id === null ? { name: named } : { id });
-  if (found === undefined) throw new OpsError(`there is no tenant ${named}`);
-  return found;
+  if (id !== null) return { id };
+  if (tenant === '') throw new UsageError('--tenant is required with an alias or phone');
+  const alias = parseAlias(named);
+  if (alias !== null) return { alias };
+  if (named.startsWith('$')) throw new UsageError(`${named} is not a valid alias`);
+  const phone = parsePhone(named);
+  if (phone === null) throw new UsageError(`${named} is not an id, an alias ($…) or a phone`);
+  return { phone };
 }
 
-/** Returns the id of the tenant that an option names; undefined without the option. */
-export async function tenantIdOf(
-  reader: Reader,
-  named: string | undefined,
-): Promise<Uuid | undefined> {
-  return named === undefined ? undefined : (await findTenant(reader, named)).id;
-}
-
-/** An account by id, alias or phone, and its tenant by id or name (optional with an id). */
-interface AccountName {
-  readonly account: string;
-  readonly tenant?: string | undefined;
-}
-
-export async function findAccount(reader: Reader, named: AccountName): Promise<Account> {
-  const found = await reader.find(accounts, await accountKey(reader, named));
-  if (found !== undefined && found.type !== 'system') return found;
-  const where = named.tenant === undefined ? '' : ` in ${named.tenant}`;
-  throw new OpsError(`there is no account ${named.account}${where}`);
-}
-
-async function accountKey(
-  reader: Reader,
-  { account, tenant }: AccountName,
-): Promise<Partial<Account>> {
-  const within = await tenantIdOf(reader, tenant);
-  const id = parseUuid(account);
-  if (id !== null) return { id, ...(within === undefined ? {} : { tenantId: within }) };
-  if (within === undefined) throw new UsageError('--tenant is required with an alias or phone');
-  const alias = parseAlias(account);
-  if (alias !== null) return { tenantId: within, alias };
-  if (account.startsWith('$')) throw new UsageError(`${account} is not a valid alias`);
-  const phone = parsePhone(account);
-  if (phone === null) throw new UsageError(`${account} is not an id, an alias ($…) or a phone`);
-  return { tenantId: within, phone };
-}
-
-export async function findMember(reader: Reader, tenantId: Uuid, named: string): Promise<Member> {
+async function findMember(reader: Reader, named: string, tenant: string) {
+  const tenantId = await tenantIdOf(reader, tenant);
   const id = parseUuid(named);
-  const found = await reader.find(members, {
-    tenantId,
-    ...(id === null ? { name: named } : { id }),
-  });
-  if (found === undefined) throw new OpsError(`the tenant has no member ${named}`);
-  return found;
+  return reader.find(members, { tenantId, ...(id === null ? { name: named } : { id }) });
 }
 
-export async function findAdjustment(
-  reader: Reader,
-  tenantId: Uuid,
-  reference: string,
-): Promise<Adjustment> {
-  const found = await reader.find(adjustments, { tenantId, reference });
-  if (found === undefined)
-    throw new OpsError(`the tenant has no adjustment with the reference ${reference}`);
-  return found;
+async function findAdjustment(reader: Reader, reference: string, tenant: string) {
+  return reader.find(adjustments, { tenantId: await tenantIdOf(reader, tenant), reference });
 }
 
 /** Finds by id among resources that are not deleted. */
@@ -91,22 +95,29 @@ function byId<Row extends { readonly id: Uuid; readonly status: string }>(
   table: Table<Row>,
   noun: string,
 ) {
-  return async (reader: Reader, named: string): Promise<Row> => {
+  const find = async (reader: Reader, named: string): Promise<Row | undefined> => {
     const id = parseUuid(named);
     const found = id === null ? undefined : await reader.find(table, { id } as Where<Row>);
-    if (found === undefined || found.status === 'deleted')
-      throw new OpsError(`there is no ${noun} ${named}`);
-    return found;
+    return found?.status === 'deleted' ? undefined : found;
   };
+  return lookup(find, (named) => `there is no ${noun} ${named}`);
 }
 
-export const findTransfer = byId(transfers, 'transfer');
-export const findEndpoint = byId(webhookEndpoints, 'webhook endpoint');
-export const findBatch = byId(bonusBatches, 'batch');
-export const findPayout = byId(payouts, 'payout');
-
-export async function findStaffCalled(reader: Reader, name: string): Promise<Staff> {
-  const found = await findStaff(reader, name);
-  if (found === undefined) throw new OpsError(`no member of the staff is called ${name}`);
-  return found;
-}
+export const named = {
+  tenant: lookup(findTenant, (tenant) => `there is no tenant ${tenant}`),
+  /** By id, alias or phone; with an alias or a phone, the tenant is required. */
+  account: lookup(
+    findAccount,
+    (account, tenant) => `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`,
+  ),
+  member: lookup(findMember, (member) => `the tenant has no member ${member}`),
+  adjustment: lookup(
+    findAdjustment,
+    (reference) => `the tenant has no adjustment with the reference ${reference}`,
+  ),
+  transfer: byId(transfers, 'transfer'),
+  endpoint: byId(webhookEndpoints, 'webhook endpoint'),
+  batch: byId(bonusBatches, 'batch'),
+  payout: byId(payouts, 'payout'),
+  staff: lookup(findStaff, (name) => `no member of the staff is called ${name}`),
+};

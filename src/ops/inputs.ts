@@ -4,6 +4,7 @@ import { parsedText } from '../core/checked-text.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
+import { named } from './finding.js';
 
 /** Parses and checks options. Every message completes a line that begins with the option's name. */
 
@@ -58,8 +59,10 @@ export const countOrDefault = z
   .transform((given) => (given === 'default' ? null : BigInt(given)))
   .optional();
 
-export const tenant = option('<tenant> id or name of the tenant');
-export const onlyTenant = optional('<tenant> only what belongs to this tenant (id or name)');
+export const tenant = option('<tenant> id or name of the tenant', named.tenant);
+export const ofTenant = (help: string) =>
+  option(`<tenant> ${help} this tenant (id or name)`, named.tenant.optional());
+export const onlyTenant = ofTenant('only what belongs to');
 /** The tenant option of a command that names an account. */
 export const within = optional('<tenant> id or name of its tenant; needed with an alias or phone');
 

@@ -1,4 +1,3 @@
-import { buildProgram } from './program.js';
-import { runProgram } from './run-command.js';
+import { buildProgram, runProgram } from './program.js';
 
 await runProgram(buildProgram());

@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { EXAMPLE_ASSET } from '../core/amount.js';
-import { addCommands, type Commands, withGlobalOptions } from './command.js';
+import { addCommands, type Commands, group, withGlobalOptions } from './command.js';
 import { openCommand } from './commands/open.js';
 import { accountCommands } from './commands/accounts.js';
 import { aliasCommands } from './commands/aliases.js';
@@ -22,7 +22,9 @@ import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
 import { transferCommands } from './commands/transfers.js';
 import { webhookCommands } from './commands/webhooks.js';
+import { EXIT, exitCodeOf, explain, UnknownOutcome } from './failures.js';
 import { addParagraphs, PROGRAM } from './help.js';
+import { linesWithEscapes } from './output.js';
 
 const FIRST_STEPS = `
 First steps:
@@ -40,32 +42,44 @@ Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done.`;
 
 const COMMANDS: Commands = {
   ...signInCommands,
-  tenants: tenantCommands,
-  members: memberCommands,
-  tokens: tokenCommands,
-  accounts: accountCommands,
-  payins: payInCommands,
-  adjustments: adjustmentCommands,
-  batches: batchCommands,
-  fees: feeCommands,
-  limits: limitCommands,
-  policies: policyCommands,
-  transfers: transferCommands,
-  payouts: payoutCommands,
-  rails: railCommands,
-  staff: staffCommands,
-  outbox: outboxCommands,
-  sweeps: sweepCommands,
-  aliases: aliasCommands,
-  events: eventCommands,
-  keys: keyCommands,
-  webhooks: webhookCommands,
+  tenants: group('the customers of the service', tenantCommands),
+  members: group(
+    'people and programs that act for a tenant, and their roles in its accounts',
+    memberCommands,
+  ),
+  tokens: group('API tokens of members', tokenCommands),
+  accounts: group('accounts of tenants', accountCommands),
+  payins: group('money that arrives from outside', payInCommands),
+  adjustments: group('corrections: one person proposes, another approves', adjustmentCommands),
+  batches: group('batches of bonuses: show, pause, resume and cancel them', batchCommands),
+  fees: group('fees that a tenant charges on top of its operations', feeCommands),
+  limits: group('limits of one operation and of one month', limitCommands),
+  policies: group('amounts from which payments out of an account need approvals', policyCommands),
+  transfers: group(
+    'find a transfer, see what it waits for, and decide it for support',
+    transferCommands,
+  ),
+  payouts: group(
+    'money on its way to bank accounts: find it, decide it, and settle what is stuck',
+    payoutCommands,
+  ),
+  rails: group('routes by which payouts reach bank accounts', railCommands),
+  staff: group(
+    'people and programs that operate the service, their rights and authenticators',
+    staffCommands,
+  ),
+  outbox: group('entries that Temporal has not received yet', outboxCommands),
+  sweeps: group("the workers' loops for due and unfinished work", sweepCommands),
+  aliases: group('reserved aliases, which no account may take', aliasCommands),
+  events: group('the event log', eventCommands),
+  keys: group('keys of fingerprints, cursors and sealed data, and their rotation', keyCommands),
+  webhooks: group('webhook endpoints of tenants, and their deliveries', webhookCommands),
   'open <resource>': openCommand,
-  reports: reportCommands,
-  backup: backupCommands,
-  restore: restoreCommands,
+  reports: group('totals of the ledger', reportCommands),
+  backup: group('the mark that closes a copy of the database', backupCommands),
+  restore: group('reconcile a database restored to an earlier moment', restoreCommands),
   audit: auditCommand,
-  findings: findingCommands,
+  findings: group('contradictions found by the scheduled audit', findingCommands),
   'audit-log': auditLogCommand,
   'completion <shell>': completionCommand,
 };
@@ -77,4 +91,41 @@ export function buildProgram(): Command {
   addParagraphs(program, FIRST_STEPS);
   addCommands(program, COMMANDS);
   return program;
+}
+
+export async function runProgram(program: Command): Promise<void> {
+  process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
+  process.stdout.once('error', reportUnwritten).on('error', () => undefined);
+  process.exitCode = await runCommand(program, process.argv);
+}
+
+/** Runs a command with Node's `argv`. Returns the exit code. */
+export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
+  try {
+    await throwInsteadOfExit(program).parseAsync(argv);
+    return Number(process.exitCode ?? 0);
+  } catch (failure) {
+    return explainFailure(failure);
+  }
+}
+
+/** A reader such as `head` may close the output early. The command still runs to its end. */
+function reportUnwritten({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return;
+  const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
+  process.exitCode = explainFailure(new UnknownOutcome(lost));
+}
+
+function explainFailure(failure: unknown): number {
+  // Commander has already printed the fault, or the requested help.
+  if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
+  process.stderr.write(`error: ${linesWithEscapes(explain(failure))}\n`);
+  return exitCodeOf(failure);
+}
+
+/** Makes commander throw, because it would end the process in the middle of running work. */
+function throwInsteadOfExit(command: Command): Command {
+  command.exitOverride().showHelpAfterError('(--help shows its commands and options)');
+  command.commands.forEach(throwInsteadOfExit);
+  return command;
 }

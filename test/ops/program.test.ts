@@ -16,7 +16,7 @@ import { buildProgram } from '../../src/ops/program.js';
 import { ROOT } from '../support/service-process.js';
 
 const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
-const RUN_COMMAND = new URL('../../src/ops/run-command.js', import.meta.url).href;
+const RUN_COMMAND = new URL('../../src/ops/program.js', import.meta.url).href;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 

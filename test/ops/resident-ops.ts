@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
-import { buildProgram } from '../../src/ops/program.js';
-import { runCommand } from '../../src/ops/run-command.js';
+import { buildProgram, runCommand } from '../../src/ops/program.js';
 
 /** The operators' command line in a process that stays: to load it takes longer than most of its commands. See ops.ts. */
 

@@ -7,9 +7,9 @@ import { isCountry } from '../../core/countries.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
-import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
+import { type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { findAccount, findMember, findTenant } from '../finding.js';
+import { named } from '../finding.js';
 import { PROGRAM } from '../help.js';
 import {
   eitherOf,
@@ -48,17 +48,15 @@ function changeCommand(
   change: typeof freezeAccount,
   unchanged: string,
 ): CommandDefinition {
-  return command({
+  return managerCommand({
     summary,
     examples: [`accounts ${verb} '$ana' --tenant acme --reason 'asked for in ticket 118'`],
     input: {
-      account: text,
+      account: named.account,
       tenant: within,
       reason: optional('<text> why, for the audit log; up to 140 characters'),
     },
-    needs: 'manage',
-    run: async (ops, { reason = null, ...named }) => {
-      const { id, name, status } = await findAccount(ops.database.reader, named);
+    run: async (ops, { reason = null, account: { id, name, status } }) => {
       if (verb === 'close' && status !== 'closed')
         await ops.output.confirm(`Close the account of ${name} (${id})`);
       const { account, changed } = await change(ops, id, { actor: ops.actor(), reason });
@@ -68,8 +66,8 @@ function changeCommand(
   });
 }
 
-export const accountCommands = group('accounts of tenants', {
-  'open <name>': command({
+export const accountCommands = {
+  'open <name>': managerCommand({
     summary: "open an account; the name is a person's full name or a business's trade name",
     examples: [
       "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
@@ -86,15 +84,14 @@ export const accountCommands = group('accounts of tenants', {
         grants,
       ),
     },
-    needs: 'manage',
-    run: async (ops, input) => {
-      const { name, type, alias = null, phone = null } = input;
-      const { reader } = ops.database;
-      const { id: tenantId } = await findTenant(reader, input.tenant);
+    run: async (ops, input, called) => {
+      const { tenant, name, type, alias = null, phone = null } = input;
       const grants = [];
-      for (const { name: member, role } of input.grant)
-        grants.push({ memberId: (await findMember(reader, tenantId, member)).id, role });
-      const request = { tenantId, type, name, alias, phone, grants };
+      for (const { name: member, role } of input.grant) {
+        const { id } = await named.member.parse(member).find(ops.database.reader, called);
+        grants.push({ memberId: id, role });
+      }
+      const request = { tenantId: tenant.id, type, name, alias, phone, grants };
       ops.output.one(accountFields(await openAccount(ops, request, ops.actor())));
     },
   }),
@@ -103,13 +100,12 @@ export const accountCommands = group('accounts of tenants', {
     summary: "a tenant's accounts, newest first",
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
     input: { tenant, limit },
-    run: async ({ database, output }, input) => {
-      const { id } = await findTenant(database.reader, input.tenant);
-      const found = await listAccounts(database.reader, id, input.limit);
+    run: async ({ database, output }, { tenant, limit: most }, called) => {
+      const found = await listAccounts(database.reader, tenant.id, most);
       output.newest(
         found.map(accountFields),
-        input.limit,
-        `${input.tenant} has no accounts yet: ${PROGRAM} accounts open --help`,
+        most,
+        `${called} has no accounts yet: ${PROGRAM} accounts open --help`,
         ['type', 'created_at'],
       );
     },
@@ -120,9 +116,8 @@ export const accountCommands = group('accounts of tenants', {
       "accounts show '$ana' --tenant acme",
       "accounts show '+57 300 111 2233' --tenant acme --json",
     ],
-    input: { account: text, tenant: within },
-    run: async ({ database, output }, named) => {
-      const account = await findAccount(database.reader, named);
+    input: { account: named.account, tenant: within },
+    run: async ({ database, output }, { account }) => {
       const { balances, members } = await readAccountDetails(database.reader, account.id);
       const sums = balances.flatMap(({ asset, available, held }) => [
         [`${asset}_available`, { raw: available, asset }],
@@ -137,7 +132,7 @@ export const accountCommands = group('accounts of tenants', {
       });
     },
   }),
-  'verify <account>': command({
+  'verify <account>': managerCommand({
     summary:
       'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
     examples: [
@@ -145,7 +140,7 @@ export const accountCommands = group('accounts of tenants', {
       "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",
     ],
     input: {
-      account: text,
+      account: named.account,
       tenant: within,
       legalName: option('<name> as in the document; never shown to anyone else'),
       documentType: option(`<type> ${DOCUMENT_TYPES.join(', ')}`, oneOf(DOCUMENT_TYPES)),
@@ -159,19 +154,17 @@ export const accountCommands = group('accounts of tenants', {
       ),
       declaredAt: option('<time> when it was declared (default: now)', time.optional()),
     },
-    needs: 'manage',
-    run: async (ops, { account, tenant, documentNumber, documentNumberStdin, ...declared }) => {
+    run: async (ops, { account, documentNumber, documentNumberStdin, ...declared }) => {
       const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
-      const found = await findAccount(ops.database.reader, { account, tenant });
       const declaration = {
         ...declared,
-        type: found.type === 'person' ? 'person' : 'business',
+        type: account.type === 'person' ? 'person' : 'business',
         documentNumber: await readDocumentNumber(ops, documentNumber, documentNumberStdin),
         declaredAt: declared.declaredAt ?? null,
       } as const;
-      const answer = await declareVerification(deps, found.id, declaration, ops.actor());
-      ops.output.one({ name: found.name, ...answer });
-      if (found.verifiedAt !== null)
+      const answer = await declareVerification(deps, account.id, declaration, ops.actor());
+      ops.output.one({ name: account.name, ...answer });
+      if (account.verifiedAt !== null)
         ops.output.say('It was verified already: the declaration was replaced.');
     },
   }),
@@ -195,7 +188,7 @@ export const accountCommands = group('accounts of tenants', {
     'it was closed already',
   ),
   // Only by id, because system accounts have no other name.
-  'reset-clock <account-id>': command({
+  'reset-clock <account-id>': managerCommand({
     summary: "allow postings again to an account that is dated ahead of the database's clock",
     explanation: `
 An account can be dated ahead of the database's clock: the clock was set back, or a failover moved to a server whose clock
@@ -209,7 +202,6 @@ in time at this point, so lists by created_at are not exact around it.`,
       accountId: text,
       reason: option('<text> why, for the audit log; up to 140 characters'),
     },
-    needs: 'manage',
     run: async (ops, { accountId, reason }) => {
       const id = parseUuid(accountId);
       if (id === null) throw new UsageError(`${accountId} is not an id`);
@@ -221,4 +213,4 @@ in time at this point, so lists by created_at are not exact around it.`,
         ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
     },
   }),
-});
+};

@@ -7,8 +7,8 @@ import {
 } from '../../accounts/alias.js';
 import { reservedAliases } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
-import { findAccount } from '../finding.js';
+import { type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
+import { named } from '../finding.js';
 import { text, within } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -21,27 +21,23 @@ async function confirmRelease({ output }: Ops, { alias, name }: Account): Promis
 }
 
 export const aliasChangeCommands = {
-  'set-alias <account> <alias>': command({
+  'set-alias <account> <alias>': managerCommand({
     summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
-    input: { account: text, alias: text, tenant: within },
-    needs: 'manage',
-    run: async (ops, { alias, ...named }) => {
-      const found = await findAccount(ops.database.reader, named);
-      if (found.alias !== null && found.alias !== alias) await confirmRelease(ops, found);
-      ops.output.one(accountFields(await setAlias(ops, found.id, alias, ops.actor())));
+    input: { account: named.account, alias: text, tenant: within },
+    run: async (ops, { alias, account }) => {
+      if (account.alias !== null && account.alias !== alias) await confirmRelease(ops, account);
+      ops.output.one(accountFields(await setAlias(ops, account.id, alias, ops.actor())));
     },
   }),
-  'release-alias <account>': command({
+  'release-alias <account>': managerCommand({
     summary: 'release the alias of an account; it is blocked for 90 days',
     examples: ["accounts release-alias '$ana' --tenant acme"],
-    input: { account: text, tenant: within },
-    needs: 'manage',
-    run: async (ops, named) => {
-      const found = await findAccount(ops.database.reader, named);
-      if (found.alias !== null) await confirmRelease(ops, found);
-      ops.output.one(accountFields(await releaseAlias(ops, found.id, ops.actor())));
-      if (found.alias === null) ops.output.say('Nothing was changed: it has no alias.');
+    input: { account: named.account, tenant: within },
+    run: async (ops, { account }) => {
+      if (account.alias !== null) await confirmRelease(ops, account);
+      ops.output.one(accountFields(await releaseAlias(ops, account.id, ops.actor())));
+      if (account.alias === null) ops.output.say('Nothing was changed: it has no alias.');
     },
   }),
 };
@@ -52,11 +48,10 @@ function reservationCommand(
   change: typeof reserveAlias,
   unchanged: string,
 ): CommandDefinition {
-  return command({
+  return managerCommand({
     summary,
     examples: [`aliases ${verb} '$tesoreria'`],
     input: { alias: text },
-    needs: 'manage',
     run: async (ops, { alias }) => {
       const isChanged = await change(ops, alias, ops.actor());
       ops.output.one({ alias, reserved: verb === 'reserve' });
@@ -65,7 +60,7 @@ function reservationCommand(
   });
 }
 
-export const aliasCommands = group('reserved aliases, which no account may take', {
+export const aliasCommands = {
   'reserve <alias>': reservationCommand(
     'reserve',
     'reserve an alias, so that no other account may take it; an account that has it keeps it',
@@ -89,4 +84,4 @@ export const aliasCommands = group('reserved aliases, which no account may take'
       output.list(rows, 'No alias is reserved.');
     },
   }),
-});
+};

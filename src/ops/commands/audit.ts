@@ -8,9 +8,8 @@ import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
 import { auditLog } from '../../db/entities/identity.js';
 import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
-import { command, group, type Ops, query } from '../command.js';
+import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { tenantIdOf } from '../finding.js';
 import { flag, limit, onlyTenant, option, optional, text } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -19,9 +18,8 @@ export const auditCommand = query({
   examples: ['audit', 'audit --tenant acme --json'],
   input: { tenant: onlyTenant },
   run: async ({ database, output }, { tenant }) => {
-    const tenantId = await tenantIdOf(database.reader, tenant);
     const { findings, checked } = await audit(database, {
-      ...(tenantId === undefined ? {} : { tenantId }),
+      ...(tenant && { tenantId: tenant.id }),
       onProgress: (done, total) => output.progress('Auditing', done, total),
     });
     const rows = Object.entries(checked).map(
@@ -62,7 +60,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
   },
   run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isVerification }) => {
     const { database, output } = ops;
-    const tenantId = await tenantIdOf(database.reader, tenant);
+    const tenantId = tenant?.id;
     if (isVerification) return verify(ops, tenantId);
     const entries = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
     const rows = entries.map((entry) => ({
@@ -80,7 +78,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
   const heads = await chainHeads(database.reader, tenantId);
   const { findings } = await verifyAuditLog(database, {
-    ...(tenantId === undefined ? {} : { tenantId }),
+    ...(tenantId && { tenantId }),
     onProgress: (done, total) => output.progress('Verifying', done, total),
   });
   if (findings.length > 0) {
@@ -104,7 +102,7 @@ function findingFields(finding: AuditFinding): Fields {
   };
 }
 
-export const findingCommands = group('contradictions found by the scheduled audit', {
+export const findingCommands = {
   list: query({
     summary: 'unacknowledged contradictions, newest first',
     explanation: FINDINGS,
@@ -119,15 +117,13 @@ export const findingCommands = group('contradictions found by the scheduled audi
       output.newest(rows.map(findingFields), most, 'Nothing was found.');
     },
   }),
-  'acknowledge <id>': command({
+  'acknowledge <id>': managerCommand({
     summary: 'acknowledge a finding once it has been examined; this ends its alarm',
     explanation: FINDINGS,
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
     ],
     input: { id: text, reason: option('<text> its cause, for the audit log') },
-    needs: 'manage',
-    subject: ({ id }) => id,
     run: async (ops, { id: given, reason: text }) => {
       const id = parseUuid(given);
       if (id === null) throw new UsageError(`${given} is not the id of a finding`);
@@ -149,4 +145,4 @@ export const findingCommands = group('contradictions found by the scheduled audi
       ops.output.one(findingFields(found));
     },
   }),
-});
+};

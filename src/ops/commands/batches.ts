@@ -9,9 +9,9 @@ import { batchList } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { isAccepted, pendingRows } from '../../batches/rules.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
-import { command, type CommandDefinition, group, query } from '../command.js';
-import { findBatch, findTenant } from '../finding.js';
-import { duration, limit, option, status, tenant, text } from '../inputs.js';
+import { command, type CommandDefinition, managerCommand, query } from '../command.js';
+import { named } from '../finding.js';
+import { duration, limit, option, status, tenant } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: BonusBatch): Fields {
@@ -52,14 +52,12 @@ function controlCommand(
       `batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`,
     ],
     input: {
-      batch: text,
+      batch: named.batch,
       reason: option(`<text> why, up to ${MAX_REASON} characters; the audit log keeps it`),
     },
     needs: `bonus_batch.${action}`,
-    subject: ({ batch }) => batch,
-    run: async (ops, input) => {
+    run: async (ops, { batch, ...input }) => {
       const reason = checkedText('reason', input.reason, MAX_REASON);
-      const batch = await findBatch(ops.database.reader, input.batch);
       if (more.question !== undefined) await ops.output.confirm(more.question(batch));
       const request = { batchId: batch.id, action, by: ops.by(), reason, actId: newId() };
       const result = await performBatchAction(ops, request);
@@ -69,23 +67,22 @@ function controlCommand(
   });
 }
 
-export const batchCommands = group('batches of bonuses: show, pause, resume and cancel them', {
+export const batchCommands = {
   list: query({
     summary: "a tenant's batches, newest first",
     examples: ['batches list --tenant acme --status executing'],
     input: { tenant, status: status(BATCH_STATUSES), limit },
     run: async ({ database, output }, { tenant, status, limit: most }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
+      const filter = { tenantId: tenant.id, status };
+      const found = await listNewest(batchList, database.reader, filter, most);
       output.newest(found.map(batchLine), most, 'No results.', ['rejected', 'pending']);
     },
   }),
   'show <batch>': query({
     summary: 'one batch: its state, its sums, and how much of it has been paid',
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
-    input: { batch: text },
-    run: async ({ database, output }, input) =>
-      output.one(batchFields(await findBatch(database.reader, input.batch))),
+    input: { batch: named.batch },
+    run: async ({ output }, { batch }) => output.one(batchFields(batch)),
   }),
   'pause <batch>': controlCommand(
     'pause',
@@ -104,15 +101,14 @@ export const batchCommands = group('batches of bonuses: show, pause, resume and 
           : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
     },
   ),
-  'remove-uploads': command({
+  'remove-uploads': managerCommand({
     summary: 'delete the bytes of files validated long enough ago; their hashes stay',
     examples: ['batches remove-uploads --older-than 7d --yes'],
     input: { olderThan: option('<time> minimum time since validation: 7d, 24h', duration) },
-    needs: 'manage',
     run: async (ops, { olderThan }) => {
       await ops.output.confirm('Delete the bytes of validated files');
       const before = instant(ops.clock() - olderThan);
       ops.output.one({ removed: await deleteUploadedBytes(ops, before, ops.actor()) });
     },
   }),
-});
+};

@@ -7,12 +7,13 @@ type Shell = (typeof SHELLS)[number];
 
 const NAME = 'money-ops';
 
-/** The words that can follow a command. */
-interface CompletionEntry {
-  /** Path of the command, such as `/tenants/add`. Empty for the program itself. */
-  readonly path: string;
-  readonly words: readonly { readonly word: string; readonly meaning: string }[];
+interface Word {
+  readonly word: string;
+  readonly meaning: string;
 }
+
+/** The words that can follow a command, by its path: `/tenants/add`, empty for the program. */
+type Completions = readonly (readonly [path: string, words: readonly Word[]])[];
 
 export const completionCommand: CommandDefinition = (program, usage) => {
   localCommand({
@@ -28,39 +29,29 @@ It completes the program money-ops, which npm links (npm link, or npm install of
 };
 
 export function completionScript(program: Command, shell: Shell): string {
-  const entries = completionEntries(program, '', globalOptions(program));
-  return shell === 'bash' ? bashScript(entries) : zshScript(entries);
+  const globals = program.options.filter(({ long }) => long !== '--version');
+  const completions = completionsOf(program, '', globals);
+  return shell === 'bash' ? bashScript(completions) : zshScript(completions);
 }
 
-function globalOptions(program: Command): readonly Option[] {
-  return program.options.filter(({ long }) => long !== '--version');
-}
-
-function completionEntries(
-  command: Command,
-  path: string,
-  globals: readonly Option[],
-): CompletionEntry[] {
-  const own = path === '' ? command.options : [...command.options, ...globals];
-  const options = own.flatMap(({ long, description }) =>
-    typeof long === 'string' ? [{ word: long, meaning: description }] : [],
-  );
-  const commands = command.commands.map((child) => ({
-    word: child.name(),
-    meaning: child.description(),
-  }));
-  const help = { word: '--help', meaning: 'explain it, with examples' };
+function completionsOf(command: Command, path: string, globals: readonly Option[]): Completions {
+  const options = path === '' ? command.options : [...command.options, ...globals];
+  const words = [
+    ...command.commands.map((child) => ({ word: child.name(), meaning: child.description() })),
+    ...options.map(({ long, description }) => ({ word: long ?? '', meaning: description })),
+    { word: '--help', meaning: 'explain it, with examples' },
+  ];
   return [
-    { path, words: [...commands, ...options, help] },
+    [path, words],
     ...command.commands.flatMap((child) =>
-      completionEntries(child, `${path}/${child.name()}`, globals),
+      completionsOf(child, `${path}/${child.name()}`, globals),
     ),
   ];
 }
 
 /** Returns a script that finds the command before the cursor. Ignores words of other kinds. */
-function positionScript(entries: readonly CompletionEntry[], words: string): string {
-  const paths = entries.flatMap(({ path }) => (path === '' ? [] : [path]));
+function positionScript(completions: Completions, words: string): string {
+  const paths = completions.flatMap(([path]) => (path === '' ? [] : path));
   return `  local at= word
   for word in ${words}; do
     case "$at/$word" in
@@ -69,43 +60,38 @@ function positionScript(entries: readonly CompletionEntry[], words: string): str
   done`;
 }
 
-function bashScript(entries: readonly CompletionEntry[]): string {
-  const cases = entries.map(
-    ({ path, words }) => `    '${path}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
-  );
+function casesScript(completions: Completions, assign: (words: readonly Word[]) => string): string {
+  const cases = completions.map(([path, words]) => `    '${path}') ${assign(words)} ;;`);
+  return `  case "$at" in
+${cases.join('\n')}
+  esac`;
+}
+
+function bashScript(completions: Completions): string {
   return `# Completes ${NAME} in bash: source <(${NAME} completion bash)
 _money_ops() {
-${positionScript(entries, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+${positionScript(completions, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
   local words=
-  case "$at" in
-${cases.join('\n')}
-  esac
+${casesScript(completions, (words) => `words='${words.map(({ word }) => word).join(' ')}'`)}
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _money_ops ${NAME}
 `;
 }
 
-function zshScript(entries: readonly CompletionEntry[]): string {
-  const cases = entries.map(
-    ({ path, words }) =>
-      `    '${path}') found=(${words.map(({ word, meaning }) => zshItem(word, meaning)).join(' ')}) ;;`,
-  );
+function zshScript(completions: Completions): string {
+  const item = ({ word, meaning }: Word): string => {
+    const text = `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
+    return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  };
   return `#compdef ${NAME}
 # Completes ${NAME} in zsh: source <(${NAME} completion zsh), after compinit
 _money_ops() {
-${positionScript(entries, '"${(@)words[2,CURRENT-1]}"')}
+${positionScript(completions, '"${(@)words[2,CURRENT-1]}"')}
   local -a found
-  case "$at" in
-${cases.join('\n')}
-  esac
+${casesScript(completions, (words) => `found=(${words.map(item).join(' ')})`)}
   _describe '${NAME}' found || _files
 }
 compdef _money_ops ${NAME}
 `;
-}
-
-function zshItem(word: string, meaning: string): string {
-  const text = `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -12,9 +12,9 @@ import {
   proposeRefund,
   type RefundMoves,
 } from '../../funding/fee-refunds.js';
-import { type AuthorisedOps, command, group, query } from '../command.js';
+import { type AuthorisedOps, command, managerCommand, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { findTenant } from '../finding.js';
+import type { Found } from '../finding.js';
 import { PROGRAM } from '../help.js';
 import { asset, assetName, flag, oneOf, option, optional, raw, tenant, time } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';
@@ -29,7 +29,7 @@ const input = {
   reason: optional('<text> why, up to 110 characters; whoever paid reads it with the movement'),
   approve: flag('post what another person proposed under the reference'),
 };
-type Input = z.infer<z.ZodObject<typeof input>>;
+type Input = Found<z.infer<z.ZodObject<typeof input>>>;
 
 const feeRefundCommand = command({
   summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
@@ -51,7 +51,6 @@ replaces rejected refunds, and adds what has changed since.`,
     anyOf: ['adjustment.propose', 'adjustment.approve'],
     for: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
   },
-  subject: ({ reference }) => reference,
   check: ({ approve, ...given }) => {
     const { operation, asset, from, to, reason } = given;
     const named = [operation, asset, from, to, reason].filter((one) => one !== undefined).length;
@@ -60,13 +59,13 @@ replaces rejected refunds, and adds what has changed since.`,
         'give --approve alone, or --operation, --asset, --from, --to and --reason',
       );
   },
-  run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
+  run: (ops, given, called) => (given.approve ? post(ops, given) : propose(ops, given, called)),
 });
 
-async function propose(ops: AuthorisedOps, given: Input): Promise<void> {
+async function propose(ops: AuthorisedOps, given: Input, called: string): Promise<void> {
   const { tenant, reference, operation, asset: of, from, to, reason } = given;
   if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
-  const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+  const tenantId = tenant.id;
   const request = { tenantId, operation, asset: of, from, to, reference, reason: reason ?? '' };
   const plan = await planRefund(ops.database.reader, request);
   if (countOf(plan.moves) > 0) {
@@ -78,12 +77,14 @@ async function propose(ops: AuthorisedOps, given: Input): Promise<void> {
   ops.output.one({ reference, operations: plan.operations, total, ...left });
   if (plan.operations + countOf(plan.moves) > 0)
     ops.output.say(
-      `A second person posts it: ${PROGRAM} fees refund --tenant ${tenant} --reference ${reference} --approve`,
+      `A second person posts it: ${PROGRAM} fees refund --tenant ${called} --reference ${reference} --approve`,
     );
 }
 
-async function post(ops: AuthorisedOps, { tenant, reference }: Input): Promise<void> {
-  const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+async function post(
+  ops: AuthorisedOps,
+  { tenant: { id: tenantId }, reference }: Input,
+): Promise<void> {
   const moves = await proposedRefund(ops.database.reader, tenantId, reference);
   if (countOf(moves) > 0) {
     await ops.output.confirm(capitalised(described(moves)));
@@ -141,8 +142,8 @@ function feeFields(schedule: FeeScheduleRow): Fields {
 
 const operation = option(`<operation> ${FEE_OPERATIONS.join(', ')}`, oneOf(FEE_OPERATIONS));
 
-export const feeCommands = group('fees that a tenant charges on top of its operations', {
-  set: command({
+export const feeCommands = {
+  set: managerCommand({
     summary:
       'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
     examples: [
@@ -164,9 +165,8 @@ export const feeCommands = group('fees that a tenant charges on top of its opera
       floor: option('<raw> never less than this (default: 0)', raw.prefault('0')),
       cap: option('<raw> never more than this (default: no cap)', raw.optional()),
     },
-    needs: 'manage',
     run: async (ops, { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...of }) => {
-      const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+      const tenantId = tenant.id;
       const schedule = { tenantId, ...of, flatRaw, basisPoints, floorRaw, capRaw: cap ?? null };
       await setFeeSchedule(ops, schedule, ops.actor());
       ops.output.one(feeFields(schedule));
@@ -176,23 +176,20 @@ export const feeCommands = group('fees that a tenant charges on top of its opera
     summary: 'what a tenant charges; anything not listed is free',
     examples: ['fees list --tenant acme'],
     input: { tenant },
-    run: async ({ database, output }, { tenant }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      const schedules = await listFeeSchedules(database.reader, id);
-      output.list(schedules.map(feeFields), `${tenant} charges nothing.`);
+    run: async ({ database, output }, { tenant }, called) => {
+      const schedules = await listFeeSchedules(database.reader, tenant.id);
+      output.list(schedules.map(feeFields), `${called} charges nothing.`);
     },
   }),
-  remove: command({
+  remove: managerCommand({
     summary: 'make an operation in an asset free from now on',
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: { tenant, operation, asset },
-    needs: 'manage',
-    run: async (ops, { tenant, ...of }) => {
-      const { id } = await findTenant(ops.database.reader, tenant);
-      const removed = await removeFeeSchedule(ops, { tenantId: id, ...of }, ops.actor());
-      if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
+    run: async (ops, { tenant, ...of }, called) => {
+      const removed = await removeFeeSchedule(ops, { tenantId: tenant.id, ...of }, ops.actor());
+      if (!removed) throw new OpsError(`${called} has no fee on ${of.operation} in ${of.asset}`);
       ops.output.one({ removed: true, ...of });
     },
   }),
   refund: feeRefundCommand,
-});
+};

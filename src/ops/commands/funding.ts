@@ -8,9 +8,9 @@ import {
   rejectAdjustment,
 } from '../../funding/service.js';
 import { adjustmentResource } from '../../funding/schemas.js';
-import { command, group, query } from '../command.js';
-import { findAccount, findAdjustment, findTenant } from '../finding.js';
-import { asset, eitherOf, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
+import { command, query } from '../command.js';
+import { named } from '../finding.js';
+import { asset, eitherOf, limit, option, optional, raw, status, tenant } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -18,7 +18,7 @@ const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);
 
 const MOVED = {
-  account: option('<account> id, alias or phone'),
+  account: option('<account> id, alias or phone', named.account),
   tenant: optional('<tenant> id or name of the tenant; needed with an alias or phone'),
   amount: option(
     `<raw> an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
@@ -42,12 +42,9 @@ function decisionCommand(
   return command({
     summary,
     examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
-    input: { reference: text, tenant },
+    input: { reference: named.adjustment, tenant },
     needs: `adjustment.${action}`,
-    subject: ({ reference }) => reference,
-    run: async (ops, { reference, tenant }) => {
-      const { id } = await findTenant(ops.database.reader, tenant);
-      const adjustment = await findAdjustment(ops.database.reader, id, reference);
+    run: async (ops, { reference: adjustment }) => {
       if (adjustment.status === 'proposed') await ops.output.confirm(question(adjustment));
       const decided = await decide(ops, adjustment, ops.by());
       ops.output.one(adjustmentFields(decided.resource));
@@ -57,7 +54,7 @@ function decisionCommand(
   });
 }
 
-export const payInCommands = group('money that arrives from outside', {
+export const payInCommands = {
   record: command({
     summary: 'credit an account with money that arrived from outside',
     examples: [
@@ -65,9 +62,7 @@ export const payInCommands = group('money that arrives from outside', {
     ],
     input: { ...MOVED, description: optional("<text> what the account's owner reads") },
     needs: 'payin.record',
-    subject: ({ reference }) => reference,
-    run: async (ops, { reference, description = null, ...input }) => {
-      const account = await findAccount(ops.database.reader, input);
+    run: async (ops, { account, reference, description = null, ...input }) => {
       const amount = { raw: input.amount, asset: input.asset };
       await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
       const { id: accountId, tenantId } = account;
@@ -81,9 +76,9 @@ export const payInCommands = group('money that arrives from outside', {
       if (replayed) ops.output.say(REPLAYED);
     },
   }),
-});
+};
 
-export const adjustmentCommands = group('corrections: one person proposes, another approves', {
+export const adjustmentCommands = {
   'propose <in|out>': command({
     summary: 'propose to add money to an account (in) or take it out (out); nothing moves yet',
     examples: [
@@ -95,9 +90,7 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
       reason: option("<text> why; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
-    subject: ({ reference }) => reference,
-    run: async (ops, { reference, reason, ...input }) => {
-      const account = await findAccount(ops.database.reader, input);
+    run: async (ops, { account, reference, reason, ...input }) => {
       const { resource, replayed } = await proposeAdjustment(ops, {
         ...{ tenantId: account.tenantId, accountId: account.id, reference, reason, by: ops.by() },
         direction: input['in|out'],
@@ -132,10 +125,9 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
     examples: ['adjustments list --tenant acme --status proposed'],
     input: { tenant, status: status(ADJUSTMENT_STATUSES), limit },
     run: async ({ database, output }, { tenant, status, limit: most }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      const found = await listAdjustments(database.reader, id, status ?? null, most);
+      const found = await listAdjustments(database.reader, tenant.id, status ?? null, most);
       const detailsOnly = ['id', 'account_id', 'decided_at'];
       output.newest(found.map(adjustmentFields), most, 'No results.', detailsOnly);
     },
   }),
-});
+};

@@ -5,9 +5,8 @@ import type { FieldProblem, Refusal } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Member, members as memberTable } from '../../db/entities/parties.js';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
-import { command } from '../command.js';
+import { managerCommand } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { findTenant } from '../finding.js';
 import { type CsvLine, readCsv } from '../csv-lines.js';
 import { flag, grants, optional, tenant, text } from '../inputs.js';
 
@@ -17,7 +16,7 @@ const MAX_SHOWN = 20;
 /** How many accounts are opened in one transaction. */
 const GROUP = 500;
 
-export const importCommand = command({
+export const importCommand = managerCommand({
   summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
   explanation: `
 The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order. Put a value that
@@ -43,9 +42,8 @@ The command exits with 1 if there was a bad line.`,
     dryRun: flag('report what would happen, and open nothing'),
     report: optional('<csv> write every bad line into this file'),
   },
-  needs: 'manage',
   run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
-    const { id: tenantId } = await findTenant(database.reader, tenant);
+    const tenantId = tenant.id;
     const members = await database.reader.select(memberTable, { tenantId });
     const lines = readAccountLines(readCsv(file, COLUMNS), tenantId, members);
     const report = reportPath === undefined ? null : openReport(reportPath, file);

@@ -6,7 +6,7 @@ import { countByFingerprintKey } from '../../ledger/fingerprint-keys.js';
 import { BANK_ACCOUNTS } from '../../payouts/secrets.js';
 import { AUTHENTICATORS } from '../../staff/authenticator.js';
 import { WEBHOOK_SECRETS } from '../../webhooks/secrets.js';
-import { command, group, query } from '../command.js';
+import { managerCommand, query } from '../command.js';
 import { text } from '../inputs.js';
 import type { Output } from '../output.js';
 
@@ -61,78 +61,72 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
   return [everywhere, `keep ${others.join(', ')} for ever: idempotency keys are kept as long`];
 }
 
-export const keyCommands = group(
-  'keys of fingerprints, cursors and sealed data, and their rotation',
-  {
-    list: query({
-      summary:
-        'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
-      examples: ['keys list'],
-      run: async ({ database, output }) => {
-        const uses = await countUses(database.reader, output);
-        const rows = idsOf([...uses.values()]).map((keyId) => ({
-          key_id: keyId,
-          ...Object.fromEntries(
-            Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0]),
-          ),
-        }));
-        output.list(rows, 'No key is used yet.');
-      },
-    }),
-    'roll <key-id>': query({
-      summary: 'the next step towards using this key for everything new',
-      explanation: `
+export const keyCommands = {
+  list: query({
+    summary:
+      'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
+    examples: ['keys list'],
+    run: async ({ database, output }) => {
+      const uses = await countUses(database.reader, output);
+      const rows = idsOf([...uses.values()]).map((keyId) => ({
+        key_id: keyId,
+        ...Object.fromEntries(Array.from(uses, ([name, counts]) => [name, counts.get(keyId) ?? 0])),
+      }));
+      output.list(rows, 'No key is used yet.');
+    },
+  }),
+  'roll <key-id>': query({
+    summary: 'the next step towards using this key for everything new',
+    explanation: `
 A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
   1. Put the new key last, in every process. Nothing is written under it yet.
   2. When every process has it (the metric keyring_keys shows it), put it first, in every process.
 A process that lacks a key answers 503 to what was written under it, or postpones the work. A wrong order loses
 nothing, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`,
-      examples: ['keys roll k2'],
-      input: {
-        keyId: text.regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
-      },
-      run: async ({ database, output }, { keyId }) => {
-        const [fingerprints, ...sealed] = (await countUses(database.reader, output)).values();
-        const counts: Record<KeyringName, readonly Counts[] | null> = {
-          FINGERPRINT_KEYS: fingerprints === undefined ? [] : [fingerprints],
-          // Clients hold the cursors, so they cannot be counted.
-          CURSOR_KEYS: null,
-          ENCRYPTION_KEYS: sealed,
+    examples: ['keys roll k2'],
+    input: {
+      keyId: text.regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
+    },
+    run: async ({ database, output }, { keyId }) => {
+      const [fingerprints, ...sealed] = (await countUses(database.reader, output)).values();
+      const counts: Record<KeyringName, readonly Counts[] | null> = {
+        FINGERPRINT_KEYS: fingerprints === undefined ? [] : [fingerprints],
+        // Clients hold the cursors, so they cannot be counted.
+        CURSOR_KEYS: null,
+        ENCRYPTION_KEYS: sealed,
+      };
+      const rows = KEYRINGS.map((keyring) => {
+        const own = counts[keyring];
+        const others = own === null ? [] : idsOf(own).filter((id) => id !== keyId);
+        const under = own === null ? null : sumOf(own, keyId);
+        return {
+          keyring,
+          made_under_it: under,
+          made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
+          next:
+            under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
         };
-        const rows = KEYRINGS.map((keyring) => {
-          const own = counts[keyring];
-          const others = own === null ? [] : idsOf(own).filter((id) => id !== keyId);
-          const under = own === null ? null : sumOf(own, keyId);
-          return {
-            keyring,
-            made_under_it: under,
-            made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
-            next:
-              under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
-          };
-        });
-        output.list(rows, '');
-      },
-    }),
-    rotate: command({
-      summary:
-        'reseal everything under the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
-      examples: ['keys rotate'],
-      needs: 'manage',
-      run: async (ops) => {
-        const { database, clock, output } = ops;
-        const encryptionKeys = ops.encryptionKeys();
-        const onProgress = output.progress.bind(output, 'Sealing');
-        const deps = { database, clock, encryptionKeys, onProgress };
-        const all = Object.values(SEALED);
-        // Checked before the first secret is encrypted again: all or none.
-        for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
-        const done: [string, number][] = [];
-        for (const secrets of all)
-          done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
-        output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
-        output.say('Remove an old key only when every process runs with the new first key.');
-      },
-    }),
-  },
-);
+      });
+      output.list(rows, '');
+    },
+  }),
+  rotate: managerCommand({
+    summary:
+      'reseal everything under the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
+    examples: ['keys rotate'],
+    run: async (ops) => {
+      const { database, clock, output } = ops;
+      const encryptionKeys = ops.encryptionKeys();
+      const onProgress = output.progress.bind(output, 'Sealing');
+      const deps = { database, clock, encryptionKeys, onProgress };
+      const all = Object.values(SEALED);
+      // Checked before the first secret is encrypted again: all or none.
+      for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
+      const done: [string, number][] = [];
+      for (const secrets of all)
+        done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
+      output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
+      output.say('Remove an old key only when every process runs with the new first key.');
+    },
+  }),
+};

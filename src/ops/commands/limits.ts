@@ -15,20 +15,10 @@ import { EXAMPLE_ASSET } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import type { Account } from '../../db/entities/parties.js';
-import { command, group, type Ops, query } from '../command.js';
+import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { findAccount } from '../finding.js';
-import {
-  asset,
-  flag,
-  option,
-  raw,
-  rawOrDefault,
-  seconds,
-  text,
-  wholeNumber,
-  within,
-} from '../inputs.js';
+import { named } from '../finding.js';
+import { asset, flag, option, raw, rawOrDefault, seconds, wholeNumber, within } from '../inputs.js';
 import type { Fields } from '../output.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
@@ -47,50 +37,47 @@ async function show({ database, clock, output }: Ops, account: Account): Promise
   output.list(rows, 'It has no limits.');
 }
 
-export const limitCommands = group('limits of one operation and of one month', {
+export const limitCommands = {
   'show <account>': query({
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
-    input: { account: text, tenant: within },
-    run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
+    input: { account: named.account, tenant: within },
+    run: (ops, { account }) => show(ops, account),
   }),
-  'set <account>': command({
+  'set <account>': managerCommand({
     summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
     ],
     input: {
-      account: text,
+      account: named.account,
       tenant: within,
       asset,
       minimum: option(`<raw> minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
       maximum: option(`<raw> maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
       month: option(`<raw> maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
     },
-    needs: 'manage',
-    run: async (ops, { account: named, tenant, ...change }) => {
-      const { minimum, maximum, month } = change;
+    check: ({ minimum, maximum, month }) => {
       if (minimum === undefined && maximum === undefined && month === undefined)
         throw new UsageError('give at least one of --minimum, --maximum and --month');
-      const account = await findAccount(ops.database.reader, { account: named, tenant });
+    },
+    run: async (ops, { account, tenant: _, ...change }) => {
       await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor());
       await show(ops, account);
     },
   }),
-  'clear <account>': command({
+  'clear <account>': managerCommand({
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: text, tenant: within, asset },
-    needs: 'manage',
-    run: async (ops, { asset: of, ...named }) => {
-      const account = await findAccount(ops.database.reader, named);
+    input: { account: named.account, tenant: within, asset },
+    run: async (ops, { asset: of, account }) => {
       const cleared = await clearAccountLimits(ops, account.id, of, ops.actor());
       await show(ops, account);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
     },
   }),
-});
+};
 
 function policyFields(policy: AccountPolicy): Fields {
   const { asset, threshold: raw, pending } = policy;
@@ -111,70 +98,61 @@ async function listOf({ database, clock, output }: Ops, accountId: Uuid): Promis
   output.list(policies.map(policyFields), 'Nothing of it needs approval.');
 }
 
-export const policyCommands = group(
-  'amounts from which payments out of an account need approvals',
-  {
-    'set <account>': command({
-      summary:
-        'require approvals from an amount on; pending operations keep the policy of their creation',
-      explanation: `
+export const policyCommands = {
+  'set <account>': managerCommand({
+    summary:
+      'require approvals from an amount on; pending operations keep the policy of their creation',
+    explanation: `
 A batch whose total reaches the threshold, even of one row, does not wait for these approvals: one member other than its
 uploader executes it. With --refuses-batches the batch is rejected when it is validated. If the tenant has a delay (tenants
 policy-delay), a higher threshold, fewer approvals, a longer time and no more --refuses-batches take effect after the delay,
 for members and operators. Setting the policy in force again withdraws a change that waits.`,
-      examples: [
-        `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
-        `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,
-      ],
-      input: {
-        account: text,
-        tenant: within,
-        asset,
-        threshold: option(
-          "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
-          raw,
-        ),
-        approvals: option(
-          `<count> how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
-          wholeNumber(1, MAX_APPROVALS).prefault('1'),
-        ),
-        expiresIn: option(
-          '<time> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
-          seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
-        ),
-        refusesBatches: flag(
-          'reject a batch whose total reaches the threshold when it is validated',
-        ),
-      },
-      needs: 'manage',
-      run: async (
-        { database, clock, actor, output },
-        { account, tenant, expiresIn: expiresInS, ...policy },
-      ) => {
-        const { id: accountId } = await findAccount(database.reader, { account, tenant });
-        const change = { accountId, ...policy, expiresInS };
-        output.one(policyFields(await setPolicy(database, clock, change, actor())));
-      },
-    }),
-    'list <account>': query({
-      summary: "an account's policies, one for each asset at most",
-      examples: ["policies list '$acme' --tenant acme"],
-      input: { account: text, tenant: within },
-      run: async (ops, named) => listOf(ops, (await findAccount(ops.database.reader, named)).id),
-    }),
-    'remove <account>': command({
-      summary:
-        "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
-      examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
-      input: { account: text, tenant: within, asset },
-      needs: 'manage',
-      run: async (ops, { asset: of, ...named }) => {
-        const { database, clock, actor, output } = ops;
-        const { id } = await findAccount(database.reader, named);
-        const removed = await removePolicy(database, clock, id, of, actor());
-        await listOf(ops, id);
-        if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
-      },
-    }),
-  },
-);
+    examples: [
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
+      `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,
+    ],
+    input: {
+      account: named.account,
+      tenant: within,
+      asset,
+      threshold: option(
+        "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
+        raw,
+      ),
+      approvals: option(
+        `<count> how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
+        wholeNumber(1, MAX_APPROVALS).prefault('1'),
+      ),
+      expiresIn: option(
+        '<time> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
+        seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+      ),
+      refusesBatches: flag('reject a batch whose total reaches the threshold when it is validated'),
+    },
+    run: async (
+      { database, clock, actor, output },
+      { account, tenant: _, expiresIn: expiresInS, ...policy },
+    ) => {
+      const change = { accountId: account.id, ...policy, expiresInS };
+      output.one(policyFields(await setPolicy(database, clock, change, actor())));
+    },
+  }),
+  'list <account>': query({
+    summary: "an account's policies, one for each asset at most",
+    examples: ["policies list '$acme' --tenant acme"],
+    input: { account: named.account, tenant: within },
+    run: (ops, { account }) => listOf(ops, account.id),
+  }),
+  'remove <account>': managerCommand({
+    summary:
+      "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
+    examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
+    input: { account: named.account, tenant: within, asset },
+    run: async (ops, { asset: of, account: { id } }) => {
+      const { database, clock, actor, output } = ops;
+      const removed = await removePolicy(database, clock, id, of, actor());
+      await listOf(ops, id);
+      if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
+    },
+  }),
+};

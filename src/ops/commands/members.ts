@@ -12,14 +12,13 @@ import {
   revokeTokensOf,
   rotateToken,
 } from '../../access/tokens.js';
-import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { ROLES, SCOPES } from '../../core/permissions.js';
 import type { Reader } from '../../db/database.js';
 import { type Member, members, type Token, tokens } from '../../db/entities/parties.js';
-import { type AuthorisedOps, command, group, query } from '../command.js';
+import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { findAccount, findMember, findTenant } from '../finding.js';
+import { named } from '../finding.js';
 import { PROGRAM } from '../help.js';
 import {
   cidrs,
@@ -42,83 +41,66 @@ function memberFields(member: Member): Fields {
 
 const PLACE = {
   tenant,
-  account: optional('<account> id, alias or phone of one account'),
+  account: option('<account> id, alias or phone of one account', named.account.optional()),
   allAccounts: flag('every account that the tenant has now'),
 };
 
-/** Returns the member and the account, or null for all accounts of the tenant. */
-async function findPlace(
-  reader: Reader,
-  named: { member: string; tenant: string; account?: string | undefined; allAccounts: boolean },
-): Promise<{ readonly member: Member; readonly accountId: Uuid | null }> {
-  const { account } = named;
-  if ((account !== undefined) === named.allAccounts)
+function checkPlace({ account, allAccounts }: { account?: unknown; allAccounts: boolean }): void {
+  if ((account !== undefined) === allAccounts)
     throw new UsageError('give either --account or --all-accounts');
-  const { id: tenantId } = await findTenant(reader, named.tenant);
-  const member = await findMember(reader, tenantId, named.member);
-  if (account === undefined) return { member, accountId: null };
-  return { member, accountId: (await findAccount(reader, { account, tenant: tenantId })).id };
 }
 
-export const memberCommands = group(
-  'people and programs that act for a tenant, and their roles in its accounts',
-  {
-    'add <name>': command({
-      summary: 'add a member, without a role at first',
-      examples: ['members add payroll --tenant acme'],
-      input: { name: text, tenant },
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, { name, tenant }) => {
-        const { id } = await findTenant(database.reader, tenant);
-        output.one(memberFields(await addMember(database, clock, id, name, actor())));
-      },
-    }),
-    'grant <member> <role>': command({
-      summary: `give a member a role (${ROLES.join(', ')}), replacing any other role there`,
-      examples: [
-        "members grant payroll operator --tenant acme --account '$acme-treasury'",
-        'members grant auditor viewer --tenant acme --all-accounts',
-      ],
-      input: { member: text, role: oneOf(ROLES), ...PLACE },
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, input) => {
-        const { member, accountId } = await findPlace(database.reader, input);
-        let accounts = 1;
-        if (accountId === null)
-          accounts = await grantRoleEverywhere(database, clock, member, input.role, actor());
-        else await grantRole(database, clock, member, accountId, input.role, actor());
-        output.one({ member: member.name, role: input.role, accounts });
-      },
-    }),
-    'remove-role <member>': command({
-      summary: "take a member's role away",
-      examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
-      input: { member: text, ...PLACE },
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, input) => {
-        const { member, accountId } = await findPlace(database.reader, input);
-        const accounts = await removeRole(database, clock, member, accountId, actor());
-        output.one({ member: member.name, accounts });
-      },
-    }),
-    list: query({
-      summary: "a tenant's members, and in how many accounts they have which role",
-      examples: ['members list --tenant acme'],
-      input: { tenant },
-      run: async ({ database, output }, { tenant }) => {
-        const { id } = await findTenant(database.reader, tenant);
-        const rows = (await listMembers(database.reader, id)).map(({ member, roles }) => ({
-          ...memberFields(member),
-          roles: Object.fromEntries(roles),
-        }));
-        output.list(
-          rows,
-          `${tenant} has no members yet: ${PROGRAM} members add NAME --tenant ${tenant}`,
-        );
-      },
-    }),
-  },
-);
+export const memberCommands = {
+  'add <name>': managerCommand({
+    summary: 'add a member, without a role at first',
+    examples: ['members add payroll --tenant acme'],
+    input: { name: text, tenant },
+    run: async ({ database, clock, actor, output }, { name, tenant }) =>
+      output.one(memberFields(await addMember(database, clock, tenant.id, name, actor()))),
+  }),
+  'grant <member> <role>': managerCommand({
+    summary: `give a member a role (${ROLES.join(', ')}), replacing any other role there`,
+    examples: [
+      "members grant payroll operator --tenant acme --account '$acme-treasury'",
+      'members grant auditor viewer --tenant acme --all-accounts',
+    ],
+    input: { member: named.member, role: oneOf(ROLES), ...PLACE },
+    check: checkPlace,
+    run: async ({ database, clock, actor, output }, { member, role, account }) => {
+      let accounts = 1;
+      if (account === undefined)
+        accounts = await grantRoleEverywhere(database, clock, member, role, actor());
+      else await grantRole(database, clock, member, account.id, role, actor());
+      output.one({ member: member.name, role, accounts });
+    },
+  }),
+  'remove-role <member>': managerCommand({
+    summary: "take a member's role away",
+    examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
+    input: { member: named.member, ...PLACE },
+    check: checkPlace,
+    run: async ({ database, clock, actor, output }, { member, account }) => {
+      const id = account?.id ?? null;
+      const accounts = await removeRole(database, clock, member, id, actor());
+      output.one({ member: member.name, accounts });
+    },
+  }),
+  list: query({
+    summary: "a tenant's members, and in how many accounts they have which role",
+    examples: ['members list --tenant acme'],
+    input: { tenant },
+    run: async ({ database, output }, { tenant }, called) => {
+      const rows = (await listMembers(database.reader, tenant.id)).map(({ member, roles }) => ({
+        ...memberFields(member),
+        roles: Object.fromEntries(roles),
+      }));
+      output.list(
+        rows,
+        `${called} has no members yet: ${PROGRAM} members add NAME --tenant ${called}`,
+      );
+    },
+  }),
+};
 
 function tokenFields(token: Token, memberName: string): Fields {
   return {
@@ -134,11 +116,8 @@ const SHOWN_ONCE = 'The token is shown only now: keep it where only its user can
 
 async function revokeAll(
   { database, clock, actor, output }: AuthorisedOps,
-  tenant: string,
-  name: string,
+  member: Member,
 ): Promise<void> {
-  const { id } = await findTenant(database.reader, tenant);
-  const member = await findMember(database.reader, id, name);
   await output.confirm(`Revoke every live token of ${member.name}`);
   const revoked = await revokeTokensOf(database, clock, member, actor());
   const rows = revoked.map((token) => tokenFields(token, member.name));
@@ -146,6 +125,7 @@ async function revokeAll(
   if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
 }
 
+/** Returns a token, and the name of its member. Throws OpsError. */
 async function findToken(reader: Reader, keyId: string) {
   const token = await reader.find(tokens, { keyId });
   if (token === undefined) throw new OpsError(`there is no token with the key id ${keyId}`);
@@ -153,8 +133,8 @@ async function findToken(reader: Reader, keyId: string) {
   return { token, memberName: member?.name ?? token.memberId };
 }
 
-export const tokenCommands = group('API tokens of members', {
-  'issue <name>': command({
+export const tokenCommands = {
+  'issue <name>': managerCommand({
     summary: 'issue a token for a member; it is shown once, and only its hash is kept',
     examples: [
       "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
@@ -163,7 +143,7 @@ export const tokenCommands = group('API tokens of members', {
     input: {
       name: text,
       tenant,
-      member: option('<member> id or name of the member that it acts for'),
+      member: option('<member> id or name of the member that it acts for', named.member),
       scopes: option(
         `<scopes> comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
         scopes,
@@ -177,10 +157,7 @@ export const tokenCommands = group('API tokens of members', {
         cidrs,
       ),
     },
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, input) => {
-      const { id } = await findTenant(database.reader, input.tenant);
-      const member = await findMember(database.reader, id, input.member);
+    run: async ({ database, clock, actor, output }, { member, ...input }) => {
       const request = { ...input, expiresAt: input.expires ?? null };
       const issued = await issueToken(database, clock, member, request, actor());
       output.one({ token: issued.text, ...tokenFields(issued.token, member.name) });
@@ -191,19 +168,18 @@ export const tokenCommands = group('API tokens of members', {
     summary: "a tenant's tokens, including revoked ones, without their secrets",
     examples: ['tokens list --tenant acme'],
     input: { tenant },
-    run: async ({ database, output }, { tenant }) => {
-      const { id: tenantId } = await findTenant(database.reader, tenant);
+    run: async ({ database, output }, { tenant }, called) => {
       const [own, people] = await Promise.all([
-        listTokens(database.reader, tenantId),
-        database.reader.select(members, { tenantId }),
+        listTokens(database.reader, tenant.id),
+        database.reader.select(members, { tenantId: tenant.id }),
       ]);
       const nameOf = new Map(people.map(({ id, name }) => [id, name]));
       const rows = own.map((one) => tokenFields(one, nameOf.get(one.memberId) ?? one.memberId));
-      const none = `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`;
+      const none = `${called} has no tokens yet: ${PROGRAM} tokens issue --help`;
       output.list(rows, none, ['cidrs', 'created_at']);
     },
   }),
-  'revoke [key-id]': command({
+  'revoke [key-id]': managerCommand({
     summary:
       'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
     examples: [
@@ -213,18 +189,20 @@ export const tokenCommands = group('API tokens of members', {
     input: {
       keyId: optionalText,
       tenant: optional('<tenant> id or name of the tenant'),
-      member: optional(
+      member: option(
         '<member> instead of a key id: every live token of this member (id or name)',
+        named.member.optional(),
       ),
     },
-    needs: 'manage',
-    run: async (ops, { keyId, tenant, member }) => {
-      if (keyId === undefined && tenant !== undefined && member !== undefined)
-        return revokeAll(ops, tenant, member);
-      if (keyId === undefined || tenant !== undefined || member !== undefined)
+    check: ({ keyId, tenant, member }) => {
+      const isNamed = [tenant, member].map((one) => one !== undefined);
+      if (isNamed.includes(keyId !== undefined))
         throw new UsageError(
           'give the key id of a token, or --tenant and --member for all tokens of a member',
         );
+    },
+    run: async (ops, { keyId = '', member }) => {
+      if (member !== undefined) return revokeAll(ops, member);
       const { database, clock, actor, output } = ops;
       const { token, memberName } = await findToken(database.reader, keyId);
       if (token.revokedAt === null)
@@ -232,7 +210,7 @@ export const tokenCommands = group('API tokens of members', {
       output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
     },
   }),
-  'rotate <key-id>': command({
+  'rotate <key-id>': managerCommand({
     summary:
       'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
     examples: [
@@ -246,7 +224,6 @@ export const tokenCommands = group('API tokens of members', {
         duration.prefault('0s'),
       ),
     },
-    needs: 'manage',
     run: async ({ database, clock, actor, output }, { keyId, grace }) => {
       const { token, memberName } = await findToken(database.reader, keyId);
       const end = grace === 0 ? 'now' : 'after the grace';
@@ -264,4 +241,4 @@ export const tokenCommands = group('API tokens of members', {
       output.say(SHOWN_ONCE);
     },
   }),
-});
+};

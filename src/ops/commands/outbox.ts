@@ -6,15 +6,15 @@ import { counted } from '../../core/plural.js';
 import { integer, nullable, string, time } from '../../db/columns.js';
 import type { DatabaseDeps, Reader } from '../../db/database.js';
 import { outbox } from '../../db/entities/outbox.js';
+import type { Tenant } from '../../db/entities/parties.js';
 import { transact } from '../../db/transact.js';
 import { MIN_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import type { WorkflowResource } from '../../temporal/workflow-resources.js';
-import { type AuthorisedOps, command, group, type Ops, query } from '../command.js';
+import { type AuthorisedOps, group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { tenantIdOf } from '../finding.js';
-import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
+import { flag, limit, ofTenant, onlyTenant, optional, optionalText } from '../inputs.js';
 import { rowFields } from '../output.js';
 
 const SLICE = 500;
@@ -78,14 +78,10 @@ twenty minutes by a fault of its own becomes a dead letter, which waits until an
 
 const MAX_ERRORS = 5;
 
-async function filterOf(
-  { database }: Ops,
-  tenant: string | undefined,
-  resource: string | undefined,
-): Promise<OutboxFilter> {
+function filterOf(tenant: Tenant | undefined, resource: string | undefined): OutboxFilter {
   const resourceId = resource === undefined ? undefined : parseUuid(resource);
   if (resourceId === null) throw new UsageError(`${resource ?? ''} is not the id of a resource`);
-  return { tenantId: await tenantIdOf(database.reader, tenant), resourceId };
+  return { tenantId: tenant?.id, resourceId };
 }
 
 /** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
@@ -100,7 +96,7 @@ async function record(
   await transact(database, (transaction) => recordAction(transaction, actor(), clock(), entry));
 }
 
-export const outboxCommands = group('entries that Temporal has not received yet', {
+export const outboxCommands = {
   status: query({
     summary: 'the number of entries, the age of the oldest, and why they are stuck',
     explanation: OUTBOX,
@@ -144,9 +140,8 @@ export const outboxCommands = group('entries that Temporal has not received yet'
       dead: flag('only dead letters: entries that failed too often'),
       limit,
     },
-    run: async (ops, { tenant, resource, dead: isDead, limit: most }) => {
-      const { database, clock, output } = ops;
-      const filter = { ...(await filterOf(ops, tenant, resource)), isDead };
+    run: async ({ database, clock, output }, { tenant, resource, dead: isDead, limit: most }) => {
+      const filter = { ...filterOf(tenant, resource), isDead };
       const found = await new Outbox(database, clock).list(filter, most);
       const rows = found.map((entry) => ({
         ...rowFields(outbox, entry, 'resourceType resourceId tenantId createdAt'),
@@ -159,7 +154,7 @@ export const outboxCommands = group('entries that Temporal has not received yet'
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
   }),
-  'release [resource-id]': command({
+  'release [resource-id]': managerCommand({
     summary:
       'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
     explanation: OUTBOX,
@@ -171,28 +166,26 @@ export const outboxCommands = group('entries that Temporal has not received yet'
     ],
     input: {
       resourceId: optionalText,
-      tenant: optional('<tenant> what belongs to this tenant (id or name)'),
+      tenant: ofTenant('what belongs to'),
       dead: flag('dead letters, of the tenant if one is named'),
       all: flag('every entry'),
     },
-    needs: 'manage',
     run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
       if (all === (isDead || resourceId !== undefined || tenant !== undefined))
         throw new UsageError('give a resource id, --tenant or --dead, or --all alone');
       const { database, clock, output } = ops;
-      const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
+      const filter = { ...filterOf(tenant, resourceId), isDead };
       const released = await new Outbox(database, clock).release(filter);
       await record(ops, 'outbox.release', filter, released);
       output.one({ released });
       if (released === 0) output.say('Nothing was changed: no entry matches.');
     },
   }),
-  rebuild: command({
+  rebuild: managerCommand({
     summary:
       'write the missing entries of everything that waits, as after a restore; repeating it is safe',
     explanation: OUTBOX,
     examples: ['outbox rebuild'],
-    needs: 'manage',
     run: async (ops) => {
       const { output } = ops;
       const rebuilt = await rebuildOutbox(ops, output.progress.bind(output, 'Looking'));
@@ -201,9 +194,9 @@ export const outboxCommands = group('entries that Temporal has not received yet'
       output.list(rebuilt, '');
     },
   }),
-});
+};
 
-export const sweepCommands = group("the workers' loops for due and unfinished work", {
+export const sweepCommands = {
   list: query({
     summary: 'every sweep, and the worker process that runs it',
     explanation: `
@@ -228,7 +221,7 @@ dies, another takes over within ten seconds.`,
         );
     },
   }),
-});
+};
 
 const days = z.string().transform((given, context) => {
   if (given === 'forever') return null;
@@ -242,18 +235,17 @@ async function show({ database, output }: Ops): Promise<void> {
   output.one({ kept_days: days, kept: days === null ? 'forever' : `${days} days` });
 }
 
-export const eventCommands = group('the event log', {
+export const eventCommands = {
   retention: group('how long the log keeps events', {
     show: query({
       summary: 'how long events are kept',
       examples: ['events retention show'],
       run: (ops) => show(ops),
     }),
-    'set <days>': command({
+    'set <days>': managerCommand({
       summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
       examples: ['events retention set 400', 'events retention set forever'],
       input: { days },
-      needs: 'manage',
       run: async (ops, input) => {
         if (input.days !== null)
           await ops.output.confirm(
@@ -264,4 +256,4 @@ export const eventCommands = group('the event log', {
       },
     }),
   }),
-});
+};

@@ -18,10 +18,10 @@ import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { SubmissionQueue } from '../../payouts/submission-queue.js';
 import { Outbox } from '../../temporal/outbox.js';
-import { command, group, type Ops, query } from '../command.js';
+import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { findPayout } from '../finding.js';
-import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
+import { named } from '../finding.js';
+import { flag, limit, oneOf, option, optional } from '../inputs.js';
 import { payoutList } from '../../payouts/service.js';
 import {
   eventLine,
@@ -127,7 +127,7 @@ const PAYOUTS: OperationCommands<Payout> = {
     'payouts list --tenant acme --json',
   ],
   present: (_, found) => Promise.resolve(found.map(payoutFields)),
-  find: ({ database }, id) => findPayout(database.reader, id),
+  named: named.payout,
   show,
   described: (_, payout) => Promise.resolve(`the payout ${described(payout)}`),
   approval: payoutApproval,
@@ -152,65 +152,62 @@ function described(payout: Payout): string {
   return `of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;
 }
 
-export const payoutCommands = group(
-  'money on its way to bank accounts: find it, decide it, and settle what is stuck',
-  {
-    list: operationListCommand(PAYOUTS),
-    'show <id>': query({
-      summary:
-        'one payout: what it waits for, the reports of its rail, and the proposals of the staff',
-      examples: [`payouts show ${EXAMPLE_ID}`],
-      input: { id: text },
-      run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
-    }),
-    stuck: query({
-      summary:
-        'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
-      explanation: `
+export const payoutCommands = {
+  list: operationListCommand(PAYOUTS),
+  'show <id>': query({
+    summary:
+      'one payout: what it waits for, the reports of its rail, and the proposals of the staff',
+    examples: [`payouts show ${EXAMPLE_ID}`],
+    input: { id: named.payout },
+    run: (ops, { id: payout }) => show(ops, payout),
+  }),
+  stuck: query({
+    summary:
+      'payouts with an unknown outcome or a contradiction by their rail; the longest stuck first',
+    explanation: `
 Ask the rail again with payouts retry. If it does not know, ask the bank, and resolve the payout by its answer:
 payouts resolve, with a second person's approval. An outcome is never guessed.`,
-      examples: ['payouts stuck', 'payouts stuck --json'],
-      input: { limit },
-      run: async ({ database: { reader }, clock, output }, { limit: most }) => {
-        const { items: found } = await readWaiting(reader, 'stuck', { skip: 0, limit: most });
-        const rows = [];
-        for (const payout of found)
-          rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));
-        const detailsOnly = ['to', 'rail_reference', 'created_at', 'stuck_for_s'];
-        output.list(rows, 'No payout is stuck.', detailsOnly);
-      },
-    }),
-    ...approvalActCommands(PAYOUTS, '; until the rail has it'),
-    'retry <id>': command({
-      summary:
-        'ask the rail for the outcome now; an order that the rail never received is submitted again under the same key',
-      explanation: `
+    examples: ['payouts stuck', 'payouts stuck --json'],
+    input: { limit },
+    run: async ({ database: { reader }, clock, output }, { limit: most }) => {
+      const { items: found } = await readWaiting(reader, 'stuck', { skip: 0, limit: most });
+      const rows = [];
+      for (const payout of found)
+        rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));
+      const detailsOnly = ['to', 'rail_reference', 'created_at', 'stuck_for_s'];
+      output.list(rows, 'No payout is stuck.', detailsOnly);
+    },
+  }),
+  ...approvalActCommands(PAYOUTS, '; until the rail has it'),
+  'retry <id>': command({
+    summary:
+      'ask the rail for the outcome now; an order that the rail never received is submitted again under the same key',
+    explanation: `
 Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. If a rail accepted the payout and
 now denies it, nothing is submitted: resolve the payout instead. Nothing is submitted while a resolution is proposed, or
 after the payout has ended; the rail is only asked.`,
-      examples: [`payouts retry ${EXAMPLE_ID}`],
-      input: { id: text },
-      needs: 'resolve',
-      run: async (ops, { id }) => {
-        const payout = await findPayout(ops.database.reader, id);
-        const { tenantId, status } = payout;
-        if (status !== 'approved' && payout.submittedAt === null)
-          throw new OpsError(
-            `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
-          );
-        const subject = { subjectType: 'payout', subjectId: payout.id };
-        const auditEntry = { tenantId, action: 'payout.retry', ...subject, details: { status } };
-        // Recorded before the rail is called, so that the person is known in any case.
-        await recordOnce(ops, newId(), ops.actor(), auditEntry);
-        const after = await askNow(ops, payout);
-        const entry = { tenantId, resourceType: 'payout', resourceId: payout.id } as const;
-        if (after.status !== status) await new Outbox(ops.database, ops.clock).add([entry]);
-        await show(ops, after);
-      },
-    }),
-    'resolve <id>': command({
-      summary: "resolve a payout by the bank's answer: one person proposes, another approves",
-      explanation: `
+    examples: [`payouts retry ${EXAMPLE_ID}`],
+    input: { id: named.payout },
+    needs: 'resolve',
+    run: async (ops, { id: payout }) => {
+      const { tenantId, status } = payout;
+      if (status !== 'approved' && payout.submittedAt === null)
+        throw new OpsError(
+          `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
+        );
+      const subject = { subjectType: 'payout', subjectId: payout.id };
+      const auditEntry = { tenantId, action: 'payout.retry', ...subject, details: { status } };
+      // Recorded before the rail is called, so that the person is known in any case.
+      await recordOnce(ops, newId(), ops.actor(), auditEntry);
+      const after = await askNow(ops, payout);
+      const entry = { tenantId, resourceType: 'payout', resourceId: payout.id } as const;
+      if (after.status !== status) await new Outbox(ops.database, ops.clock).add([entry]);
+      await show(ops, after);
+    },
+  }),
+  'resolve <id>': command({
+    summary: "resolve a payout by the bank's answer: one person proposes, another approves",
+    explanation: `
   payouts resolve ID --outcome OUTCOME --reason TEXT   proposes; nothing moves yet
   payouts resolve ID --approve                         a second person applies the proposal
   payouts resolve ID --reject                          ends the proposal
@@ -222,59 +219,56 @@ contradicts itself and the payout is right as it is.
 Nothing is submitted while a resolution is proposed. Before money is returned the rail is asked to void the payment, which
 needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order must be at least
 PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time ends.`,
-      examples: [
-        `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
-        `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
-      ],
-      input: {
-        id: text,
-        outcome: option(
-          `<outcome> the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
-          oneOf(RESOLUTION_OUTCOMES).optional(),
-        ),
-        reason: optional(`<text> why, up to ${MAX_REASON} characters`),
-        approve: flag('apply what another person proposed'),
-        reject: flag('end the proposal'),
-      },
-      needs: {
-        anyOf: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
-        for: ({ approve, reject }) =>
-          approve
-            ? 'payout.resolve_approve'
-            : reject
-              ? 'payout.resolve_reject'
-              : 'payout.resolve_propose',
-      },
-      subject: ({ id }) => id,
-      check: ({ outcome, reason, approve, reject }) => {
-        if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
-          throw new UsageError('give one of --outcome, --approve and --reject');
-        if (outcome !== undefined && reason === undefined)
-          throw new UsageError('--reason is required');
-      },
-      run: async (ops, { id, outcome, reason, approve }) => {
-        const payout = await findPayout(ops.database.reader, id);
-        const by = ops.by();
-        const seen = await readSeen(ops.database.reader, payout);
-        if (outcome !== undefined) {
-          const proposal = { outcome, reason: reason ?? '', by };
-          await show(ops, await proposeResolution(ops.writer, seen, proposal));
-          return ops.output.say(
-            `A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`,
-          );
-        }
-        if (seen.open !== undefined)
-          await ops.output.confirm(
-            `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.open)}`,
-          );
-        const quietMs = (rail: string): number =>
-          ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
-        const settled = approve
-          ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
-          : rejectResolution(ops.writer, seen, by);
-        await show(ops, await settled);
-      },
-    }),
-    reconcile: reconcileCommand,
-  },
-);
+    examples: [
+      `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
+      `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
+    ],
+    input: {
+      id: named.payout,
+      outcome: option(
+        `<outcome> the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
+        oneOf(RESOLUTION_OUTCOMES).optional(),
+      ),
+      reason: optional(`<text> why, up to ${MAX_REASON} characters`),
+      approve: flag('apply what another person proposed'),
+      reject: flag('end the proposal'),
+    },
+    needs: {
+      anyOf: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
+      for: ({ approve, reject }) =>
+        approve
+          ? 'payout.resolve_approve'
+          : reject
+            ? 'payout.resolve_reject'
+            : 'payout.resolve_propose',
+    },
+    check: ({ outcome, reason, approve, reject }) => {
+      if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
+        throw new UsageError('give one of --outcome, --approve and --reject');
+      if (outcome !== undefined && reason === undefined)
+        throw new UsageError('--reason is required');
+    },
+    run: async (ops, { id: payout, outcome, reason, approve }) => {
+      const by = ops.by();
+      const seen = await readSeen(ops.database.reader, payout);
+      if (outcome !== undefined) {
+        const proposal = { outcome, reason: reason ?? '', by };
+        await show(ops, await proposeResolution(ops.writer, seen, proposal));
+        return ops.output.say(
+          `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve`,
+        );
+      }
+      if (seen.open !== undefined)
+        await ops.output.confirm(
+          `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.open)}`,
+        );
+      const quietMs = (rail: string): number =>
+        ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
+      const settled = approve
+        ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
+        : rejectResolution(ops.writer, seen, by);
+      await show(ops, await settled);
+    },
+  }),
+  reconcile: reconcileCommand,
+};

@@ -12,13 +12,13 @@ import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.j
 import { DEFAULT_DELAY_MS, reconcile } from '../../payouts/statements/reconcile.js';
 import { dayText, type LineInput } from '../../payouts/statements/store.js';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
-import { command, group, query } from '../command.js';
+import { command, query } from '../command.js';
 import { type CsvLine, readCsv } from '../csv-lines.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, option } from '../inputs.js';
 
-export const railCommands = group('routes by which payouts reach bank accounts', {
+export const railCommands = {
   list: query({
     isDefault: true,
     summary: 'each rail: whether it answers, and how many payouts wait for it',
@@ -45,7 +45,7 @@ continue.`,
       output.list(rows, 'No results.', ['last_failure_at', 'tried']);
     },
   }),
-});
+};
 
 /**
  * Returns rails that are configured, have pending payouts or have not responded, by name. `breaker`

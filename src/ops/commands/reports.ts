@@ -15,30 +15,47 @@ import {
 } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
-import { group, type Ops, query } from '../command.js';
+import { type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { tenantIdOf } from '../finding.js';
 import { PROGRAM } from '../help.js';
-import { flag, option, optional, text, time } from '../inputs.js';
+import { flag, ofTenant, option, text, time } from '../inputs.js';
 import type { Fields } from '../output.js';
 
-const tenant = optional('<tenant> only the lines of this tenant (id or name)');
+const tenant = ofTenant('only the lines of');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
 
 const EXPLANATION = `
 The lines of a tenant are its accounts, its system accounts, and all: the money that it received from other tenants of its
 network, or gave to them. The last lines cover all tenants, and are zero.`;
 
+interface ReportLine {
+  /** Null: all tenants together. */
+  readonly tenant: Tenant | null;
+  readonly asset: Asset;
+  readonly group: Group;
+  readonly totals: readonly bigint[];
+}
+
+/** Prints the totals by tenant, asset and nonempty group, then those of all tenants. */
 async function print(
   { database, output }: Ops,
-  options: { readonly tenant?: string | undefined; readonly csv: boolean },
-  totals: readonly LedgerTotals[],
+  { tenant: only, csv }: { readonly tenant?: Tenant | undefined; readonly csv: boolean },
+  all: readonly LedgerTotals[],
   amounts: (line: ReportLine) => Fields,
 ): Promise<void> {
-  const only = await tenantIdOf(database.reader, options.tenant);
-  const lines = await reportLines(database, totals);
+  const own = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
+  const lines = [...own, null].flatMap((tenant) =>
+    ASSETS.flatMap((asset) => {
+      const groups = GROUPS.map((group): ReportLine => ({
+        ...{ tenant, asset, group },
+        totals: all.map((totals) => totals.of(tenant?.id ?? null, group, asset)),
+      }));
+      const isUsed = tenant === null || groups.some(isNotZero);
+      return groups.filter((line) => (line.group === 'all' ? isUsed : isNotZero(line)));
+    }),
+  );
   const rows = lines
-    .filter(({ tenant }) => only === undefined || tenant?.id === only)
+    .filter(({ tenant }) => only === undefined || tenant?.id === only.id)
     .map((line) => ({
       tenant: line.tenant?.name ?? 'all tenants',
       tenant_id: line.tenant?.id ?? null,
@@ -46,14 +63,18 @@ async function print(
       accounts: line.group,
       ...amounts(line),
     }));
-  if (options.csv) output.csv(rows);
+  if (csv) output.csv(rows);
   else output.list(rows, 'The tenant has nothing.');
   // In any double-entry ledger, the totals of all tenants sum to zero.
-  if (lines.some((line) => line.tenant === null && line.totals.some((total) => total !== 0n)))
+  if (lines.some((line) => line.tenant === null && isNotZero(line)))
     throw new OpsError(`the totals of all tenants are not zero: run ${PROGRAM} audit`);
 }
 
-export const reportCommands = group('totals of the ledger', {
+function isNotZero({ totals }: ReportLine): boolean {
+  return totals.some((total) => total !== 0n);
+}
+
+export const reportCommands = {
   'trial-balance': query({
     summary: "every tenant's money, by asset and kind of account; the total is zero",
     explanation: EXPLANATION,
@@ -111,20 +132,27 @@ export const reportCommands = group('totals of the ledger', {
       });
     },
   }),
-});
+};
 
-const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
+/** `all` sums the groups of a tenant: its position towards other tenants of its network. */
+const GROUPS = ['accounts', ...SYSTEM_ROLES, 'all'] as const;
 type Group = (typeof GROUPS)[number];
 
 class LedgerTotals {
   private readonly sums = new Map<string, bigint>();
 
-  add(tenantId: Uuid, role: Account['systemRole'], of: Asset, total: bigint): void {
-    const group = role ?? 'accounts';
-    this.sums.set(`${tenantId}/${group}/${of}`, this.of(tenantId, group, of) + total);
+  /** Adds to the sums of the group, of its tenant, and of all tenants. */
+  add(tenantId: Uuid, role: Account['systemRole'], asset: Asset, total: bigint): void {
+    const keys = [
+      [tenantId, role ?? 'accounts'],
+      [tenantId, 'all'],
+      [null, 'all'],
+    ] as const;
+    for (const [tenant, group] of keys)
+      this.sums.set(`${tenant}/${group}/${asset}`, this.of(tenant, group, asset) + total);
   }
 
-  of(tenantId: Uuid, group: Group, asset: Asset): bigint {
+  of(tenantId: Uuid | null, group: Group, asset: Asset): bigint {
     return this.sums.get(`${tenantId}/${group}/${asset}`) ?? 0n;
   }
 }
@@ -165,46 +193,4 @@ export async function readTotalsAt(database: Database, at: Instant): Promise<Led
     after = rows.at(-1)?.id ?? null;
     if (rows.length < ACCOUNTS_A_SLICE) return totals;
   }
-}
-
-interface ReportLine {
-  /** Null: all tenants together. */
-  readonly tenant: Tenant | null;
-  readonly asset: Asset;
-  /** `all` sums the tenant's groups: its position towards other tenants of its network. */
-  readonly group: Group | 'all';
-  readonly totals: readonly bigint[];
-}
-
-/** Returns totals by tenant, asset and nonempty group, then those of all tenants. */
-async function reportLines(
-  { reader }: Database,
-  all: readonly LedgerTotals[],
-): Promise<readonly ReportLine[]> {
-  const every = await reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
-  const own = every.flatMap((tenant) =>
-    ASSETS.flatMap((asset): ReportLine[] => {
-      const lines = GROUPS.map((group) => ({
-        ...{ tenant, asset, group },
-        totals: all.map((totals) => totals.of(tenant.id, group, asset)),
-      })).filter(({ totals }) => totals.some((total) => total !== 0n));
-      return lines.length === 0 ? [] : [...lines, { tenant, asset, ...sumOf(lines, all) }];
-    }),
-  );
-  const ofAsset = (asset: Asset): ReportLine[] =>
-    own.filter((line) => line.asset === asset && line.group === 'all');
-  return [
-    ...own,
-    ...ASSETS.map((asset) => ({ tenant: null, asset, ...sumOf(ofAsset(asset), all) })),
-  ];
-}
-
-function sumOf(
-  lines: readonly Pick<ReportLine, 'totals'>[],
-  all: readonly LedgerTotals[],
-): Pick<ReportLine, 'group' | 'totals'> {
-  const totals = all.map((_, index) =>
-    lines.reduce((sum, line) => sum + (line.totals[index] ?? 0n), 0n),
-  );
-  return { group: 'all', totals };
 }

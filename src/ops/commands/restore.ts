@@ -33,7 +33,7 @@ import {
 } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
-import { type AuthorisedOps, command, group, localCommand, type Ops, query } from '../command.js';
+import { type AuthorisedOps, command, localCommand, query } from '../command.js';
 import { railCallsOf } from '../context.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
@@ -57,6 +57,11 @@ function listFindings(output: Output, found: readonly RestoreFinding[]): void {
   output.list(rows, 'No rail contradicts what is here.');
 }
 
+interface Finishing extends AuthorisedOps {
+  readonly calls: RailCalls;
+  readonly leftOut: ReadonlySet<string>;
+}
+
 const finishCommand = command({
   summary: 'reconcile the restored database, then open the ledger',
   explanation: STEPS,
@@ -72,19 +77,18 @@ const finishCommand = command({
   },
   needs: 'restore.finish',
   run: async (ops, { leaveOut, acceptFindings }) => {
-    const by = ops.by();
-    const restore = await restoreToFinish(ops.database.reader, by);
+    const { reader } = ops.database;
+    const restore = await restoreToFinish(reader, ops.by());
     const leftOut = new Set(leaveOut?.split(',') ?? []);
-    const calls = railCallsOf(ops, leftOut);
-    const earlier = await unqueriedRestores(ops.database.reader, restore);
+    const work = { ...ops, calls: railCallsOf(ops, leftOut), leftOut };
+    const earlier = await unqueriedRestores(reader, restore);
     const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
-    const asking = { calls, leftOut };
-    await assertRails(ops, unasked, asking);
+    await assertRails(work, unasked);
     const isClosed = restore.finishedAt === null;
-    if (isClosed) await openRestored(ops, restore, asking, acceptFindings);
-    for (const one of earlier) await followUp(ops, one, asking, false);
-    await followUp(ops, restore, asking, isClosed || restore.askedAt !== null);
-    const found = await findingsSince(ops.database.reader, restore);
+    if (isClosed) await openRestored(work, restore, acceptFindings);
+    for (const one of earlier) await followUp(work, one, false);
+    await followUp(work, restore, isClosed || restore.askedAt !== null);
+    const found = await findingsSince(reader, restore);
     listFindings(ops.output, found.filter(contradicts));
     ops.output.say(
       'The ledger is open. Contradictions about payouts of this database are also listed by: payouts stuck',
@@ -98,9 +102,8 @@ const finishCommand = command({
 
 /** Throws UsageError for an unknown rail, which would otherwise be ignored. */
 async function assertRails(
-  { database, config, clock }: Ops,
+  { database, config, clock, calls, leftOut }: Finishing,
   unasked: readonly Restore[],
-  { calls, leftOut }: Asking,
 ): Promise<void> {
   const seen = await railsEverSeen(database.reader);
   const known = [...new Set([...openRails({ database, clock }, config).keys(), ...seen])];
@@ -118,29 +121,19 @@ async function assertRails(
     );
 }
 
-interface Asking {
-  readonly calls: RailCalls;
-  readonly leftOut: ReadonlySet<string>;
-}
-
-async function openRestored(
-  ops: AuthorisedOps,
-  restore: Restore,
-  asking: Asking,
-  accepted: number,
-) {
-  const { database, output: out } = ops;
-  const rails = [...asking.calls.deps.rails.keys()].join(', ');
+async function openRestored(work: Finishing, restore: Restore, accepted: number): Promise<void> {
+  const { database, output: out, calls, leftOut, by } = work;
+  const rails = [...calls.deps.rails.keys()].join(', ');
   await out.confirm(
     `Ask ${rails}, reconcile the restored database, and open the ledger. Check that every rail is among them: a rail first used in the lost time is unknown here`,
   );
   const progress = out.progress.bind(out);
-  await moveNumbers(ops, restore, ops.by(), progress);
-  await runStep(ops, restore, 'rebuiltAt', async () => {
-    await rebuildOutbox(ops, (done, total) => progress('Looking for what waits', done, total));
+  await moveNumbers(work, restore, by(), progress);
+  await runStep(work, restore, 'rebuiltAt', async () => {
+    await rebuildOutbox(work, (done, total) => progress('Looking for what waits', done, total));
   });
-  await ask(ops, restore, asking);
-  const { findings } = await auditRestored(ops, restore, accepted, progress);
+  await ask(work, restore);
+  const { findings } = await auditRestored(work, restore, accepted, progress);
   if (findings.length > accepted) {
     out.list(findings, '');
     throw new OpsError(
@@ -150,32 +143,26 @@ async function openRestored(
   const found = await findingsOf(database.reader, restore.id);
   const contradictions = found.filter(contradicts).length;
   // Rails that were asked before are not left out now.
-  const unasked = restore.askedAt === null ? [...asking.leftOut] : [];
+  const unasked = restore.askedAt === null ? [...leftOut] : [];
   const recorded = { contradictions, accepted_findings: accepted };
-  await openLedger(ops, restore, ops.by(), unasked, recorded);
+  await openLedger(work, restore, by(), unasked, recorded);
 }
 
 /** Updates the payouts of an open ledger by the reports of their rails. */
-async function followUp(ops: Ops, restore: Restore, asking: Asking, isAsked: boolean) {
-  const { calls } = asking;
+async function followUp(work: Finishing, restore: Restore, isAsked: boolean): Promise<void> {
   const follow = async (): Promise<void> => {
-    await settlePayoutsOf(ops, restore, calls.deps.rails.keys());
-    await raiseContradictions(ops, restore.id, calls);
+    await settlePayoutsOf(work, restore, work.calls.deps.rails.keys());
+    await raiseContradictions(work, restore.id, work.calls);
   };
-  await (isAsked ? follow() : ask(ops, restore, asking, follow));
+  await (isAsked ? follow() : ask(work, restore, follow));
 }
 
 /** Asks the rails. The step is done only if no rail is left out. */
-async function ask(
-  ops: Ops,
-  restore: Restore,
-  { calls, leftOut }: Asking,
-  follow?: () => Promise<void>,
-): Promise<void> {
-  const { database, clock, output: out } = ops;
+async function ask(work: Finishing, restore: Restore, follow?: () => Promise<void>): Promise<void> {
+  const { database, clock, output: out, calls, leftOut } = work;
   const onProgress = (rail: string, asked: number): void =>
     out.progress(`Asking ${rail}`, asked, asked);
-  const work = async (): Promise<void> => {
+  const step = async (): Promise<void> => {
     const deps = { database, clock, restore, onProgress };
     const unlisted = await askRails(deps, calls.deps.rails).catch((failure: unknown) => {
       if (!(failure instanceof RailSilent)) throw failure;
@@ -189,8 +176,8 @@ async function ask(
       );
     await follow?.();
   };
-  if (leftOut.size === 0) await runStep(ops, restore, 'askedAt', work);
-  else if (restore.askedAt === null) await work();
+  if (leftOut.size === 0) await runStep(work, restore, 'askedAt', step);
+  else if (restore.askedAt === null) await step();
 }
 
 function restoreFields(restore: Restore): Fields {
@@ -204,7 +191,7 @@ function restoreFields(restore: Restore): Fields {
   };
 }
 
-export const restoreCommands = group('reconcile a database restored to an earlier moment', {
+export const restoreCommands = {
   begin: command({
     summary: 'close the ledger of a restored database, and state what was lost',
     explanation: STEPS,
@@ -270,9 +257,9 @@ export const restoreCommands = group('reconcile a database restored to an earlie
       listFindings(output, all ? found : found.filter(contradicts));
     },
   }),
-});
+};
 
-export const backupCommands = group('the mark that closes a copy of the database', {
+export const backupCommands = {
   mark: localCommand({
     summary:
       'print the SQL that closes a copy of the database: put it behind each dump, or start a physical copy with it',
@@ -288,4 +275,4 @@ if a restore is already open.`,
     },
     run: (output, { database }) => output.verbatim(copyMark(systemClock, database)),
   }),
-});
+};

@@ -5,7 +5,7 @@ import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text, readStandardInput } from '../inputs.js';
 import type { Fields } from '../output.js';
-import type { SignedIn } from '../staff/authorisation.js';
+import { findActor, type SignedIn } from '../staff/authorisation.js';
 
 export const signInCommands = {
   'login <name>': command({
@@ -37,7 +37,7 @@ without it, the last to sign in acts. Programs do not sign in: they use a servic
     summary: 'show who acts here, their rights, when their session ends, and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
     run: async (ops) => {
-      const found = await ops.signedIn();
+      const found = await findActor(ops);
       const names = ops.sessions.list().map(({ name }) => name);
       const others = names.filter((name) => name !== found.identity.name);
       ops.output.one({ ...signedInFields(found), others });

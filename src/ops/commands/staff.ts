@@ -11,9 +11,9 @@ import {
 import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
-import { command, group, query } from '../command.js';
+import { command, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { findStaffCalled } from '../finding.js';
+import { named } from '../finding.js';
 import { flag, option, optional, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, type Output, rowFields } from '../output.js';
@@ -46,157 +46,149 @@ const can = option(
   staffRights,
 );
 
-export const staffCommands = group(
-  'people and programs that operate the service, their rights and authenticators',
-  {
-    'add <name>': command({
-      summary:
-        'add a person; repeated, it sets exactly these rights, and makes the person active again',
-      explanation: `
+export const staffCommands = {
+  'add <name>': managerCommand({
+    summary:
+      'add a person; repeated, it sets exactly these rights, and makes the person active again',
+    explanation: `
 A new person gets an authenticator: its secret is shown once, as a QR code, as a URL and for typing. Repeating the command
 creates no new one. Names that differ only by case, accents or look-alike letters are the same name. The first person with
 manage is added with the database administrator's URL, MYSQL_ADMIN_URL. Add two more, because replacing a lost authenticator
 takes two colleagues with manage (staff reset-factor --help).`,
-      examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
-      input: { name: text, can },
-      needs: 'manage',
-      firstByAdministrator: true,
-      run: async (ops, { name, can: rights }) => {
-        const { actor, output, isFirst } = ops;
-        if (isFirst && !rights.includes('manage'))
-          throw new UsageError('--can: the first of the staff must have manage');
-        const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
-        const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
-        showWithFactor(output, person, factor);
-      },
-    }),
-    'add-service <name>': command({
-      summary:
-        'add a service, for programs; its key is shown once; repeated, it sets these rights and makes a new key',
-      explanation: `
+    examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
+    input: { name: text, can },
+    firstByAdministrator: true,
+    run: async (ops, { name, can: rights }) => {
+      const { actor, output, isFirst } = ops;
+      if (isFirst && !rights.includes('manage'))
+        throw new UsageError('--can: the first of the staff must have manage');
+      const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
+      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
+      showWithFactor(output, person, factor);
+    },
+  }),
+  'add-service <name>': managerCommand({
+    summary:
+      'add a service, for programs; its key is shown once; repeated, it sets these rights and makes a new key',
+    explanation: `
 The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
-      examples: ['staff add-service nightly-reconcile --can resolve --json'],
-      input: { name: text, can },
-      needs: 'manage',
-      run: async (ops, { name, can: rights }) => {
-        const { service, key } = await setService(ops, { name, rights }, ops.actor());
-        ops.output.one({ ...staffFields(service), key });
-        ops.output.say(
-          'The key is shown only now: keep it where only that program can read it. Earlier keys stop working.',
-        );
-      },
-    }),
-    list: query({
-      summary: 'all staff, including inactive ones',
-      examples: ['staff list', 'staff list --json'],
-      run: async ({ database, output }) => {
-        output.list((await listStaff(database.reader)).map(staffFields), NOBODY, ['created_at']);
-      },
-    }),
-    'deactivate <name>': command({
-      summary: 'deactivate a person or service: their sessions end, and they can no longer act',
-      examples: ['staff deactivate maria'],
-      input: { name: text },
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, { name }) => {
-        const person = await findStaffCalled(database.reader, name);
-        const changed = await deactivateStaff(database, clock, person, actor());
-        output.one(staffFields({ ...person, active: false }));
-        if (!changed) output.say('Nothing was changed: they were not active.');
-      },
-    }),
-    'unbind <name>': command({
-      summary: "release a person from their account at the company's identity provider",
-      explanation:
-        'For a person who has a new account there. Their sessions end, and their next sign-in needs a code.',
-      examples: ['staff unbind maria'],
-      input: { name: text },
-      needs: 'manage',
-      run: async (ops, { name }) => {
-        const person = await findStaffCalled(ops.database.reader, name);
-        const changed = await unbindSubject(ops, person, ops.by());
-        ops.output.one(staffFields(person));
-        if (!changed)
-          ops.output.say('Nothing was changed: they had no account at the identity provider.');
-      },
-    }),
-    'reset-factor <name>': command({
-      summary:
-        'a new authenticator for a person who lost theirs: one colleague proposes it, a second creates it',
-      explanation: `
+    examples: ['staff add-service nightly-reconcile --can resolve --json'],
+    input: { name: text, can },
+    run: async (ops, { name, can: rights }) => {
+      const { service, key } = await setService(ops, { name, rights }, ops.actor());
+      ops.output.one({ ...staffFields(service), key });
+      ops.output.say(
+        'The key is shown only now: keep it where only that program can read it. Earlier keys stop working.',
+      );
+    },
+  }),
+  list: query({
+    summary: 'all staff, including inactive ones',
+    examples: ['staff list', 'staff list --json'],
+    run: async ({ database, output }) => {
+      output.list((await listStaff(database.reader)).map(staffFields), NOBODY, ['created_at']);
+    },
+  }),
+  'deactivate <name>': managerCommand({
+    summary: 'deactivate a person or service: their sessions end, and they can no longer act',
+    examples: ['staff deactivate maria'],
+    input: { name: named.staff },
+    run: async ({ database, clock, actor, output }, { name: person }) => {
+      const changed = await deactivateStaff(database, clock, person, actor());
+      output.one(staffFields({ ...person, active: false }));
+      if (!changed) output.say('Nothing was changed: they were not active.');
+    },
+  }),
+  'unbind <name>': managerCommand({
+    summary: "release a person from their account at the company's identity provider",
+    explanation:
+      'For a person who has a new account there. Their sessions end, and their next sign-in needs a code.',
+    examples: ['staff unbind maria'],
+    input: { name: named.staff },
+    run: async (ops, { name: person }) => {
+      const changed = await unbindSubject(ops, person, ops.by());
+      ops.output.one(staffFields(person));
+      if (!changed)
+        ops.output.say('Nothing was changed: they had no account at the identity provider.');
+    },
+  }),
+  'reset-factor <name>': command({
+    summary:
+      'a new authenticator for a person who lost theirs: one colleague proposes it, a second creates it',
+    explanation: `
   staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
   staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
   staff reset-factor NAME --withdraw      ends the proposal
 
 Neither step can be done for oneself, so two colleagues with manage are needed. The old authenticator stops working, all
 sessions of the person end, and so does a lock-out by wrong codes.`,
-      examples: [
-        "staff reset-factor maria --reason 'lost her phone, ticket 118'",
-        'staff reset-factor maria --approve',
-      ],
-      input: {
-        name: text,
-        reason: optional('<text> why, up to 140 characters: proposes it'),
-        approve: flag('create what another person proposed'),
-        withdraw: flag('end the proposal'),
-      },
-      needs: {
-        anyOf: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
-        for: ({ approve, withdraw }) =>
-          approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
-      },
-      subject: ({ name }) => name,
-      check: ({ reason, approve, withdraw }) => {
-        if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
-          throw new UsageError('give one of --reason, --approve and --withdraw');
-      },
-      run: async (ops, { name, reason, approve, withdraw }) => {
-        const { database, output, by } = ops;
-        const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
-        const person = await findStaffCalled(database.reader, name);
-        if (withdraw) {
-          const withdrawn = await withdrawFactorReset(deps, person, by());
-          output.one({ name: person.name, withdrawn });
-        } else if (approve) {
-          const factor = await approveFactorReset(deps, person, by());
-          showWithFactor(output, await findStaffCalled(database.reader, name), factor);
-        } else {
-          const reset = await proposeFactorReset(deps, person, reason ?? '', by());
-          const { status, reason: why, createdAt } = reset;
-          output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
-          output.say(`A second person creates it: ${PROGRAM} staff reset-factor ${name} --approve`);
-        }
-      },
-    }),
-    sessions: query({
-      summary: 'open sessions at the command line and at the support desk',
-      examples: ['staff sessions', 'staff sessions --json'],
-      run: async ({ database, clock, output }) => {
-        const open = await listOpenSessions(database.reader, clock());
-        const rows = open.map(({ session, name }) => ({
-          id: session.id,
-          name,
-          ...rowFields(staffSessions, session, 'door place createdAt lastUsedAt expiresAt'),
-        }));
-        output.list(rows, 'Nobody is signed in.', ['created_at']);
-      },
-    }),
-    'revoke-session <id|name>': command({
-      summary: 'end one session at once, or all sessions of a person',
-      examples: [
-        'staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4',
-        'staff revoke-session maria',
-      ],
-      input: { 'id|name': text },
-      needs: 'manage',
-      run: async (ops, { 'id|name': named }) => {
-        const id = parseUuid(named);
-        const { reader } = ops.database;
-        const which = id === null ? { staffId: (await findStaffCalled(reader, named)).id } : { id };
-        const ended = await revokeSessions(ops, which, ops.by());
-        ops.output.one({ ended_sessions: ended });
-        if (ended === 0) ops.output.say('Nothing was changed: no such session is open.');
-      },
-    }),
-  },
-);
+    examples: [
+      "staff reset-factor maria --reason 'lost her phone, ticket 118'",
+      'staff reset-factor maria --approve',
+    ],
+    input: {
+      name: named.staff,
+      reason: optional('<text> why, up to 140 characters: proposes it'),
+      approve: flag('create what another person proposed'),
+      withdraw: flag('end the proposal'),
+    },
+    needs: {
+      anyOf: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+      for: ({ approve, withdraw }) =>
+        approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
+    },
+    check: ({ reason, approve, withdraw }) => {
+      if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
+        throw new UsageError('give one of --reason, --approve and --withdraw');
+    },
+    run: async (ops, { name: person, reason, approve, withdraw }) => {
+      const { database, output, by } = ops;
+      const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
+      if (withdraw) {
+        const withdrawn = await withdrawFactorReset(deps, person, by());
+        output.one({ name: person.name, withdrawn });
+      } else if (approve) {
+        const factor = await approveFactorReset(deps, person, by());
+        const changed = await database.reader.find(staff, { id: person.id });
+        showWithFactor(output, changed ?? person, factor);
+      } else {
+        const reset = await proposeFactorReset(deps, person, reason ?? '', by());
+        const { status, reason: why, createdAt } = reset;
+        output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
+        output.say(
+          `A second person creates it: ${PROGRAM} staff reset-factor ${person.name} --approve`,
+        );
+      }
+    },
+  }),
+  sessions: query({
+    summary: 'open sessions at the command line and at the support desk',
+    examples: ['staff sessions', 'staff sessions --json'],
+    run: async ({ database, clock, output }) => {
+      const open = await listOpenSessions(database.reader, clock());
+      const rows = open.map(({ session, name }) => ({
+        id: session.id,
+        name,
+        ...rowFields(staffSessions, session, 'door place createdAt lastUsedAt expiresAt'),
+      }));
+      output.list(rows, 'Nobody is signed in.', ['created_at']);
+    },
+  }),
+  'revoke-session <id|name>': managerCommand({
+    summary: 'end one session at once, or all sessions of a person',
+    examples: [
+      'staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4',
+      'staff revoke-session maria',
+    ],
+    input: { 'id|name': text },
+    run: async (ops, { 'id|name': given }) => {
+      const id = parseUuid(given);
+      const person = named.staff.parse(given);
+      const which =
+        id === null ? { staffId: (await person.find(ops.database.reader, '')).id } : { id };
+      const ended = await revokeSessions(ops, which, ops.by());
+      ops.output.one({ ended_sessions: ended });
+      if (ended === 0) ops.output.say('Nothing was changed: no such session is open.');
+    },
+  }),
+};

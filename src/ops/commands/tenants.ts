@@ -6,8 +6,8 @@ import { setFeeAccount } from '../../accounts/fee.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { snakeCase } from '../../db/table.js';
-import { command, group, query } from '../command.js';
-import { findAccount, findTenant } from '../finding.js';
+import { command, managerCommand, query } from '../command.js';
+import { named } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
@@ -33,8 +33,8 @@ function isChange(change: Readonly<Record<string, bigint | null | undefined>>): 
   return Object.values(change).some((limit) => limit !== undefined);
 }
 
-export const tenantCommands = group('the customers of the service', {
-  'add <name>': command({
+export const tenantCommands = {
+  'add <name>': managerCommand({
     summary: 'create a tenant with its system accounts',
     examples: [
       'tenants add acme',
@@ -48,7 +48,6 @@ export const tenantCommands = group('the customers of the service', {
         text.default(DEFAULT_TIME_ZONE),
       ),
     },
-    needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
       const request = { name, network: network ?? null, timeZone };
       output.one(tenantFields(await addTenant(database, clock, request, actor())));
@@ -67,9 +66,8 @@ export const tenantCommands = group('the customers of the service', {
   'show <tenant>': query({
     summary: 'one tenant, by its id or name',
     examples: ['tenants show acme'],
-    input: { tenant: text },
-    run: async ({ database, output }, { tenant }) =>
-      output.one(tenantFields(await findTenant(database.reader, tenant))),
+    input: { tenant: named.tenant },
+    run: async ({ output }, { tenant }) => output.one(tenantFields(tenant)),
   }),
   'quotas <tenant>': command({
     summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
@@ -79,13 +77,12 @@ export const tenantCommands = group('the customers of the service', {
       'tenants quotas acme',
       'tenants quotas acme --open-batches 500 --stored-bytes default',
     ],
-    input: { tenant: text, ...QUOTAS },
+    input: { tenant: named.tenant, ...QUOTAS },
     needs: {
       anyOf: ['manage'],
       for: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
     },
-    run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
-      const { id } = await findTenant(database.reader, tenant);
+    run: async ({ database, clock, actor, output }, { tenant: { id }, ...change }) => {
       if (isChange(change)) await setQuotas(database, clock, id, change, actor());
       const { limits, used } = await readQuotas(database.reader, id);
       const names = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
@@ -104,12 +101,11 @@ If a tenant has a size of its own, each of its tokens may use the whole budget. 
 processes apply it within seconds.`,
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
     input: {
-      tenant: text,
+      tenant: named.tenant,
       size: option('<count> people at once, or the word default (as configured)', countOrDefault),
     },
     needs: { anyOf: ['manage'], for: ({ size }) => (size === undefined ? null : 'manage') },
-    run: async ({ database, clock, actor, output }, { tenant, size }) => {
-      const { id } = await findTenant(database.reader, tenant);
+    run: async ({ database, clock, actor, output }, { tenant: { id }, size }) => {
       if (size !== undefined)
         await setQuotas(database, clock, id, { newRecipients: size }, actor());
       const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
@@ -132,7 +128,7 @@ changes never wait.`,
       'tenants policy-delay acme --none',
     ],
     input: {
-      tenant: text,
+      tenant: named.tenant,
       seconds: option(
         '<time> 24h, 7d, or seconds; 1s to 30d',
         seconds(1, MAX_POLICY_DELAY_S).optional(),
@@ -147,21 +143,19 @@ changes never wait.`,
       if (given !== undefined && none) throw new UsageError('give either --seconds or --none');
     },
     run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
-      const { id } = await findTenant(database.reader, tenant);
+      const { id, name } = tenant;
       if (given !== undefined || none)
         await setPolicyDelay(database, clock, id, given ?? null, actor());
-      const { name, policyDelayS } = await findTenant(database.reader, id);
+      const { policyDelayS } = (await database.reader.find(tenants, { id })) ?? tenant;
       output.one({ tenant: name, policy_delay_s: policyDelayS });
     },
   }),
-  'set-fee-account <tenant> <account>': command({
+  'set-fee-account <tenant> <account>': managerCommand({
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
     examples: ["tenants set-fee-account acme '$acme-fees'"],
-    input: { tenant: text, account: text },
-    needs: 'manage',
-    run: async (ops, named) => {
-      const { id, tenantId } = await findAccount(ops.database.reader, named);
+    input: { tenant: named.tenant, account: named.account },
+    run: async (ops, { account: { id, tenantId } }) => {
       ops.output.one(accountFields(await setFeeAccount(ops, tenantId, id, ops.actor())));
     },
   }),
-});
+};

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { listNewest, type OperationList } from '../../accounts/operation-list.js';
 import type { ApprovalFeature } from '../../approvals/decide.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
@@ -19,11 +20,11 @@ import {
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { transferList } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
-import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
+import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { UnknownOutcome } from '../failures.js';
-import { findAccount, findTenant, findTransfer } from '../finding.js';
+import { type Lookup, named } from '../finding.js';
 import { PROGRAM } from '../help.js';
-import { limit, option, optional, status, tenant, text } from '../inputs.js';
+import { limit, option, status, tenant } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
@@ -31,7 +32,7 @@ export interface OperationCommands<Row extends Transfer | Payout> {
   readonly list: OperationList<Row>;
   readonly examples: readonly [string, ...string[]];
   readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
-  readonly find: (ops: Ops, id: string) => Promise<Row>;
+  readonly named: z.ZodType<Lookup<Row>>;
   readonly show: (ops: Ops, row: Row) => Promise<void>;
   /** Returns what the question before an action names; null for no question. */
   readonly described: (ops: Ops, row: Row) => Promise<string | null>;
@@ -52,16 +53,15 @@ export function operationListCommand<Row extends Transfer | Payout>({
     input: {
       tenant,
       status: status(list.statuses),
-      account: optional('<account> only those that leave this account: id, alias or phone'),
+      account: option(
+        '<account> only those that leave this account: id, alias or phone',
+        named.account.optional(),
+      ),
       limit,
     },
     run: async (ops, { tenant, status, account, limit: most }) => {
-      const { reader } = ops.database;
-      const { id: tenantId } = await findTenant(reader, tenant);
-      const source = account === undefined ? undefined : { account, tenant: tenantId };
-      const sourceAccountId = source && (await findAccount(reader, source)).id;
-      const filter = { tenantId, status, sourceAccountId };
-      const found = await present(ops, await listNewest(list, reader, filter, most));
+      const filter = { tenantId: tenant.id, status, sourceAccountId: account?.id };
+      const found = await present(ops, await listNewest(list, ops.database.reader, filter, most));
       ops.output.newest(found, most, 'No results.', ['expires_at', 'rail', 'rail_reference']);
     },
   });
@@ -83,7 +83,7 @@ export function approvalActCommands<Row extends Transfer | Payout>(
 }
 
 function approvalCommand<Row extends Transfer | Payout>(
-  { noun, find, show, described, approval }: OperationCommands<Row>,
+  { noun, named, show, described, approval }: OperationCommands<Row>,
   action: ApprovalAction,
   summary: string,
 ): CommandDefinition {
@@ -91,16 +91,14 @@ function approvalCommand<Row extends Transfer | Payout>(
     summary,
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
     input: {
-      id: text,
+      id: named,
       reason: option(
         `<text> why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`,
       ),
     },
     needs: `${noun}.${action}`,
-    subject: ({ id }) => id,
-    run: async (ops, { id, reason: given }) => {
+    run: async (ops, { id: row, reason: given }) => {
       const reason = checkedText('reason', given, MAX_REASON);
-      const row = await find(ops, id);
       const what = await described(ops, row);
       if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
       const { writer, database, clock } = ops;
@@ -110,7 +108,7 @@ function approvalCommand<Row extends Transfer | Payout>(
       const { outcome } = await approvals.performByStaff(row, action, ops.by(), reason);
       if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
         throw new UnknownOutcome(
-          `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${id}`,
+          `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${row.id}`,
         );
       if (!outcome.done) throw new ApiError(outcome.refusal);
       await show(ops, outcome.resource);
@@ -182,7 +180,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
     const names = await readNames(database.reader, ids);
     return found.map((transfer) => transferFields(transfer, names));
   },
-  find: ({ database }, id) => findTransfer(database.reader, id),
+  named: named.transfer,
   show: async ({ database: { reader }, clock, output }, transfer) =>
     output.one(transferDetailFields(await readTransferDetails(reader, transfer, clock()))),
   described: async ({ database }, transfer) => {
@@ -194,19 +192,16 @@ const TRANSFERS: OperationCommands<Transfer> = {
   approval: transferApproval,
 };
 
-export const transferCommands = group(
-  'find a transfer, see what it waits for, and decide it for support',
-  {
-    list: operationListCommand(TRANSFERS),
-    'show <id>': query({
-      summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
-      examples: [`transfers show ${EXAMPLE_ID}`],
-      input: { id: text },
-      run: async (ops, { id }) => {
-        await TRANSFERS.show(ops, await TRANSFERS.find(ops, id));
-        ops.output.say(`Its actions and refusals: ${PROGRAM} audit-log --subject ${id}`);
-      },
-    }),
-    ...approvalActCommands(TRANSFERS),
-  },
-);
+export const transferCommands = {
+  list: operationListCommand(TRANSFERS),
+  'show <id>': query({
+    summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
+    examples: [`transfers show ${EXAMPLE_ID}`],
+    input: { id: named.transfer },
+    run: async (ops, { id: transfer }) => {
+      await TRANSFERS.show(ops, transfer);
+      ops.output.say(`Its actions and refusals: ${PROGRAM} audit-log --subject ${transfer.id}`);
+    },
+  }),
+  ...approvalActCommands(TRANSFERS),
+};

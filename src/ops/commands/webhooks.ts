@@ -17,9 +17,9 @@ import {
 } from '../../webhooks/staff-actions.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/endpoints.js';
-import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
-import { findEndpoint, tenantIdOf } from '../finding.js';
-import { option, optional, text, time, wholeNumber } from '../inputs.js';
+import { command, type CommandDefinition, type Ops, query } from '../command.js';
+import { named } from '../finding.js';
+import { ofTenant, option, time, wholeNumber } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
@@ -69,11 +69,9 @@ function endpointCommand(
   return command({
     summary,
     examples: [`webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
-    input: { endpoint: text },
+    input: { endpoint: named.endpoint },
     needs: `webhook.${verb}`,
-    subject: ({ endpoint }) => endpoint,
-    run: async (ops, { endpoint }) => {
-      const { id } = await findEndpoint(ops.database.reader, endpoint);
+    run: async (ops, { endpoint: { id } }) => {
       const isChanged = await operation(ops, id, ops.by());
       await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was in this state before.');
@@ -81,16 +79,15 @@ function endpointCommand(
   });
 }
 
-export const webhookCommands = group('webhook endpoints of tenants, and their deliveries', {
+export const webhookCommands = {
   list: query({
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-    input: { tenant: optional('<tenant> all of this tenant (id or name)') },
-    run: async ({ database, output }, { tenant }) => {
-      const tenantId = await tenantIdOf(database.reader, tenant);
+    input: { tenant: ofTenant('all of') },
+    run: async ({ database, output }, { tenant }, called) => {
       const found = await database.reader.select(
         webhookEndpoints,
-        { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
+        { status: ['enabled', 'disabled'], ...(tenant && { tenantId: tenant.id }) },
         { orderBy: ['createdAt', 'id'] },
       );
       const troubled = found.filter(
@@ -100,29 +97,27 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
       const [shown, none] =
         tenant === undefined
           ? [troubled, 'No endpoint is disabled, paused or failing.']
-          : [found, `${tenant} has no endpoint.`];
+          : [found, `${called} has no endpoint.`];
       output.list(shown.map(endpointFields), none, ['tenant_id', 'last_success_at', 'next_due_at']);
     },
   }),
   'show <endpoint>': query({
     summary: 'one endpoint, by its id, and what it waits for',
     examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
-    input: { endpoint: text },
-    run: async (ops, { endpoint }) =>
-      show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
+    input: { endpoint: named.endpoint },
+    run: (ops, { endpoint }) => show(ops, endpoint.id),
   }),
   'deliveries <endpoint>': query({
     summary: 'its deliveries, newest first, each with its last attempt',
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
     input: {
-      endpoint: text,
+      endpoint: named.endpoint,
       limit: option(
         '<count> at most this many, up to 100 (default: 25)',
         wholeNumber(1, 100).prefault('25'),
       ),
     },
-    run: async ({ database, output }, { endpoint, limit: most }) => {
-      const { id } = await findEndpoint(database.reader, endpoint);
+    run: async ({ database, output }, { endpoint: { id }, limit: most }) => {
       const { items } = await readDeliveries(database.reader, id, null, most);
       const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
       output.list(items.map(deliveryFields), 'Nothing was delivered to it.', detailsOnly);
@@ -133,11 +128,9 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
     examples: [
       'webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z',
     ],
-    input: { endpoint: text, since: option('<time> at most 30 days ago', time) },
+    input: { endpoint: named.endpoint, since: option('<time> at most 30 days ago', time) },
     needs: 'webhook.recover',
-    subject: ({ endpoint }) => endpoint,
-    run: async (ops, { endpoint, since }) => {
-      const { id } = await findEndpoint(ops.database.reader, endpoint);
+    run: async (ops, { endpoint: { id }, since }) => {
       const range = await recoverFor(ops, id, since, ops.by());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
@@ -164,4 +157,4 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
     'disable it until its tenant or an operator enables it',
     disableForStaff,
   ),
-});
+};

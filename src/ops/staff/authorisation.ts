@@ -138,18 +138,20 @@ export async function authorise(
   request: CommandRequest,
 ): Promise<StaffIdentity> {
   const right = rightOf(need);
+  const record = ({ channel, name }: Actor, refused: string): Promise<void> =>
+    transact(deps.database, (transaction) =>
+      recordAction(transaction, { channel, name }, deps.clock(), refusal(need, request, refused)),
+    );
   const { identity } = await findActor(deps).catch(async (failure: unknown) => {
-    if (failure instanceof SessionEnded) {
-      const actor = { channel: 'ops', name: failure.person } as const;
-      await record(deps, actor, refusal(need, request, 'the session is over'));
-    }
+    if (failure instanceof SessionEnded)
+      await record({ channel: 'ops', name: failure.person }, 'the session is over');
     throw failure;
   });
   if (needsCode(need) && identity.kind === 'person')
     return verifyCode(deps, identity, need, request);
   const refused = rightRefusal(identity, right, needsCode(need));
   if (refused === null) return identity;
-  await record(deps, identity, refusal(need, request, refused.message));
+  await record(identity, refused.message);
   throw adviceOn(refused, identity, right);
 }
 
@@ -177,15 +179,15 @@ async function verifyCode(
   const encryptionKeys = deps.encryptionKeys();
   const mayIfProven = rightRefusal(identity, right, true) === null;
   const code = mayIfProven ? await deps.code(identity.name) : null;
-  const claim = {
-    ...({ name: identity.name, code, channel: 'ops', right, twoPeople: true } as const),
-    ...{
-      receivedAt: clock(),
+  const answer = await verifyClaim(
+    { database, clock, encryptionKeys },
+    {
+      ...{ name: identity.name, code, right, twoPeople: true, receivedAt: clock() },
+      channel: 'ops',
       purpose: `ops/${randomUUID()}`,
       refusalEntry: refusal(need, request),
     },
-  };
-  const answer = await verifyClaim({ database, clock, encryptionKeys }, claim);
+  );
   if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
   if (answer.identity.id !== identity.id)
     throw new Error('the code belongs to another person than the session');
@@ -202,16 +204,6 @@ function refusal(need: Need, { command, subject }: CommandRequest, refused?: str
     subjectId: [...withEscapes(isStaffAction ? subject : command)].slice(0, MAX_SUBJECT).join(''),
     details: { command, ...(refused === undefined ? {} : { refused }) },
   };
-}
-
-async function record(
-  { database, clock }: AuthorisationDeps,
-  { channel, name }: Actor,
-  entry: AuditEntry,
-): Promise<void> {
-  await transact(database, (transaction) =>
-    recordAction(transaction, { channel, name }, clock(), entry),
-  );
 }
 
 /** Returns the refusal with the next step. `lacking` is the missing right; null if the code was wrong. */
@@ -233,25 +225,17 @@ function adviceOn(
   );
 }
 
-interface Administrator {
-  readonly deps: OpsDeps;
-  readonly actor: Actor;
-}
-
 /**
  * Returns null without the address, or if a person manages the staff. Throws OpsError if the
  * address is not an administrator's.
  */
-export async function findAdministrator(
-  config: OpsConfig,
-  deps: OpsDeps,
-): Promise<Administrator | null> {
+export async function findAdministrator(config: OpsConfig, deps: OpsDeps) {
   if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader)))
     return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
   const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
-    const actor = { channel: 'ops', name: await provenName(own.database) } as const;
+    const actor: Actor = { channel: 'ops', name: await provenName(own.database) };
     // MYSQL_URL may name another database than the administrator can change.
     if (!(await hasNoManager(own.database.reader)))
       throw new OpsError('a member of the staff may already manage that database');
