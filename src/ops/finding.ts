@@ -4,7 +4,14 @@ import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
 import { adjustments, transfers } from '../db/entities/operations.js';
-import { type Account, accounts, members, type Tenant, tenants } from '../db/entities/parties.js';
+import {
+  type Account,
+  accounts,
+  members,
+  type Tenant,
+  tenants,
+  tokens,
+} from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
@@ -86,6 +93,14 @@ async function findMember(reader: Reader, named: string, tenant: string) {
   return reader.find(members, { tenantId, ...(id === null ? { name: named } : { id }) });
 }
 
+/** Finds a token with the name of its member. */
+async function findToken(reader: Reader, keyId: string) {
+  const token = await reader.find(tokens, { keyId });
+  if (token === undefined) return undefined;
+  const member = await reader.find(members, { id: token.memberId });
+  return { token, memberName: member?.name ?? token.memberId };
+}
+
 async function findAdjustment(reader: Reader, reference: string, tenant: string) {
   return reader.find(adjustments, { tenantId: await tenantIdOf(reader, tenant), reference });
 }
@@ -111,6 +126,7 @@ export const named = {
     (account, tenant) => `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`,
   ),
   member: lookup(findMember, (member) => `the tenant has no member ${member}`),
+  token: lookup(findToken, (keyId) => `there is no token with the key id ${keyId}`),
   adjustment: lookup(
     findAdjustment,
     (reference) => `the tenant has no adjustment with the reference ${reference}`,

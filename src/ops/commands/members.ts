@@ -14,10 +14,9 @@ import {
 } from '../../access/tokens.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { ROLES, SCOPES } from '../../core/permissions.js';
-import type { Reader } from '../../db/database.js';
 import { type Member, members, type Token, tokens } from '../../db/entities/parties.js';
 import { type AuthorisedOps, managerCommand, query } from '../command.js';
-import { OpsError, UsageError } from '../failures.js';
+import { UsageError } from '../failures.js';
 import { named } from '../finding.js';
 import { PROGRAM } from '../help.js';
 import {
@@ -27,7 +26,6 @@ import {
   oneOf,
   option,
   optional,
-  optionalText,
   scopes,
   tenant,
   text,
@@ -125,14 +123,6 @@ async function revokeAll(
   if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
 }
 
-/** Returns a token, and the name of its member. Throws OpsError. */
-async function findToken(reader: Reader, keyId: string) {
-  const token = await reader.find(tokens, { keyId });
-  if (token === undefined) throw new OpsError(`there is no token with the key id ${keyId}`);
-  const member = await reader.find(members, { id: token.memberId });
-  return { token, memberName: member?.name ?? token.memberId };
-}
-
 export const tokenCommands = {
   'issue <name>': managerCommand({
     summary: 'issue a token for a member; it is shown once, and only its hash is kept',
@@ -187,7 +177,7 @@ export const tokenCommands = {
       'tokens revoke --tenant acme --member payroll --yes',
     ],
     input: {
-      keyId: optionalText,
+      keyId: named.token.optional(),
       tenant: optional('<tenant> id or name of the tenant'),
       member: option(
         '<member> instead of a key id: every live token of this member (id or name)',
@@ -201,13 +191,15 @@ export const tokenCommands = {
           'give the key id of a token, or --tenant and --member for all tokens of a member',
         );
     },
-    run: async (ops, { keyId = '', member }) => {
+    run: async (ops, { keyId: found, member }) => {
       if (member !== undefined) return revokeAll(ops, member);
+      if (found === undefined) return;
       const { database, clock, actor, output } = ops;
-      const { token, memberName } = await findToken(database.reader, keyId);
+      const { token, memberName } = found;
       if (token.revokedAt === null)
         await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
-      output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
+      const revoked = await revokeToken(database, clock, token.keyId, actor());
+      output.one(tokenFields(revoked, memberName));
     },
   }),
   'rotate <key-id>': managerCommand({
@@ -218,24 +210,24 @@ export const tokenCommands = {
       'tokens rotate k3jd7q2mzx5tyw4a --yes --json',
     ],
     input: {
-      keyId: text,
+      keyId: named.token,
       grace: option(
         '<time> how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
         duration.prefault('0s'),
       ),
     },
-    run: async ({ database, clock, actor, output }, { keyId, grace }) => {
-      const { token, memberName } = await findToken(database.reader, keyId);
+    run: async ({ database, clock, actor, output }, { keyId: found, grace }) => {
+      const { token, memberName } = found;
       const end = grace === 0 ? 'now' : 'after the grace';
       await output.confirm(
         `Replace the token ${token.name} of ${memberName}; the old one ends ${end}`,
       );
-      const rotated = await rotateToken(database, clock, keyId, grace, actor());
+      const rotated = await rotateToken(database, clock, token.keyId, grace, actor());
       const { revokedAt, expiresAt } = rotated.old;
       output.one({
         token: rotated.text,
         ...tokenFields(rotated.token, memberName),
-        replaces: keyId,
+        replaces: token.keyId,
         replaced_ends_at: toRfc3339(revokedAt ?? expiresAt),
       });
       output.say(SHOWN_ONCE);

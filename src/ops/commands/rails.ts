@@ -17,6 +17,7 @@ import { type CsvLine, readCsv } from '../csv-lines.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, option } from '../inputs.js';
+import type { Fields } from '../output.js';
 
 export const railCommands = {
   list: query({
@@ -29,29 +30,14 @@ continue.`,
     examples: ['rails list', 'rails list --json'],
     run: async ({ database: { reader }, config, output }) => {
       const configured = [...OWN_RAILS, ...Array.from(config.PAYOUT_RAIL_URLS.keys(), httpRail)];
-      const rails = await listRails(reader, configured);
-      const rows = rails.map(({ rail, breaker, approved, inProgress }) => ({
-        rail,
-        state: breaker?.state ?? 'closed',
-        since: toRfc3339(breaker?.since ?? null),
-        failures: breaker?.failures ?? 0,
-        last_failure: breaker?.lastFailure ?? null,
-        last_failure_at: toRfc3339(breaker?.lastFailureAt ?? null),
-        tried: breaker?.probes ?? 0,
-        tried_next_at: toRfc3339(breaker?.probeAt ?? null),
-        approved,
-        in_progress: inProgress,
-      }));
+      const rows = await listRails(reader, configured);
       output.list(rows, 'No results.', ['last_failure_at', 'tried']);
     },
   }),
 };
 
-/**
- * Returns rails that are configured, have pending payouts or have not responded, by name. `breaker`
- * is null if the rail has always responded or was never called.
- */
-export async function listRails(reader: Reader, configured: readonly string[]) {
+/** Returns the rails that are configured, have pending payouts or have not responded, by name. */
+async function listRails(reader: Reader, configured: readonly string[]): Promise<Fields[]> {
   const [breakers, rows] = await Promise.all([
     reader.select(railBreakers, {}),
     reader.query(
@@ -61,17 +47,23 @@ export async function listRails(reader: Reader, configured: readonly string[]) {
     ),
   ]);
   const known = new Map(breakers.map((breaker) => [breaker.rail, breaker]));
-  const open = new Map(
-    rows.map((row) => [
-      string.parse(row.rail),
-      { approved: integer.parse(row.approved), inProgress: integer.parse(row.in_progress) },
-    ]),
-  );
-  return [...new Set([...configured, ...known.keys(), ...open.keys()])].toSorted().map((rail) => ({
-    rail,
-    breaker: known.get(rail) ?? null,
-    ...(open.get(rail) ?? { approved: 0, inProgress: 0 }),
-  }));
+  const open = new Map(rows.map((row) => [string.parse(row.rail), row]));
+  return [...new Set([...configured, ...known.keys(), ...open.keys()])].toSorted().map((rail) => {
+    const breaker = known.get(rail);
+    const { approved = 0, in_progress: inProgress = 0 } = open.get(rail) ?? {};
+    return {
+      rail,
+      state: breaker?.state ?? 'closed',
+      since: toRfc3339(breaker?.since ?? null),
+      failures: breaker?.failures ?? 0,
+      last_failure: breaker?.lastFailure ?? null,
+      last_failure_at: toRfc3339(breaker?.lastFailureAt ?? null),
+      tried: breaker?.probes ?? 0,
+      tried_next_at: toRfc3339(breaker?.probeAt ?? null),
+      approved: integer.parse(approved),
+      in_progress: integer.parse(inProgress),
+    };
+  });
 }
 
 const COLUMNS = {

@@ -24,7 +24,7 @@ import {
 } from '../html.js';
 import { renderMarkdown } from '../markdown-page.js';
 import { samplesOf } from './samples.js';
-import { mergeAlternatives, resolveSchema } from './schema.js';
+import { isNullable, mergeAlternatives, resolveSchema, simpleType } from './schema.js';
 
 export interface Call {
   readonly route: Route;
@@ -294,27 +294,4 @@ export function typeOf(schema: Schema, view: FieldView): Html {
 
 function unionOf({ oneOf, anyOf = [] }: Schema): string[] {
   return (oneOf ?? anyOf).flatMap((one) => refName(one) ?? []);
-}
-
-function typesOf({ type }: Schema): readonly string[] {
-  return typeof type === 'string' ? [type] : (type ?? []);
-}
-
-function isNullable(schema: Schema): boolean {
-  const parts = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  return parts.some((part) => typesOf(part).includes('null'));
-}
-
-function simpleType(schema: Schema): string {
-  const { format, minimum, maximum, maxLength, pattern = '' } = schema;
-  const names = typesOf(schema).filter((name) => name !== 'null');
-  const range =
-    minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
-  const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
-  // A pattern that begins with ^[^ excludes characters that are never typed; that of a UUID is long.
-  const isReadable = pattern !== '' && !pattern.startsWith('^[^') && pattern.length < 60;
-  const characters = format === undefined && isReadable ? `matches ${pattern}` : undefined;
-  return [names.join(' or '), format, range, length, characters]
-    .filter((part) => part !== undefined)
-    .join(', ');
 }

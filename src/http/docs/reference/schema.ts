@@ -111,3 +111,27 @@ class Sampler {
     return BY_FORMAT[format] ?? (pattern.startsWith('^[0-9') ? '10203040' : 'text');
   }
 }
+
+function typesOf({ type }: Schema): readonly string[] {
+  return typeof type === 'string' ? [type] : (type ?? []);
+}
+
+export function isNullable(schema: Schema): boolean {
+  const parts = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  return parts.some((part) => typesOf(part).includes('null'));
+}
+
+/** Returns `string, uuid, at most 20 characters`. */
+export function simpleType(schema: Schema): string {
+  const { format, minimum, maximum, maxLength, pattern = '' } = schema;
+  const names = typesOf(schema).filter((name) => name !== 'null');
+  const range =
+    minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
+  const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
+  // A pattern that begins with ^[^ excludes characters that are never typed; that of a UUID is long.
+  const isReadable = pattern !== '' && !pattern.startsWith('^[^') && pattern.length < 60;
+  const characters = format === undefined && isReadable ? `matches ${pattern}` : undefined;
+  return [names.join(' or '), format, range, length, characters]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
