@@ -1,3 +1,10 @@
+import {
+  listReservedAliases,
+  releaseAlias,
+  reserveAlias,
+  setAlias,
+  unreserveAlias,
+} from '../../accounts/alias.js';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/identifiers.js';
@@ -6,7 +13,8 @@ import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verificatio
 import { isCountry } from '../../core/countries.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
+import { DOCUMENT_TYPES, reservedAliases } from '../../db/entities/identity.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
 import { type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../finding.js';
@@ -25,8 +33,12 @@ import {
   time,
   within,
 } from '../inputs.js';
-import { accountFields, aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
+import { type Fields, rowFields } from '../output.js';
+
+export function accountFields(account: Account): Fields {
+  return rowFields(accounts, account, 'id type name alias phone status verifiedAt createdAt');
+}
 
 const NO_TERMINAL = '--document-number or --document-number-stdin is required without a terminal';
 
@@ -64,6 +76,10 @@ function changeCommand(
       if (!changed) ops.output.say(`Nothing was changed: ${unchanged}.`);
     },
   });
+}
+
+async function confirmRelease({ output }: Ops, { alias, name }: Account): Promise<void> {
+  await output.confirm(`Release ${alias} of ${name}. Nobody may take it for 90 days`);
 }
 
 export const accountCommands = {
@@ -168,7 +184,25 @@ export const accountCommands = {
         ops.output.say('It was verified already: the declaration was replaced.');
     },
   }),
-  ...aliasChangeCommands,
+  'set-alias <account> <alias>': managerCommand({
+    summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
+    examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
+    input: { account: named.account, alias: text, tenant: within },
+    run: async (ops, { alias, account }) => {
+      if (account.alias !== null && account.alias !== alias) await confirmRelease(ops, account);
+      ops.output.one(accountFields(await setAlias(ops, account.id, alias, ops.actor())));
+    },
+  }),
+  'release-alias <account>': managerCommand({
+    summary: 'release the alias of an account; it is blocked for 90 days',
+    examples: ["accounts release-alias '$ana' --tenant acme"],
+    input: { account: named.account, tenant: within },
+    run: async (ops, { account }) => {
+      if (account.alias !== null) await confirmRelease(ops, account);
+      ops.output.one(accountFields(await releaseAlias(ops, account.id, ops.actor())));
+      if (account.alias === null) ops.output.say('Nothing was changed: it has no alias.');
+    },
+  }),
   'freeze <account>': changeCommand(
     'freeze',
     'the account may receive, but not send',
@@ -211,6 +245,50 @@ in time at this point, so lists by created_at are not exact around it.`,
       ops.output.one({ account_id: id, last_posted_at: lastPostedAt, reset: changed });
       if (!changed)
         ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
+    },
+  }),
+};
+
+function reservationCommand(
+  verb: 'reserve' | 'unreserve',
+  summary: string,
+  change: typeof reserveAlias,
+  unchanged: string,
+): CommandDefinition {
+  return managerCommand({
+    summary,
+    examples: [`aliases ${verb} '$tesoreria'`],
+    input: { alias: text },
+    run: async (ops, { alias }) => {
+      const isChanged = await change(ops, alias, ops.actor());
+      ops.output.one({ alias, reserved: verb === 'reserve' });
+      if (!isChanged) ops.output.say(`Nothing was changed: ${unchanged}.`);
+    },
+  });
+}
+
+export const aliasCommands = {
+  'reserve <alias>': reservationCommand(
+    'reserve',
+    'reserve an alias, so that no other account may take it; an account that has it keeps it',
+    reserveAlias,
+    'it was reserved already',
+  ),
+  'unreserve <alias>': reservationCommand(
+    'unreserve',
+    'end the reservation of an alias; any account may take it again',
+    unreserveAlias,
+    'it was not reserved',
+  ),
+  list: query({
+    summary: 'the reserved aliases',
+    examples: ['aliases list', 'aliases list --json'],
+    run: async ({ database, output }) => {
+      const reserved = await listReservedAliases(database.reader);
+      const rows = reserved.map((one) =>
+        rowFields(reservedAliases, one, 'alias reservedBy createdAt'),
+      );
+      output.list(rows, 'No alias is reserved.');
     },
   }),
 };

@@ -11,7 +11,7 @@ import { named } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { accountFields } from './aliases.js';
+import { accountFields } from './accounts.js';
 import { type Fields, rowFields } from '../output.js';
 
 function tenantFields(tenant: Tenant): Fields {
