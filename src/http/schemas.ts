@@ -104,7 +104,7 @@ const limitField = z
     return z.NEVER;
   })
   .openapi({
-    description: 'The most items on the page.',
+    description: 'How many items the page has at most.',
     ...{ type: 'integer', minimum: 1, maximum: 100, default: 25 },
   });
 

@@ -14,7 +14,7 @@ import {
 import { API_VERSIONS } from '../../src/core/versions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
-import { RATE_CLASSES, type RateClass } from '../../src/http/rate-limit.js';
+import { RATE_CLASSES, type RateClass, USUAL_RATES } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rail.js';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
@@ -111,18 +111,26 @@ describe('the guides for tenants', () => {
         );
   });
 
-  it('the guides for tenants list every rate class, and which operations count in it', async () => {
+  it('the guides for tenants list every rate class, its usual rate, and which operations count in it', async () => {
     const { routes } = await describeApi({});
     const countedIn = (one: RateClass): string[] =>
       routes
         .filter(({ rateClass }) => rateClass === one)
         .map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(
-      rowsBelow(LIMITS, 'Class').map(([name, counted = '']) => [name, counted.split(', ').sort()]),
-      RATE_CLASSES.map((one) => [
-        one,
-        one === 'requests' ? ['everything else'] : countedIn(one).sort(),
+      rowsBelow(LIMITS, 'Class').map(([name, counted = '', rate]) => [
+        name,
+        counted.split(', ').sort(),
+        rate,
       ]),
+      RATE_CLASSES.map((one) => {
+        const { rate, burst, seconds } = USUAL_RATES[one];
+        return [
+          one,
+          one === 'requests' ? ['everything else'] : countedIn(one).sort(),
+          `${rate} a ${seconds === 1 ? 'second' : 'minute'}, ${burst} at once`,
+        ];
+      }),
     );
   });
 

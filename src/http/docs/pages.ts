@@ -37,16 +37,19 @@ function errorEntry(code: string, { status, meaning, remedy, example, reasons }:
     <h2><a href="#${code}">${breakable(code)}</a> <span class="status">${status}</span></h2>
     <p>${prose(meaning)} ${prose(remedy)}</p>
     ${keys.length === 0 ? NOTHING : html`<p>Details:${keys}</p>`}
-    ${reasons === undefined ? NOTHING : reasonsTable(reasons)}
+    ${reasons === undefined ? NOTHING : reasonsList(reasons)}
   </article>`;
 }
 
-function reasonsTable(reasons: NonNullable<ErrorEntry['reasons']>): Html {
+function reasonsList(reasons: NonNullable<ErrorEntry['reasons']>): Html {
   const rows = Object.entries(reasons).map(([reason, meaning]) => [
     html`<code>${reason}</code>`,
     prose(meaning),
   ]);
-  return table(['Reason', 'Meaning'], rows);
+  return html`<details>
+    <summary>Reasons (${rows.length})</summary>
+    ${table(['Reason', 'Meaning'], rows)}
+  </details>`;
 }
 
 function errorSection(code: ErrorCode): Section {

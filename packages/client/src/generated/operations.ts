@@ -724,7 +724,7 @@ export class Operations extends Calls {
 
   /**
    * List the events of the tenant.
-   * Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
+   * Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer events later. A cursor before `first_sequence` gets 400 with the reason `expired`. `gaps` names the sequences that a restore of the service skipped.
    * Scope: `read` or `webhooks`.
    */
   listEvents(

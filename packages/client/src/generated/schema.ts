@@ -776,7 +776,7 @@ export interface paths {
     };
     /**
      * List the events of the tenant
-     * @description Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
+     * @description Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer events later. A cursor before `first_sequence` gets 400 with the reason `expired`. `gaps` names the sequences that a restore of the service skipped.
      *
      *     Scope: `read` or `webhooks`.
      */
@@ -2996,7 +2996,7 @@ export interface operations {
   listTransfers: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -3435,7 +3435,7 @@ export interface operations {
   listPayouts: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -4110,7 +4110,7 @@ export interface operations {
   listBonuses: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -4338,7 +4338,7 @@ export interface operations {
   listBonusBatches: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -4654,7 +4654,7 @@ export interface operations {
   listBonusBatchRows: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -4956,7 +4956,7 @@ export interface operations {
   listAccounts: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -5137,7 +5137,7 @@ export interface operations {
   listMovements: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -5362,7 +5362,7 @@ export interface operations {
   listStatements: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -5636,7 +5636,7 @@ export interface operations {
   listEvents: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -5789,7 +5789,7 @@ export interface operations {
   listWebhookEndpoints: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
@@ -6205,7 +6205,7 @@ export interface operations {
   listWebhookDeliveries: {
     parameters: {
       query?: {
-        /** @description The most items on the page. */
+        /** @description How many items the page has at most. */
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
