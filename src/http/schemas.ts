@@ -127,7 +127,7 @@ export const rawSchema = z
   .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
 
 /** Inclusive bounds on an operation's amount; `boundedOfAsset` requires the asset. */
-export const AMOUNT_QUERY = {
+const AMOUNT_QUERY = {
   asset: assetField
     .optional()
     .describe('Only amounts in this asset. Required with a bound on the amount.'),

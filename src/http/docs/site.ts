@@ -22,7 +22,7 @@ interface SiteDeps {
 }
 
 /** A file whose content is made when it is first read. */
-export class SiteFile {
+class SiteFile {
   private made: Buffer | undefined;
   private tag: string | undefined;
 
