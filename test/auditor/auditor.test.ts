@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { uuid } from '../../src/db/columns.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { audit } from '../../src/auditor/audit.js';
-import { racingCampaign } from '../campaigns/racing.js';
-import { openDatabase, ownDatabase, type TestDatabase } from '../support/database.js';
+import { racingStorm } from '../campaigns/storms.js';
+import { startTestApi } from '../support/api.js';
+import { during } from '../support/bank.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import {
   assertLedgerSound,
@@ -27,18 +29,14 @@ describe('the auditor', () => {
   after(() => db.remove());
 
   it('the auditor finds nothing while money moves', async () => {
-    const second = openDatabase(db.url);
-    const state = { isMoving: true };
-    const moving = racingCampaign({
-      databases: [db.database, second],
-      transfers: 800,
-      clients: 32,
-    }).finally(() => (state.isMoving = false));
-    let audits = 0;
-    for (; state.isMoving; audits += 1) assert.deepEqual((await audit(second)).findings, []);
-    await moving;
-    assert(audits > 1, 'nothing was audited while money moved');
-    await second.close();
+    const api = await startTestApi(db);
+    const state = { audits: 0 };
+    await during(racingStorm({ api, clients: 32, rounds: 8 }), async () => {
+      assert.deepEqual((await audit(db.database)).findings, []);
+      state.audits += 1;
+    });
+    assert(state.audits > 1, 'nothing was audited while money moved');
+    await api.stop();
   });
 
   describe('over more than a slice', () => {

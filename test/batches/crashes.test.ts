@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { PaymentEnd } from '../../src/batches/execution.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { brokenFileCampaign } from '../campaigns/broken-files.js';
-import { batchCuts } from '../campaigns/batch-cuts.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { openDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
@@ -10,6 +10,8 @@ import { balanceOf } from '../support/world.js';
 import { BatchWorld, codeOf, payroll, resourceOf } from './support.js';
 
 const FILE = payroll([['$ana', LEAST.toString(), 'COPM']]);
+
+const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const;
 
 const db = await testDatabase();
 
@@ -56,8 +58,28 @@ describe('a batch whose payment is interrupted', () => {
   });
 
   it('a batch whose payment is interrupted by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
-    // The short form; `npm run prove -- batch-cuts` pays 20,000 rows.
-    await batchCuts({ db, rows: 1_500, every: 2, settled: 100 });
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url));
+    const { world, ana, payer } = await open({ database, writer: { commandTimeoutMs: 2_000 } });
+    const batch = await world.executed(payer, fileOf(1_500));
+    let [commits, calls] = [0, 0];
+    proxy.fateOf = (data) =>
+      isCommit(data) && (commits += 1) % 2 === 0 ? FATES[(commits / 2) % 3]! : 'pass';
+    for (let end: PaymentEnd = 'cut_off'; end !== 'over'; calls += 1) {
+      const abort = new AbortController();
+      const heartbeat = (done: number): void => {
+        if (done >= 100 * (1 + (calls % 7) / 15)) abort.abort();
+      };
+      end = await world.pay(batch, { signal: abort.signal, heartbeat });
+    }
+    proxy.fateOf = () => 'pass';
+    const { status, rowsPaid, rowsFailed } = await world.batch(batch.id);
+    assert.deepEqual([status, rowsPaid, rowsFailed], ['completed', 1_500, 0]);
+    assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(1_500));
+    assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
+    assert(proxy.cuts >= 5, `${proxy.cuts} cuts`);
+    await database.close();
+    await proxy.close();
   });
 });
 

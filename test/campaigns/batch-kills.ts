@@ -14,13 +14,14 @@ import {
   type PayrollBank,
   untilBatchEnded,
 } from '../support/batch-workflows.js';
-import type { TestDatabase } from '../support/database.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { knownAnswer } from '../support/known-answer.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
-import { freshDatabase } from '../support/database.js';
 
 interface BatchKills {
   readonly rows: number;
@@ -49,28 +50,22 @@ const MAX_BATCHES = 200n;
  * Worker, API, MySQL and Temporal, all of them of this campaign's own, are killed in turn while batches are paid, one batch
  * after the other until there were enough kills. Every row is paid once, the sums are exact, and each batch ends.
  */
-export async function batchKills({ rows, kills, betweenMs }: BatchKills): Promise<string> {
-  const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
-  const { temporal } = server;
-  try {
-    const db = await freshDatabase(mysql.adminUrl, 'money_batches');
-    const api = await ApiProcess.start(db.url, temporalEnvironment(temporal));
-    const worker = await WorkerProcess.start(db.url, temporal, serving('batches'));
-    try {
-      const summary = await killedWhilePaying({ db, temporal, api }, [worker, api, mysql, server], {
-        rows,
-        kills,
-        betweenMs,
-      });
-      return `worker, API, MySQL and Temporal killed in turn, ${summary}`;
-    } finally {
-      await Promise.all([api.kill(), worker.kill()]);
-      await db.close();
-    }
-  } finally {
-    await server.remove();
-    await mysql.remove();
-  }
+export function batchKills(wanted: BatchKills): Promise<string> {
+  return withCleanup(async (open) => {
+    const mysql = await open(PrivateMysql.start(), (own) => own.remove());
+    const server = await open(PrivateTemporal.start(), (own) => own.remove());
+    const { temporal } = server;
+    const db = await open(freshDatabase(mysql.adminUrl, 'money_batches'), (own) => own.close());
+    const api = await open(ApiProcess.start(db.url, temporalEnvironment(temporal)), (own) =>
+      own.kill(),
+    );
+    const worker = await open(WorkerProcess.start(db.url, temporal, serving('batches')), (own) =>
+      own.kill(),
+    );
+    const victims = [worker, api, mysql, server];
+    const summary = await killedWhilePaying({ db, temporal, api }, victims, wanted);
+    return `worker, API, MySQL and Temporal killed in turn, ${summary}`;
+  });
 }
 
 async function killedWhilePaying(
@@ -144,21 +139,12 @@ export async function executedBatch(
   return id;
 }
 
-/** The JSON of the answer to a request that is repeated, with its key, until it is known. */
+/** Returns the JSON of the answer to a request that is repeated, with its key, until it is known. */
 export async function answeredBy(
   { baseUrl }: Pick<ApiProcess, 'baseUrl'>,
-  method: string,
-  path: string,
-  options: RequestOptions,
+  ...asked: [method: string, path: string, options: RequestOptions]
 ): Promise<Json> {
-  return until(
-    `${method} ${path} is answered`,
-    async () => {
-      const answer = await request(baseUrl, method, path, options).catch(() => undefined);
-      if (answer === undefined || answer.status === 503) return null;
-      assert(answer.status < 300, answer.text);
-      return answer.json;
-    },
-    { limitMs: END_MS },
-  );
+  const answer = await knownAnswer(() => request(baseUrl, ...asked), END_MS);
+  assert(answer.status < 300, answer.text);
+  return answer.json;
 }

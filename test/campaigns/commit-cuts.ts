@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { inspect } from 'node:util';
-import type { Account } from '../../src/db/entities/parties.js';
-import type { CommandResult } from '../../src/ledger/writer/types.js';
-import { openDatabase, type TestDatabase } from '../support/database.js';
-import { move, type TestCommand, testKind } from '../support/kinds.js';
+import { randomUUID } from 'node:crypto';
+import { startTestApi, type TestAnswer } from '../support/api.js';
+import { answered, type Json, LEAST, openBank, transferBody } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
 import { type Cut, cutEverySecondCommit, Proxy } from '../support/proxy.js';
-import {
-  assertLedgerSound,
-  balanceOf,
-  makeAccount,
-  makeTenant,
-  openWriter,
-} from '../support/world.js';
-import type { Transfer } from '../../src/db/entities/operations.js';
+import { assertLedgerSound } from '../support/world.js';
+import { withCleanup } from '../support/with-cleanup.js';
+import { assertEachOnce } from './storms.js';
 
-interface CommitCutCampaign {
+interface CommitCuts {
   readonly db: TestDatabase;
   /** How many COMMITs are cut. */
   readonly cuts: number;
@@ -23,83 +17,62 @@ interface CommitCutCampaign {
 
 const WIDTH = 8;
 
-/** An unknown result is looked for as long. What MySQL has answered is found at once, however slow the machine is. */
-export const COMMAND_TIMEOUT_MS: Readonly<Record<Cut, number>> = {
-  cut_before: 1_000,
-  cut_after: 10_000,
-  cut_racing: 1_000,
+/** How long an unknown result is looked up. What MySQL has answered is found at once, however slow the machine is. */
+const COMMAND_TIMEOUT_MS: Readonly<Record<Cut, string>> = {
+  cut_before: '1000',
+  cut_after: '10000',
+  cut_racing: '1000',
 };
 
 /**
- * The connection breaks at COMMIT, before MySQL sees it or before its answer comes. Whatever was answered is true, what is
- * unknown is told by asking again with the same key, and nothing happens twice.
+ * The connection to MySQL breaks at COMMIT. A client gets 201 or 503 and nothing else; 201 is true for ever, and after a 503
+ * the same key returns the transfer that was made, or makes it then, never a second one.
  */
-export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): Promise<string> {
-  const proxy = await Proxy.open(db.url);
-  const database = openDatabase(proxy.through(db.url));
-  const safe = { database: db.database, writer: openWriter(db.database).writer };
-  const shaky = openWriter(database, { commandTimeoutMs: COMMAND_TIMEOUT_MS[fate] });
-  const tenant = await makeTenant(db.database);
-  const payer = await makeAccount(safe, tenant, { funds: { COPM: 1_000_000n } });
-  const receiver = await makeAccount(safe, tenant);
-
-  const wasNeverSeen = cutEverySecondCommit(proxy, fate);
-  const asked: { command: TestCommand; answer: CommandResult<Transfer> }[] = [];
-  while (proxy.cuts < cuts) {
-    const commands = Array.from({ length: WIDTH }, () =>
-      move({ from: payer, to: receiver, raw: 1n }),
+export function commitCuts({ db, cuts, fate }: CommitCuts): Promise<string> {
+  return withCleanup(async (open) => {
+    const healthy = await open(startTestApi(db), (own) => own.stop());
+    const proxy = await open(Proxy.open(db.url), (own) => own.close());
+    const environment = { COMMAND_TIMEOUT_MS: COMMAND_TIMEOUT_MS[fate] };
+    const shaky = await open(startTestApi({ url: proxy.through(db.url) }, environment), (own) =>
+      own.stop(),
     );
-    const answers = await Promise.all(
-      commands.map((command) => shaky.writer.submit(testKind, command)),
-    );
-    commands.forEach((command, index) => asked.push({ command, answer: answers[index]! }));
-  }
-  await shaky.writer.idle();
-  const summary = await resolve(asked, safe.writer, wasNeverSeen);
-  assert.deepEqual(shaky.faults, []);
-  if (fate === 'cut_after') assert.equal(summary.unknown, 0, 'a key that is there was not found');
-  await assertMoved(db, payer, receiver, asked.length);
-  await assertLedgerSound(db.database);
-  await database.close();
-  await proxy.close();
-  return `${proxy.cuts} COMMITs ${fate}, ${asked.length} transfers: ${summary.unknown} unknown (${summary.unknownButThere} had happened), 0 twice, 0 wrong`;
-}
-
-/** Asks again for each: a `done` is a replay with the same id, an unknown one is there or happens now. */
-async function resolve(
-  asked: readonly { command: TestCommand; answer: CommandResult<Transfer> }[],
-  writer: ReturnType<typeof openWriter>['writer'],
-  wasNeverSeen: (key: string) => boolean,
-): Promise<{ unknown: number; unknownButThere: number }> {
-  let unknown = 0;
-  let unknownButThere = 0;
-  // A few at a time: the desk refuses what its queue does not hold.
-  const rest = asked.values();
-  const lane = async (): Promise<void> => {
-    for (const { command, answer } of rest) {
-      const again = await writer.submit(testKind, command);
-      assert(again.outcome.done, inspect(again.outcome));
-      if (answer.outcome.done) {
-        assert(again.replayed, 'what was answered as done was not there');
-        assert.equal(again.outcome.resource.id, answer.outcome.resource.id);
-        continue;
+    const bank = await openBank(healthy);
+    const funds = { COPM: 1_000_000n * LEAST };
+    const [from, to] = [await bank.account({ funds }), await bank.account()];
+    const body = transferBody({ from, to, raw: LEAST });
+    const asked: { key: string; answer: TestAnswer }[] = [];
+    const ask = async (): Promise<void> => {
+      const key = randomUUID();
+      const options = { token: bank.token, body, key };
+      asked.push({ key, answer: await shaky.request('POST', '/v1/transfers', options) });
+    };
+    const wasNeverSeen = cutEverySecondCommit(proxy, fate);
+    while (proxy.cuts < cuts) await Promise.all(Array.from({ length: WIDTH }, ask));
+    await shaky.stop();
+    const counts = { unknown: 0, happened: 0 };
+    const made: Json[] = [];
+    const left = asked.values();
+    const askAgain = async (): Promise<void> => {
+      for (const { key, answer } of left) {
+        if (answer.status !== 201) answered(answer, 503, 'ledger_unavailable');
+        const again = await bank.request('POST', '/v1/transfers', { body, key });
+        made.push(again.json);
+        if (answer.status === 201) {
+          assert.equal(answered(again, 200).text, answer.text);
+          continue;
+        }
+        counts.unknown += 1;
+        if (wasNeverSeen(key) || again.status !== 200) answered(again, 201);
+        else counts.happened += 1;
       }
-      assert.equal(answer.outcome.refusal.code, 'ledger_unavailable');
-      unknown += 1;
-      assert(!(again.replayed && wasNeverSeen(command.key)), 'what MySQL never saw was there');
-      if (again.replayed) unknownButThere += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
-  return { unknown, unknownButThere };
-}
-
-async function assertMoved(
-  db: TestDatabase,
-  payer: Account,
-  receiver: Account,
-  transfers: number,
-): Promise<void> {
-  assert.equal((await balanceOf(db.database, receiver.id)).available, BigInt(transfers));
-  assert.equal((await balanceOf(db.database, payer.id)).available, 1_000_000n - BigInt(transfers));
+    };
+    // If all were sent at once, the system could not queue thousands of new connections.
+    await Promise.all(Array.from({ length: WIDTH }, askAgain));
+    if (fate === 'cut_after') assert.equal(counts.unknown, 0, 'a key that is there was not found');
+    if (fate === 'cut_before') assert(asked.some(({ key }) => wasNeverSeen(key)));
+    assert.equal(await bank.available(to), LEAST * BigInt(asked.length));
+    await assertEachOnce(bank, made);
+    await assertLedgerSound(db.database);
+    return `${proxy.cuts} COMMITs ${fate}, ${asked.length} transfers: ${counts.unknown} unknown (${counts.happened} had happened), 0 twice, 0 wrong`;
+  });
 }

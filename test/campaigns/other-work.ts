@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request, startTestApi } from '../support/api.js';
-import { LEAST, transferBody } from '../support/bank.js';
+import { startTestApi } from '../support/api.js';
+import { LEAST, text, transferBody } from '../support/bank.js';
 import { assertPaidOnce, batchEvents, openPayrollBank } from '../support/batch-workflows.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
@@ -14,7 +14,7 @@ import {
   transfersAt,
 } from '../support/webhook-world.js';
 import { balanceOf } from '../support/world.js';
-import { executedBatch, isBatchOver } from './batch-kills.js';
+import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
 /** After a kill, Temporal first waits for the activity that was cut off. */
 const END_MS = 1_200_000;
@@ -41,7 +41,7 @@ export class OtherWork {
   readonly running: Promise<unknown>;
 
   private constructor(
-    private readonly baseUrl: string,
+    readonly baseUrl: string,
     private readonly receiver: HttpReceiver,
     private readonly hooked: ReadonlyMap<HookedBank, string[]>,
     private readonly tool: Awaited<ReturnType<typeof startTestApi>>,
@@ -72,16 +72,11 @@ export class OtherWork {
       for (; goesOn(); count += 1) {
         const id = await executedBatch({ api: { baseUrl } }, payroll, rows);
         await until(`batch ${id} ends`, () => isBatchOver(db, id), { limitMs: END_MS });
-        assert.equal(
-          await until('it can be read', () => tried(assertPaidOnce(db, id, rows)), {
-            limitMs: END_MS,
-          }),
+        const read = async () => [await assertPaidOnce(db, id, rows), await batchEvents(db, id)];
+        assert.deepEqual(await until('it can be read', () => tried(read()), { limitMs: END_MS }), [
           rows,
-        );
-        const events = await until('it can be read', () => tried(batchEvents(db, id)), {
-          limitMs: END_MS,
-        });
-        assert.deepEqual(events, ['ready', 'completed']);
+          ['ready', 'completed'],
+        ]);
         await sleep(betweenBatchesMs);
       }
       const left = { available: funds - BigInt(count * rows) * LEAST, held: 0n };
@@ -95,17 +90,8 @@ export class OtherWork {
   private async send({ bank, from, to }: HookedBank, made: string[]): Promise<void> {
     const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }) };
     while (this.isRunning) {
-      const key = randomUUID();
-      const ask = async (): Promise<string | null> => {
-        const answer = await request(this.baseUrl, 'POST', '/v1/transfers', {
-          ...options,
-          key,
-        }).catch(() => null);
-        if (answer === null || answer.status === 503) return null;
-        assert([200, 201].includes(answer.status), answer.text);
-        return String(answer.json.id);
-      };
-      made.push(await until('a transfer is known', ask, { limitMs: END_MS }));
+      const asked = { ...options, key: randomUUID() };
+      made.push(text((await answeredBy(this, 'POST', '/v1/transfers', asked)).id));
       await sleep(this.pauseMs);
     }
   }

@@ -1,54 +1,15 @@
 import assert from 'node:assert/strict';
-import { RAIL_FAILPOINTS } from '../../src/core/failpoints.js';
+import type { RAIL_FAILPOINTS } from '../../src/core/failpoints.js';
 import type { Uuid } from '../../src/core/ids.js';
-import {
-  assertSameStory,
-  openPayoutBank,
-  paidTimes,
-  type PayoutBank,
-  railsOf,
-  untilStatus,
-} from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, text } from '../support/bank.js';
+import { assertSameStory, openPayoutBank, paidTimes, untilStatus } from '../payouts/support.js';
+import type { TestApi } from '../support/api.js';
+import { LEAST } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { PrivateTemporal } from '../support/private-temporal.js';
-import { serving, temporalEnvironment, type TestTemporal } from '../support/temporal.js';
+import { serving, type TestTemporal } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
 const AT_ONCE = 50;
-
-/** Canceled while they are handed over: of each pair one wins, and the rail paid exactly those that were not canceled. */
-export async function cancelRacing(
-  db: TestDatabase,
-  own: PayoutBank,
-  count: number,
-): Promise<string> {
-  const { submissions } = railsOf(db);
-  const ends: Record<string, number> = {};
-  for (let done = 0; done < count; done += AT_ONCE) {
-    const ids = await Promise.all(
-      Array.from({ length: Math.min(AT_ONCE, count - done) }, () => own.pay()),
-    );
-    await Promise.all(
-      ids.map(async (id, index) => {
-        const cancel = () => own.act('cancel', id, own.bank.token);
-        const submit = () => submissions.submit(id);
-        await Promise.all(index % 2 === 0 ? [cancel(), submit()] : [submit(), cancel()]);
-      }),
-    );
-    const paid = await paidTimes(db, ids);
-    const found = await Promise.all(ids.map(async (id) => text((await own.get(id)).status)));
-    assert.deepEqual(
-      found,
-      paid.map((times) => (times === 1 ? 'completed' : 'canceled')),
-    );
-    for (const end of found) ends[end] = (ends[end] ?? 0) + 1;
-    for (const id of ids) await assertSameStory(own, id);
-  }
-  return `${count} payouts canceled while they were submitted: ${JSON.stringify(ends)}, each with one end`;
-}
 
 interface KillCampaign {
   readonly db: TestDatabase;
@@ -98,43 +59,6 @@ export async function killedAroundRail(campaign: KillCampaign): Promise<string> 
     ids.map(() => 1),
   );
   for (const id of ids) await assertSameStory(own, id);
+  await assertLedgerSound(db.database);
   return `${kills} kills at ${failpoints.join(' and ')}, ${ids.length} payouts: ${ids.length} keys at the rail, ${paid.length} paid, none twice`;
 }
-
-/** The long proofs of payouts. */
-export const PAYOUT_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
-  'payout-cancel-racing': async (db) => {
-    const api = await startTestApi(db);
-    try {
-      const summary = await cancelRacing(db, await openPayoutBank(api), 500);
-      await assertLedgerSound(db.database);
-      return [summary];
-    } finally {
-      await api.stop();
-    }
-  },
-  'payout-kills': async (db) => {
-    const server = await PrivateTemporal.start();
-    const { temporal } = server;
-    const api = await startTestApi(db, temporalEnvironment(temporal));
-    try {
-      const summaries: string[] = [];
-      for (const failpoint of RAIL_FAILPOINTS)
-        summaries.push(
-          await killedAroundRail({
-            db,
-            api,
-            temporal,
-            failpoints: [failpoint],
-            payouts: 500,
-            kills: 10,
-          }),
-        );
-      await assertLedgerSound(db.database);
-      return summaries;
-    } finally {
-      await api.stop();
-      await server.remove();
-    }
-  },
-};

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import {
   type Clock,
@@ -24,6 +25,7 @@ import {
   text,
 } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
+import { knownAnswer } from '../support/known-answer.js';
 import { assertLedgerSound } from '../support/world.js';
 
 interface StatementsCampaign {
@@ -39,6 +41,7 @@ interface StatementsCampaign {
 
 const ASKED_AT_ONCE = 16;
 const POLL_MS = 50;
+const END_MS = 600_000;
 const ASSETS = ['COPM', 'DUSD'] as const;
 
 interface Checked {
@@ -114,7 +117,7 @@ async function make(
   );
   await Promise.all(
     makers.map(async (maker) => {
-      while (!state.isOver) if (!(await maker.makeNext(signal))) await pause(POLL_MS);
+      while (!state.isOver) if (!(await maker.makeNext(signal))) await sleep(POLL_MS);
     }),
   );
 }
@@ -155,7 +158,7 @@ async function assertFile(
 ): Promise<void> {
   const path = `/v1/statements/${text(id)}`;
   while (answered(await known(() => bank.get(path)), 200).json.status !== 'ready')
-    await pause(POLL_MS);
+    await sleep(POLL_MS);
   const { bytes } = answered(await known(() => bank.get(`${path}/file`)), 200);
   const [, first = [], ...rest]: string[][] = parse(bytes, { bom: true });
   const last = rest.pop() ?? [];
@@ -176,21 +179,13 @@ async function totalAt(bank: Bank, { id }: Account, asset: string, at: Instant):
   return list(json.balances).find((one) => one.asset === asset)?.total;
 }
 
-/** As every client does: a 503 is asked again, with the same key. */
-async function known(ask: () => Promise<TestAnswer>): Promise<TestAnswer> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.status !== 503) return answer;
-    await pause(POLL_MS);
-  }
+/** As every client does: asks again after a 503, with the same key. */
+function known(ask: () => Promise<TestAnswer>): Promise<TestAnswer> {
+  return knownAnswer(ask, END_MS);
 }
 
 async function passes(clock: Clock, ms: number): Promise<void> {
-  for (const until = clock() + ms; clock() < until;) await pause(POLL_MS);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  for (const until = clock() + ms; clock() < until;) await sleep(POLL_MS);
 }
 
 function anyOf<T>(all: readonly T[]): T {

@@ -11,7 +11,7 @@ import {
 import { request, startTestApi } from '../support/api.js';
 import { LEAST, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { until } from '../support/temporal.js';
+import { knownAnswer } from '../support/known-answer.js';
 import { RAIL_ENDINGS, RECOVERY_MS } from './payouts.js';
 
 const PAUSE_MS = 1_000;
@@ -49,16 +49,12 @@ export class SteadyPayouts {
     for (; this.isRunning; await sleep(this.pauseMs)) this.ids.push(await this.pay());
   }
 
-  private pay(): Promise<string> {
+  private async pay(): Promise<string> {
     const key = randomUUID();
     const ending = RAIL_ENDINGS[this.ids.length % RAIL_ENDINGS.length]!;
-    const ask = async (): Promise<string | null> => {
-      const answer = await this.own.ask({ ending }, { key }).catch(() => null);
-      if (answer === null || answer.status === 503) return null;
-      assert([200, 201].includes(answer.status), answer.text);
-      return text(answer.json.id);
-    };
-    return until('a payout is known', ask, { limitMs: RECOVERY_MS });
+    const answer = await knownAnswer(() => this.own.ask({ ending }, { key }), RECOVERY_MS);
+    assert([200, 201].includes(answer.status), answer.text);
+    return text(answer.json.id);
   }
 
   async finish(): Promise<string> {

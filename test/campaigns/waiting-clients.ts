@@ -7,6 +7,7 @@ import { transfers } from '../../src/db/entities/operations.js';
 import { request, startTestApi, type TestAnswer } from '../support/api.js';
 import { LEAST, transferBody } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
+import { knownAnswer } from '../support/known-answer.js';
 import {
   stateOf,
   type TestTemporal,
@@ -141,10 +142,7 @@ export class WaitingClients {
 
   /** The answer to a request that is repeated, with its key, until it is known. */
   private ask(path: string, options: Parameters<typeof request>[3]): Promise<TestAnswer> {
-    return again(async () => {
-      const answer = await request(this.stage.baseUrl, 'POST', path, options);
-      return answer.status === 503 ? null : answer;
-    });
+    return knownAnswer(() => request(this.stage.baseUrl, 'POST', path, options), RESOLVE_MS);
   }
 
   /** Its workflow may have to be made first; and one that took the signal unheard has ended. */

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { followingStorm } from '../campaigns/http-following.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import {
   answered,
@@ -248,11 +247,5 @@ describe('GET /v1/events', () => {
           missing,
         );
     });
-  });
-
-  it('the event log shows every event once and in order, and never one below what was already read, while 64 writers write', async () => {
-    const [one, other] = [await startTestApi(db), await startTestApi(db)];
-    await followingStorm({ api: one, others: [other.baseUrl], writers: 64, transfers: 8 });
-    await Promise.all([one.stop(), other.stop()]);
   });
 });

@@ -5,7 +5,6 @@ import type { Database } from '../../src/db/database.js';
 import { uuid } from '../../src/db/columns.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { commitCutCampaign } from '../campaigns/commit-cuts.js';
 import { openDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { type Fate, Proxy } from '../support/proxy.js';
@@ -17,9 +16,6 @@ import {
   openWriter,
   type WatchedWriter,
 } from '../support/world.js';
-
-/** The short form; `npm run prove -- commit-cuts` cuts five hundred times at each place. */
-const CUTS = 10;
 
 const db = await testDatabase();
 
@@ -57,10 +53,6 @@ describe('the ledger writer', () => {
       return fate;
     };
   };
-
-  for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
-    it(`the ledger writer never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
-      commitCutCampaign({ db, cuts: CUTS, fate }));
 
   it('the ledger writer tries again on a new connection when one breaks before COMMIT', async () => {
     const watched = openWriter(database);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { railsCampaign } from '../campaigns/rails.js';
-import { HangingGateway, twoRails } from '../campaigns/hanging-rail.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { BankGateway } from '../support/bank-gateway.js';
 import { testDatabase } from '../support/database.js';
@@ -17,6 +16,16 @@ import {
   workflowOf,
 } from './support.js';
 
+/** A gateway that takes every request, and does nothing and answers nothing while it hangs. */
+class HangingGateway extends BankGateway {
+  isHanging = false;
+
+  protected override async respond(...[asked, response]: Parameters<BankGateway['respond']>) {
+    if (this.isHanging) response.destroy();
+    else await super.respond(asked, response);
+  }
+}
+
 const HANGING = { destination: { country: 'MX' } } as const;
 
 const db = await testDatabase();
@@ -27,11 +36,16 @@ describe('a rail that hangs', () => {
     await db.change('DELETE FROM rail_breakers');
     const [well, hanging] = [
       new BankGateway('well', TEST_KEYRING),
-      new HangingGateway('hanging', 'close'),
+      new HangingGateway('hanging', TEST_KEYRING),
     ];
     await Promise.all([well.start(), hanging.start()]);
+    const [key] = TEST_KEYRING;
+    const shared = `${key.id}:${key.secret.toString('base64')}`;
     const environment = {
-      ...{ ...temporalEnvironment(temporal), ...twoRails(well, hanging) },
+      ...temporalEnvironment(temporal),
+      PAYOUT_RAILS: '*/CO=http:well,*/MX=http:hanging',
+      PAYOUT_RAIL_URLS: `well=${well.url},hanging=${hanging.url}`,
+      PAYOUT_RAIL_KEYS: `well=${shared},hanging=${shared}`,
       PAYOUT_RAIL_PROBE_S: '2',
       ...serving('payouts', 'approvals'),
     };

@@ -4,107 +4,22 @@ import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { LEDGER_FAILPOINTS } from '../../src/core/failpoints.js';
-import { commitCutCampaign } from '../campaigns/commit-cuts.js';
-import {
-  failpointCampaign,
-  frozenMysqlCampaign,
-  killApiCampaign,
-  killMysqlCampaign,
-} from '../campaigns/kills.js';
-import { PAYOUT_PROOFS } from '../campaigns/payouts.js';
-import { racingCampaign } from '../campaigns/racing.js';
-import { sameKeyCampaign } from '../campaigns/same-key.js';
-import { statementsCampaign } from '../campaigns/statements.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
-import { ALERT_PROOFS } from './alert-proofs.js';
-import { BATCH_PROOFS } from './batch-proofs.js';
-import { BRIDGE_PROOFS } from './bridge-proofs.js';
-import { CLIENT_PROOFS } from './client-proofs.js';
-import { counts } from './counts.js';
-import { FLEET_PROOFS } from './fleet-proofs.js';
-import { HOSTILE_PROOFS, SINGLE_ATTACKS } from './hostile-proofs.js';
-import { failoverCampaign } from '../campaigns/failover.js';
-import { HTTP_PROOFS } from './http-proofs.js';
-import { RAIL_PROOFS } from './rail-proofs.js';
-import { GaleraGroup } from '../support/galera-group.js';
-import type { ServerGroup } from '../support/grouped-servers.js';
-import { MysqlGroup } from '../support/mysql-group.js';
-import { RESTORE_PROOFS } from './restore-proofs.js';
-import { WEBHOOK_PROOFS } from './webhook-proofs.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { PROOFS, SINGLE_ATTACKS } from './proofs.js';
 
 /**
- * The campaigns with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
+ * Runs campaigns with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
  * prints its summary, replaces its row in docs/proof.md, and adds a row to the log of runs.
  * TEST_MYSQL_ADMIN_URL names the server.
  */
-const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
-  'same-key': (db) =>
-    twoProcesses(db, async (databases) => [
-      await sameKeyCampaign({ databases, rounds: 100, width: 100 }),
-    ]),
-  racing: (db) =>
-    twoProcesses(db, async (databases) => [
-      await racingCampaign({ databases, transfers: 50_000, clients: 64 }),
-    ]),
-  'commit-cuts': async (db) => [
-    await commitCutCampaign({ db, cuts: 500, fate: 'cut_before' }),
-    await commitCutCampaign({ db, cuts: 500, fate: 'cut_after' }),
-    await commitCutCampaign({ db, cuts: 500, fate: 'cut_racing' }),
-  ],
-  'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
-  failpoints: async (db) => [
-    await failpointCampaign(db, LEDGER_FAILPOINTS, { kills: 10, clients: 64 }),
-  ],
-  'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
-  statements: async (db) => [
-    await statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 8, speed: 1 }),
-  ],
-  'mysql-away': async () => [await frozenMysqlCampaign({ awayMs: 30_000, clients: 64 })],
-  failover: () => failover(() => MysqlGroup.start(3)),
-  'failover-galera': () => failover(() => GaleraGroup.start(3)),
-  ...HTTP_PROOFS,
-  ...FLEET_PROOFS,
-  ...ALERT_PROOFS,
-  ...CLIENT_PROOFS,
-  ...BRIDGE_PROOFS,
-  ...PAYOUT_PROOFS,
-  ...RAIL_PROOFS,
-  ...RESTORE_PROOFS,
-  ...BATCH_PROOFS,
-  ...WEBHOOK_PROOFS,
-  ...HOSTILE_PROOFS,
-};
 
-function failover(start: () => Promise<ServerGroup>): Promise<string[]> {
-  return failoverCampaign({
-    start,
-    clients: 64,
-    ...counts('FAILOVER_COUNTS', { switchovers: 100, kills: 20, pauses: 5, cuts: 5 }),
-    maxOutageMs: 10_000,
-    onEvent: (line) => process.stdout.write(`  ${line}\n`),
-  });
-}
-
-/** What a name may ask for beside these: parts of them. */
+/** What a name may ask for. */
 const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const RECORD = join(ROOT, 'docs/proof.md');
 const LOG = join(ROOT, '.run/prove-runs.md');
 const SHOWN_SUMMARIES = 2;
-
-async function twoProcesses(
-  db: TestDatabase,
-  work: (databases: Parameters<typeof sameKeyCampaign>[0]['databases']) => Promise<string[]>,
-): Promise<string[]> {
-  const second = openDatabase(db.url);
-  try {
-    return await work([db.database, second]);
-  } finally {
-    await second.close();
-  }
-}
 
 /** The commit that a campaign runs, for docs/proof.md, and the machine and programs, for the log of runs. */
 async function circumstances(db: TestDatabase): Promise<{ commit: string; machine: string }> {
@@ -183,7 +98,7 @@ async function prove(
 ): Promise<void> {
   process.stdout.write(`${name} …\n`);
   const began = performance.now();
-  const summaries = await NAMED[name]!(db);
+  const summaries = [await NAMED[name]!(db)].flat();
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
   const row = rowOf(name, summaries, [...shortened(summaries), `(${commit})`]);

@@ -128,10 +128,6 @@ export class PrivatePrometheus {
     return performance.now() - beganAt;
   }
 
-  async untilSilent(alert: string, limitMs: number): Promise<void> {
-    await until(`${alert} is over`, async () => !(await this.firing()).has(alert), { limitMs });
-  }
-
   async remove(): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const exit = once(this.child, 'exit');

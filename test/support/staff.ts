@@ -1,8 +1,9 @@
 import type { Actor } from '../../src/access/audit-log.js';
+import { randomInt } from 'node:crypto';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import type { Staff } from '../../src/db/entities/staff.js';
-import { codeAt } from '../../src/staff/authenticator.js';
+import { codeAt, STEP_MS } from '../../src/staff/authenticator.js';
 import { setPerson, type NewStaff } from '../../src/staff/people.js';
 import { StaffSignals } from '../../src/staff/signals.js';
 import { identityOf, type StaffDeps } from '../../src/staff/verification.js';
@@ -49,6 +50,15 @@ export function codeOf({ id }: Pick<Staff, 'id'>, at: Instant = instant(Date.now
   const secret = secrets.get(id);
   if (secret === undefined) throw new Error('no test made this one of the staff');
   return codeAt(secret, at);
+}
+
+/** A code that does not count at this moment. */
+export function wrongCode(person: Pick<Staff, 'id'>, now: Instant): string {
+  const right = [-STEP_MS, 0, STEP_MS].map((ms) => codeOf(person, instant(now + ms)));
+  for (;;) {
+    const code = randomInt(1_000_000).toString().padStart(6, '0');
+    if (!right.includes(code)) return code;
+  }
 }
 
 /** Lets codes of the last minute count once more, so that no test waits for the next one. */

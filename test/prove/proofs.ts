@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { RAIL_FAILPOINTS } from '../../src/core/failpoints.js';
+import { activitiesCampaign } from '../campaigns/approval-activities.js';
+import { racesCampaign } from '../campaigns/approval-races.js';
+import { batchKills } from '../campaigns/batch-kills.js';
+import { bombsCampaign } from '../campaigns/bombs.js';
+import { brokenFileCampaign } from '../campaigns/broken-files.js';
+import { commitCuts } from '../campaigns/commit-cuts.js';
+import { composedCampaign } from '../campaigns/composed.js';
+import { failoverCampaign } from '../campaigns/failover.js';
+import { generatedCalls } from '../campaigns/generated-calls.js';
+import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
+import { ATTACKS } from '../campaigns/hostile/attacks/index.js';
+import { hostileCampaign } from '../campaigns/hostile/campaign.js';
+import { failpointCampaign, killCampaign, mysqlAway } from '../campaigns/kills.js';
+import { countWaiting, leaveWaiting } from '../campaigns/left-waiting.js';
+import { manyEndpoints } from '../campaigns/many-endpoints.js';
+import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
+import { modelCampaign } from '../campaigns/model.js';
+import { killedAroundRail } from '../campaigns/payouts.js';
+import { railsCampaign } from '../campaigns/rails.js';
+import { restoreDrill } from '../campaigns/restore.js';
+import { PhysicalCopier } from '../campaigns/restored-copies.js';
+import { rollingCampaign } from '../campaigns/rolling.js';
+import { staleTemporalCampaign } from '../campaigns/stale-temporal.js';
+import { statementsCampaign } from '../campaigns/statements.js';
+import { drainStorm, racingStorm, RIVALS, sameKeyStorm, type Storm } from '../campaigns/storms.js';
+import { temporalAway } from '../campaigns/temporal-away.js';
+import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
+import { upgradeCampaign } from '../campaigns/upgrade.js';
+import { webhookKills } from '../campaigns/webhook-kills.js';
+import { PATIENT, startTestApi } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { freshDatabase, ownDatabase, type TestDatabase } from '../support/database.js';
+import { GaleraGroup } from '../support/galera-group.js';
+import type { ServerGroup } from '../support/grouped-servers.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { MysqlGroup } from '../support/mysql-group.js';
+import { PrivateMysql } from '../support/private-mysql.js';
+import { PrivateTemporal } from '../support/private-temporal.js';
+import { loadRelease, recordRelease } from '../support/release-dump.js';
+import { temporalEnvironment, type TestTemporal } from '../support/temporal.js';
+import { type Open, withCleanup } from '../support/with-cleanup.js';
+
+type Summary = string | readonly string[];
+type Proof = (db: TestDatabase) => Promise<Summary>;
+type Proofs = Readonly<Record<string, Proof>>;
+
+interface Stage {
+  readonly db: TestDatabase;
+  readonly temporal: TestTemporal;
+  readonly open: Open;
+}
+
+const CLIENTS = 64;
+const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const;
+
+/** Two API processes on the database. */
+const overTwo =
+  (...storms: readonly ((storm: Required<Storm>) => Promise<string>)[]): Proof =>
+  (db) =>
+    withCleanup(async (open) => {
+      const api = await open(startTestApi(db), (own) => own.stop());
+      const other = await open(ApiProcess.start(db.url, PATIENT), (own) => own.stop());
+      return inTurn(storms, (one) => one({ api, others: [other.baseUrl] }));
+    });
+
+/** A Temporal of its own and the common database. */
+const withTemporal =
+  (work: (stage: Stage) => Promise<Summary>): Proof =>
+  (db) =>
+    withCleanup(async (open) => {
+      const { temporal } = await open(PrivateTemporal.start(), (own) => own.remove());
+      return work({ db, temporal, open });
+    });
+
+/** A Temporal and a database of its own. */
+const alone = (work: (stage: Stage) => Promise<Summary>): Proof =>
+  withTemporal(async ({ temporal, open }) => {
+    const db = await open(ownDatabase('alone'), (own) => own.remove());
+    return work({ db, temporal, open });
+  });
+
+async function inTurn<T>(
+  all: readonly T[],
+  work: (one: T) => Promise<string>,
+): Promise<readonly string[]> {
+  const summaries: string[] = [];
+  for (const one of all) summaries.push(await work(one));
+  return summaries;
+}
+
+/** The full counts of a campaign, or in their order those that the variable gives, such as `10,3`. */
+function counts<Name extends string>(
+  variable: string,
+  full: Readonly<Record<Name, number>>,
+): Readonly<Record<Name, number>> {
+  const given = (process.env[variable] ?? '').split(',').filter(Boolean).map(Number);
+  const named = Object.entries<number>(full).map(
+    ([name, count], index) => [name, given[index] ?? count] as const,
+  );
+  return Object.fromEntries(named) as Record<Name, number>;
+}
+
+const failover =
+  (start: () => Promise<ServerGroup>): Proof =>
+  () =>
+    failoverCampaign({
+      start,
+      clients: CLIENTS,
+      ...counts('FAILOVER_COUNTS', { switchovers: 100, kills: 20, pauses: 5, cuts: 5 }),
+      maxOutageMs: 10_000,
+      onEvent: (line) => process.stdout.write(`  ${line}\n`),
+    });
+
+/** Writes test/releases/1.0.0.sql.gz: much waits in it, since no worker runs. */
+async function recordWaiting(db: TestDatabase): Promise<void> {
+  await withCleanup(async (open) => {
+    const receiver = await open(new HttpReceiver().open(), (own) => own.close());
+    const api = await open(startTestApi(db, {}, { receiver: 'real' }), (own) => own.stop());
+    await leaveWaiting(api, receiver);
+    await recordRelease(db);
+  });
+}
+
+/** Each campaign with its full counts, by its name. */
+export const PROOFS: Proofs = {
+  'same-key': overTwo(
+    ...RIVALS.map(
+      (rival) => (storm: Storm) => sameKeyStorm({ ...storm, rival, rounds: 100, width: 100 }),
+    ),
+  ),
+  racing: overTwo(
+    (storm) => racingStorm({ ...storm, clients: CLIENTS, rounds: 400 }),
+    (storm) => drainStorm({ ...storm, clients: CLIENTS, transfers: 20_000, feeRaw: 333n }),
+  ),
+  'commit-cuts': (db) => inTurn(FATES, (fate) => commitCuts({ db, cuts: 500, fate })),
+  'kill-api': () => killCampaign('api', { kills: 50, clients: CLIENTS }),
+  'kill-mysql': () => killCampaign('mysql', { kills: 50, clients: CLIENTS }),
+  failpoints: () => failpointCampaign(10, CLIENTS),
+  'mysql-away': () => mysqlAway(30_000, CLIENTS),
+  'temporal-away': (db) => temporalAway({ db, awayMs: 600_000, clients: CLIENTS }),
+  'stale-temporal': (db) => staleTemporalCampaign({ db, each: 50, lookAgainS: 120 }),
+  failover: failover(() => MysqlGroup.start(3)),
+  'failover-galera': failover(() => GaleraGroup.start(3)),
+  schemathesis: (db) => generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 }),
+  // A million operations take hours.
+  model: (db) =>
+    modelCampaign({
+      db,
+      ...counts('MODEL_OPERATIONS', { operations: 1_000_000 }),
+      longest: 300,
+      lanes: 4,
+    }),
+  'approval-races': (db) =>
+    overTwo((storm) => racesCampaign({ db, ...storm, rounds: 1_000, seed: Date.now() }))(db),
+  'approval-activities': (db) =>
+    withCleanup(async (open) => {
+      const api = await open(startTestApi(db), (own) => own.stop());
+      return activitiesCampaign({ db, api, transfers: 300, calls: 10_000, seed: Date.now() });
+    }),
+  statements: (db) =>
+    statementsCampaign({ db, accounts: 1_000, statements: 1_000, clients: 8, speed: 1 }),
+  rolling: withTemporal(({ db, temporal }) =>
+    rollingCampaign({
+      db,
+      temporal,
+      ...counts('ROLLING_COUNTS', { perSecond: 500, rounds: 3 }),
+    }),
+  ),
+  'mixed-load': alone(({ db, temporal }) =>
+    mixedLoadCampaign({
+      db,
+      temporal,
+      ...counts('MIXED_LOAD_COUNTS', { seconds: 7_200, clients: 8, pauseMs: 250 }),
+      rows: 500,
+      betweenBatchesMs: 30_000,
+      isTimed: true,
+    }),
+  ),
+  'two-of-each': () =>
+    twoOfEachCampaign({ rounds: 10, apis: 2, clients: 32, calmMs: 1_500, rows: 500 }),
+  composed: () => composedCampaign(),
+  upgrade: alone(async ({ db, temporal, open }) => {
+    if (process.env.RECORD_RELEASE !== undefined)
+      await recordWaiting(await open(ownDatabase('recorded'), (own) => own.remove()));
+    await loadRelease(db);
+    assert((await countWaiting(db)) > 0, 'nothing waits in the dump of the release');
+    const load = counts('UPGRADE_COUNTS', { open: 1_000, perSecond: 100 });
+    return upgradeCampaign({ db, temporal, ...load });
+  }),
+  restore: withTemporal(async ({ temporal }) => {
+    const { beforeS, lostS } = counts('RESTORE_SECONDS', { beforeS: 60, lostS: 600 });
+    const drill = { clients: 32, beforeMs: beforeS * 1_000, lostMs: lostS * 1_000, rows: 5_000 };
+    return restoreDrill({ ...drill, copier: await PhysicalCopier.start(), temporal });
+  }),
+  'payout-kills': withTemporal(async ({ db, temporal, open }) => {
+    const api = await open(startTestApi(db, temporalEnvironment(temporal)), (own) => own.stop());
+    return inTurn(RAIL_FAILPOINTS, (failpoint) =>
+      killedAroundRail({ db, api, temporal, failpoints: [failpoint], payouts: 500, kills: 10 }),
+    );
+  }),
+  rails: withTemporal(({ db, temporal }) =>
+    railsCampaign({
+      db,
+      temporal,
+      payouts: 2_000,
+      kills: 40,
+      longestMs: 14_000,
+      settlingMs: 120_000,
+      seed: Date.now(),
+    }),
+  ),
+  'batch-kills': () => batchKills({ rows: 20_000, kills: 52, betweenMs: 3_000 }),
+  'webhook-kills': withTemporal(async ({ temporal, open }) => {
+    const mysql = await open(PrivateMysql.start(), (own) => own.remove());
+    const db = await open(freshDatabase(mysql.adminUrl, 'money_webhooks'), (own) => own.close());
+    return webhookKills({ db, temporal, events: 100_000, kills: 50 });
+  }),
+  'many-endpoints': alone(({ db, temporal }) =>
+    manyEndpoints({
+      db,
+      temporal,
+      ...counts('MANY_ENDPOINTS', { endpoints: 5_000, seconds: 300 }),
+      everyMs: 5_000,
+      workers: 2,
+      killEveryMs: 10_000,
+      isTimed: true,
+    }),
+  ),
+  'hanging-endpoints': withTemporal(({ db, temporal }) =>
+    hangingEndpoints({
+      db,
+      temporal,
+      endpoints: 500,
+      tenants: 32,
+      others: 10,
+      warmUp: 30,
+      transfers: 60,
+      isTimed: true,
+    }),
+  ),
+  hostile: (db) => hostileCampaign(db),
+  bombs: () => bombsCampaign(),
+  'broken-files': async (db) =>
+    (await brokenFileCampaign(db, { seed: 15, files: 10_000, maxMs: 5_000 })).summary,
+};
+
+/** Each attack of `hostile` by itself, such as `hostile-batch-flood`. */
+export const SINGLE_ATTACKS: Proofs = Object.fromEntries(
+  ATTACKS.map((attack) => [
+    `hostile-${attack.name.replaceAll(' ', '-')}`,
+    (db: TestDatabase) => hostileCampaign(db, [attack]),
+  ]),
+);
