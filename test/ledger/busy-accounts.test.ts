@@ -87,33 +87,4 @@ describe('an account whose row somebody keeps locked', () => {
       assert.equal((await stuck).outcome.done, false);
     });
   });
-
-  it('an account whose row somebody keeps locked keeps nobody waiting for what its key has already bound where only another row of its group is locked', async () => {
-    const [from, to] = await twoAccounts();
-    const bound = move({ from, to, raw: 1n });
-    assert((await watched.writer.submit(testKind, bound)).outcome.done);
-    const connection = await createConnection({ uri: own.adminUrl });
-    try {
-      await connection.query('START TRANSACTION');
-      await connection.query(
-        `SELECT * FROM balances WHERE account_id=X'${from.id.replaceAll('-', '')}' FOR UPDATE`,
-      );
-      const { outcome, replayed } = await watched.writer.submit(testKind, bound);
-      assert(outcome.done && replayed);
-    } finally {
-      await connection.end();
-    }
-  });
-
-  it('an account whose row somebody keeps locked is posted to as before when the lock is gone', async () => {
-    const [from, to] = await twoAccounts();
-    let waiting: ReturnType<typeof watched.writer.submit> | undefined;
-    await whileLocked(from.id, async () => {
-      waiting = watched.writer.submit(testKind, move({ from, to, raw: 1n }));
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-    });
-    assert((await waiting)?.outcome.done);
-    await watched.writer.idle();
-    assert.deepEqual(watched.faults, []);
-  });
 });

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { entries, idempotencyKeys } from '../../src/db/entities/ledger.js';
-import { transfers } from '../../src/db/entities/operations.js';
+import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { CommandKind, Decision } from '../../src/ledger/writer/types.js';
-import { insertRow, refuse } from '../../src/ledger/writer/types.js';
+import type { Decision } from '../../src/ledger/writer/types.js';
 import { openDatabase, testDatabase } from '../support/database.js';
-import { move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
+import { move, SHORT_OF_FUNDS, testKind } from '../support/kinds.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import {
   balanceOf,
@@ -62,72 +59,6 @@ describe('the ledger writer', () => {
     await proxy.close();
   });
 
-  it('the ledger writer asks MySQL twice for a new key, and without a lock for one of many that are repeated', async () => {
-    const proxy = await Proxy.open(db.url);
-    const database = openDatabase(proxy.through(db.url));
-    const { writer } = openWriter(database);
-    const texts: string[] = [];
-    await writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
-    proxy.fateOf = (data) => {
-      texts.push(data.toString('latin1'));
-      return 'pass';
-    };
-    const command = move({ from: payer, to: receiver, raw: 7n });
-    assert((await writer.submit(testKind, command)).outcome.done);
-    assert.equal(texts.length, 2);
-    assert((await writer.submit(testKind, command)).replayed);
-    texts.length = 0;
-    assert((await writer.submit(testKind, command)).replayed);
-    assert.deepEqual(
-      texts.filter((text) => /FOR UPDATE|\bCOMMIT\b/.test(text)),
-      [],
-    );
-    assert.equal(await available(receiver), 8n);
-    await Promise.all([database.close(), proxy.close()]);
-  });
-
-  it('the ledger writer puts what is asked at the same time into one transaction', async () => {
-    const commands = Array.from({ length: 50 }, () => move({ from: payer, to: receiver, raw: 2n }));
-    const before = watched.groups.length;
-    const answers = await Promise.all(
-      commands.map((command) => watched.writer.submit(testKind, command)),
-    );
-    assert(answers.every((answer) => answer.outcome.done && !answer.replayed));
-    await watched.writer.idle();
-    assert.deepEqual(watched.groups.slice(before), [50]);
-    assert.equal(await available(receiver), 100n);
-  });
-
-  it('the ledger writer puts at most so many commands into one transaction as it is told', async () => {
-    const small = openWriter(db.database, { maxGroup: 10 });
-    const answers = await Promise.all(
-      Array.from({ length: 25 }, () =>
-        small.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
-      ),
-    );
-    assert(answers.every(({ outcome }) => outcome.done));
-    await small.writer.idle();
-    assert.deepEqual(
-      small.groups.sort((a, b) => a - b),
-      [5, 10, 10],
-    );
-  });
-
-  it('the ledger writer does not split what is submitted together, even if the group becomes larger', async () => {
-    const small = openWriter(db.database, { maxGroup: 10 });
-    const one = (): TestCommand => move({ from: payer, to: receiver, raw: 1n });
-    const singles = Array.from({ length: 7 }, () => small.writer.submit(testKind, one()));
-    const together = small.writer.submitTogether(testKind, Array.from({ length: 8 }, one));
-    const after = Array.from({ length: 3 }, () => small.writer.submit(testKind, one()));
-    const answers = [...(await Promise.all([...singles, ...after])), ...(await together)];
-    assert(answers.every(({ outcome }) => outcome.done));
-    await small.writer.idle();
-    assert.deepEqual(
-      small.groups.sort((a, b) => a - b),
-      [3, 15],
-    );
-  });
-
   it('the ledger writer lets each command of a group see what the earlier ones did', async () => {
     const commands = Array.from({ length: 12 }, () =>
       move({ from: payer, to: receiver, raw: 100n }),
@@ -149,40 +80,6 @@ describe('the ledger writer', () => {
     await watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
     const again = await openWriter(db.database).writer.submit(testKind, command);
     assert.deepEqual(again, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: true });
-  });
-
-  it('the ledger writer leaves no key behind a refusal that does not bind', async () => {
-    const key = randomUUID();
-    const spoil = (): Decision<never> => refuse({ code: 'not_found', message: 'not yet' }, false);
-    const first = await watched.writer.submit(
-      testKind,
-      move({ from: payer, to: receiver, raw: 5n, key, spoil }),
-    );
-    assert.equal(first.outcome.done, false);
-    assert.equal(
-      await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }),
-      undefined,
-    );
-    const second = await watched.writer.submit(
-      testKind,
-      move({ from: payer, to: receiver, raw: 5n, key }),
-    );
-    assert(second.outcome.done && !second.replayed);
-  });
-
-  it('the ledger writer refuses a key with different content, in the same group and in another', async () => {
-    const key = randomUUID();
-    const five = move({ from: payer, to: receiver, raw: 5n, key });
-    const six = move({ from: payer, to: receiver, raw: 6n, key });
-    const [first, second] = await Promise.all([
-      watched.writer.submit(testKind, five),
-      watched.writer.submit(testKind, six),
-    ]);
-    const third = await watched.writer.submit(testKind, six);
-    assert(first.outcome.done);
-    for (const { outcome } of [second, third])
-      assert(!outcome.done && outcome.refusal.code === 'idempotency_key_reused');
-    assert.equal(await available(receiver), 5n);
   });
 
   it('the ledger writer fails only the command whose decision throws', async () => {
@@ -292,57 +189,6 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 9n);
   });
 
-  it('the ledger writer tries the commands of a group one by one on a duplicate row, too', async () => {
-    const first = await watched.writer.submit(
-      testKind,
-      move({ from: payer, to: receiver, raw: 1n }),
-    );
-    assert(first.outcome.done);
-    const { id } = first.outcome.resource;
-    const again = move({
-      from: payer,
-      to: receiver,
-      raw: 1n,
-      spoil: (decision, transfer) => ({
-        ...decision,
-        writes: { ...decision.writes, rows: [insertRow(transfers, { ...transfer, id })] },
-      }),
-    });
-    const [bad, good] = await Promise.all([
-      watched.writer.submit(testKind, again),
-      watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
-    ]);
-    assert(!bad.outcome.done && good.outcome.done);
-    assert.equal(await available(receiver), 3n);
-  });
-
-  it('the ledger writer asks again which accounts to lock when a decision needs another one', async () => {
-    let asked = 0;
-    const forgetful: CommandKind<TestCommand, never> = {
-      ...(testKind as unknown as CommandKind<TestCommand, never>),
-      accounts: (commands) => {
-        asked += 1;
-        return Promise.resolve({
-          ids: commands.map(({ accountIds }) =>
-            asked === 1 ? accountIds.slice(0, 1) : accountIds,
-          ),
-        });
-      },
-    };
-    const command = move({ from: payer, to: receiver, raw: 5n });
-    const looking: TestCommand = {
-      ...command,
-      run: (state) => {
-        state.account(receiver.id);
-        return command.run(state);
-      },
-    };
-    const { outcome } = await watched.writer.submit(forgetful, looking);
-    assert(outcome.done);
-    assert.deepEqual([asked, watched.retries.unlocked], [2, 1]);
-    assert.equal(await available(receiver), 5n);
-  });
-
   it('the ledger writer answers 503 at once when too many wait', async () => {
     const { writer, seen } = openWriter(db.database, { maxQueue: 3 });
     const order: number[] = [];
@@ -358,35 +204,6 @@ describe('the ledger writer', () => {
     assert.equal(seen.shed, 2);
     assert((await Promise.all(answers.slice(0, 3))).every(({ outcome }) => outcome.done));
     assert.equal(await available(receiver), 3n);
-  });
-
-  it('the ledger writer never dates an entry before the one that it follows, though the clock runs back', async () => {
-    let now = Date.now();
-    const { writer } = openWriter(db.database, {}, () => (now -= 60_000) as never);
-    for (let count = 0; count < 3; count += 1)
-      assert(
-        (await writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))).outcome.done,
-      );
-    const posted = await db.database.reader.select(
-      entries,
-      { accountId: payer.id },
-      { orderBy: ['seq'] },
-    );
-    assert.deepEqual(
-      posted.map((entry) => entry.createdAt),
-      posted.map((entry) => entry.createdAt).sort((a, b) => a - b),
-    );
-  });
-
-  it('the ledger writer is idle when all that was asked has been answered', async () => {
-    let answered = 0;
-    for (let count = 0; count < 20; count += 1)
-      void watched.writer
-        .submit(testKind, move({ from: payer, to: receiver, raw: 1n }))
-        .then(() => (answered += 1));
-    await watched.writer.idle();
-    await sleep(0);
-    assert.equal(answered, 20);
   });
 });
 
