@@ -1,12 +1,5 @@
 import fc from 'fast-check';
-import {
-  ACCOUNT_COUNT,
-  ACTORS,
-  type ActorName,
-  ASSETS,
-  type Operation,
-  OWN_ACCOUNTS,
-} from './operations.js';
+import { ACCOUNT_COUNT, ACTORS, ASSETS, OWN_ACCOUNTS } from './operations.js';
 
 /** The values that the operations of a run are made of. */
 
@@ -24,33 +17,33 @@ const KINDS = [
 ];
 export const HOUR = 3_600_000;
 
+export const oneOf = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
+/** Each of these values as often as its number says. */
+export const weighted = <T extends string>(weights: Readonly<Record<T, number>>) =>
+  oneOf(
+    Object.entries<number>(weights).flatMap(([value, weight]) => Array<T>(weight).fill(value as T)),
+  );
+
 export const account = fc.nat({ max: ACCOUNT_COUNT - 1 });
 export const ownAccount = fc.nat({ max: OWN_ACCOUNTS - 1 });
 export const asset = fc.constantFrom(...ASSETS);
-export const actor = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<ActorName>('owner') },
-  fc.constantFrom(...ACTORS),
-);
+export const actor = oneOf([...ACTORS, ...Array<(typeof ACTORS)[number]>(18).fill('owner')]);
 export const nth = fc.nat({ max: 10_000 });
-export const oneOf = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
+/** A role of the clerk that lets approve. */
+export const approving = oneOf(['approver', 'admin', 'owner'] as const);
 
+/** What one transfer may move without being refused. */
+export const small = fc.bigInt({ min: 100_000n, max: 3_000_000n });
 /** Around every limit there is, and beyond. */
 export const raw = fc.oneof(
-  { weight: 4, arbitrary: fc.bigInt({ min: 100_000n, max: 3_000_000n }) },
+  { weight: 4, arbitrary: small },
   { weight: 5, arbitrary: fc.bigInt({ min: 400_000_000n, max: 1_250_000_000n }) },
   {
     weight: 1,
-    arbitrary: fc.constantFrom(
-      0n,
-      1n,
-      99_999n,
-      100_000n,
-      1_200_000_000n,
-      1_200_000_001n,
-      3_000_000_000n,
-      2n ** 53n + 1n,
-      2n ** 63n - 1n,
-    ),
+    arbitrary: oneOf([
+      ...[0n, 1n, 99_999n, 100_000n, 1_200_000_000n, 1_200_000_001n, 3_000_000_000n],
+      ...[2n ** 53n + 1n, 2n ** 63n - 1n],
+    ]),
   },
 );
 export const paidIn = fc.oneof(
@@ -59,25 +52,41 @@ export const paidIn = fc.oneof(
   { weight: 1, arbitrary: fc.constant(2n ** 53n + 1n) },
 );
 
+/** Mostly one of these accounts, so that money moves, and sometimes any. */
+export const mostly = (weight: number, accounts: readonly number[]) =>
+  fc.oneof({ weight, arbitrary: oneOf(accounts) }, ownAccount, account);
+
 export const readFilter = {
   account,
   actor,
   asset: oneOf([...ASSETS, null]),
   kind: oneOf(KINDS),
+  /** Milliseconds before now, inclusive; null for no bound. */
   sinceMs: oneOf([null, null, 0, 1, HOUR, 40 * 24 * HOUR]),
   limit: oneOf([7, 25, 100]),
   isUpward: fc.boolean(),
 };
+export type ReadFilter = Fields<typeof readFilter>;
 
-export function operation<const Name extends Operation['op'], Fields extends object>(
-  name: Name,
-  fields: { [K in keyof Fields]: fc.Arbitrary<Fields[K]> },
-): fc.Arbitrary<{ op: Name } & Fields> {
-  return fc.record(fields).map((values) => ({ op: name, ...(values as Fields) }));
-}
+export type Value<Arbitrary> = Arbitrary extends fc.Arbitrary<infer T> ? T : never;
+type Fields<Arbitraries> = { readonly [K in keyof Arbitraries]: Value<Arbitraries[K]> };
 
-/** How often an operation is played beside the others. */
-export interface Weighted {
+type Arbitraries = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+
+/** How often an operation is played beside the others, and the values of its fields. */
+export interface Weighted<Own extends Arbitraries> {
   readonly weight: number;
-  readonly arbitrary: fc.Arbitrary<Operation>;
+  readonly fields: Own;
 }
+
+export const often = <Own extends Arbitraries>(weight: number, fields: Own): Weighted<Own> => ({
+  weight,
+  fields,
+});
+
+/** What a table of operations describes, as plain data: so that a failing run is printed, shrunk and repeated as it is. */
+export type OperationOf<Table> = {
+  [Op in keyof Table]: Table[Op] extends Weighted<infer Own>
+    ? { readonly op: Op } & Fields<Own>
+    : never;
+}[keyof Table];

@@ -2,29 +2,37 @@ import fc from 'fast-check';
 import {
   account,
   actor,
+  approving,
   asset,
+  HOUR,
+  mostly,
   nth,
+  often,
   oneOf,
-  operation,
-  ownAccount,
   raw,
   readFilter,
-  type Weighted,
+  small,
+  type Value,
+  weighted,
 } from './arbitraries.js';
-import { BATCH_WAYS, ROW_FAULTS, type WantedRow } from './operations-batches.js';
 
-const DAY_MS = 86_400_000;
-const small = fc.bigInt({ min: 100_000n, max: 3_000_000n });
+/** What a model run does with batches: by members, by the workflow that works on them, by support and by time. */
 
-const row: fc.Arbitrary<WantedRow> = fc.record({
+/** What can be wrong with a row, beside what its numbers say. */
+const faults = ['nobody', 'formula', 'decimals', 'no amount', 'no asset', 'other asset'] as const;
+
+const row = fc.record({
   to: fc.oneof({ weight: 12, arbitrary: oneOf([1, 4, 5]) }, account),
-  by: oneOf(['account_id', 'account_id', 'alias'] as const),
+  // A recipient without an alias is named by the id.
+  by: weighted({ account_id: 2, alias: 1 }),
   raw: fc.oneof({ weight: 14, arbitrary: small }, raw),
-  fault: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, oneOf(ROW_FAULTS)),
+  fault: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, oneOf(faults)),
   description: oneOf([null, 'November', 'Café 💸']),
   reference: oneOf([null, null, null, null, null, 'r-1', 'r-2', 'ñ'.repeat(64)]),
 });
-/** Whose file is accepted, and which is mostly paid. */
+export type WantedRow = Value<typeof row>;
+
+/** A row whose file is accepted, and which is mostly paid. */
 const goodRow: fc.Arbitrary<WantedRow> = fc.record({
   to: oneOf([1, 4, 5]),
   by: fc.constant('account_id' as const),
@@ -33,74 +41,67 @@ const goodRow: fc.Arbitrary<WantedRow> = fc.record({
   description: oneOf([null, 'November']),
   reference: fc.constant(null),
 });
+
+/** How far it comes, or what stands in its way. */
+const way = weighted({
+  ready: 1,
+  'by its uploader': 1,
+  withdrawn: 2,
+  lapsed: 2,
+  executed: 1,
+  paused: 2,
+  canceled: 3,
+  frozen: 1,
+  paid: 4,
+});
+export type BatchWay = Value<typeof way>;
+
+/** Any batch that there is, else one that is ready. */
 const isAny = oneOf([false, false, false, true]);
 
-export const batchOperations: readonly Weighted[] = [
-  {
-    weight: 12,
-    arbitrary: operation('upload', {
-      actor,
-      from: fc.oneof({ weight: 8, arbitrary: oneOf([0, 0, 2, 3]) }, ownAccount, account),
-      asset,
-      description: oneOf([null, 'Payroll']),
-      rows: fc.oneof(
-        { weight: 12, arbitrary: fc.array(row, { minLength: 1, maxLength: 5 }) },
-        { weight: 1, arbitrary: fc.constant([]) },
-      ),
-      hasAmounts: oneOf([true, true, true, true, true, true, true, false]),
-    }),
-  },
-  { weight: 2, arbitrary: operation('upload again', { nth, actor, isSame: fc.boolean() }) },
-  {
-    weight: 36,
-    arbitrary: operation('batch', {
-      from: oneOf([0, 2, 3]),
-      asset,
-      rows: fc.array(goodRow, { minLength: 2, maxLength: 4 }),
-      role: oneOf(['approver', 'admin', 'owner']),
-      last: oneOf(['all', 'rest', null] as const),
-      way: oneOf(BATCH_WAYS),
-    }),
-  },
-  { weight: 6, arbitrary: operation('validate', { nth }) },
-  {
-    weight: 5,
-    arbitrary: operation('execute', {
-      nth,
-      actor: oneOf(['clerk', 'clerk', 'owner', 'neighbour'] as const),
-      isAny,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: operation('execute again', { nth, actor: oneOf(['clerk', 'owner'] as const) }),
-  },
-  {
-    weight: 6,
-    arbitrary: operation('pay rows', {
-      nth,
-      count: oneOf([1, 1, 2, null]),
-      isFrozen: oneOf([false, false, false, true]),
-    }),
-  },
-  { weight: 2, arbitrary: operation('withdraw', { nth, actor, isAny }) },
-  {
-    weight: 5,
-    arbitrary: operation('steer', {
-      nth,
-      act: oneOf(['pause', 'resume', 'cancel', 'cancel'] as const),
-      of: oneOf(['ready', 'executing', 'executing', 'executing', null] as const),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: operation('lapse', { nth, readyForMs: oneOf([0, 0, 1, 30 * DAY_MS]), isAny }),
-  },
-  { weight: 2, arbitrary: operation('read batch', { nth, actor }) },
-  { weight: 2, arbitrary: operation('read rows', { nth, actor }) },
-  {
-    weight: 2,
-    arbitrary: operation('read file', { nth, actor, file: oneOf(['errors', 'result'] as const) }),
-  },
-  { weight: 3, arbitrary: operation('read batches', readFilter) },
-];
+export const BATCH_OPERATIONS = {
+  upload: often(12, {
+    ...{ actor, from: mostly(8, [0, 0, 2, 3]), asset },
+    description: oneOf([null, 'Payroll']),
+    rows: fc.oneof(
+      { weight: 12, arbitrary: fc.array(row, { minLength: 1, maxLength: 5 }) },
+      { weight: 1, arbitrary: fc.constant<WantedRow[]>([]) },
+    ),
+    // Whether the header names the column of the amounts.
+    hasAmounts: oneOf([true, true, true, true, true, true, true, false]),
+  }),
+  /** An earlier file under its key: the same bytes, or one row more. */
+  'upload again': often(2, { nth, actor, isSame: fc.boolean() }),
+  /** One that goes a whole way. Its clerk, of that role, executes what the owner has uploaded. */
+  batch: often(36, {
+    from: oneOf([0, 2, 3]),
+    asset,
+    rows: fc.array(goodRow, { minLength: 2, maxLength: 4 }),
+    role: approving,
+    // A last row asks for all that the account has, or for what the others leave of it: then all is held.
+    last: oneOf(['all', 'rest', null] as const),
+    way,
+  }),
+  validate: often(6, { nth }),
+  execute: often(5, { nth, actor: weighted({ clerk: 2, owner: 1, neighbour: 1 }), isAny }),
+  /** An earlier execution under its key. */
+  'execute again': often(2, { nth, actor: weighted({ clerk: 1, owner: 1 }) }),
+  /** So many rows, null for all up to the end, while the source is frozen or not. */
+  'pay rows': often(6, {
+    nth,
+    count: oneOf([1, 1, 2, null]),
+    isFrozen: oneOf([false, false, false, true]),
+  }),
+  withdraw: often(2, { nth, actor, isAny }),
+  steer: often(5, {
+    nth,
+    act: weighted({ pause: 1, resume: 1, cancel: 2 }),
+    of: oneOf(['ready', 'executing', 'executing', 'executing', null] as const),
+  }),
+  /** By time, when it has been ready for so long. */
+  lapse: often(2, { nth, readyForMs: oneOf([0, 0, 1, 30 * 24 * HOUR]), isAny }),
+  'read batch': often(2, { nth, actor }),
+  'read rows': often(2, { nth, actor }),
+  'read file': often(2, { nth, actor, file: oneOf(['errors', 'result'] as const) }),
+  'read batches': often(3, readFilter),
+};

@@ -1,212 +1,168 @@
 import fc from 'fast-check';
+import { ROLES } from '../../src/core/permissions.js';
 import {
   account,
   actor,
+  approving,
   asset,
   HOUR,
+  mostly,
   nth,
+  often,
   oneOf,
-  operation,
+  type OperationOf,
   ownAccount,
   paidIn,
   raw,
   readFilter,
+  small,
+  weighted,
 } from './arbitraries.js';
-import { ROLES } from '../../src/core/permissions.js';
-import { batchOperations } from './generated-batches.js';
-import { payoutOperations } from './generated-payouts.js';
-import { ASSETS, KEYED, MALFORMED, type Operation, OWN_ACCOUNTS } from './operations.js';
+import { BATCH_OPERATIONS } from './generated-batches.js';
+import { PAYOUT_OPERATIONS } from './generated-payouts.js';
+import { ASSETS, KEYED, OWN_ACCOUNTS } from './operations.js';
 
 /** How runs are made: what comes how often, with which values. */
+const OPERATIONS = {
+  ...PAYOUT_OPERATIONS,
+  ...BATCH_OPERATIONS,
+  transfer: often(30, {
+    ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 4, 5]), asset, raw },
+    description: oneOf([null, '', 'Rent', 'Café 💸']),
+  }),
+  bonus: often(20, {
+    // In DUSD no policy of the prelude asks for an approval, which no bonus can wait for.
+    ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 3, 5]), asset, raw },
+    // A recipient without an alias is named by the id.
+    by: weighted({ account_id: 2, alias: 1 }),
+    description: oneOf([null, '', 'Well done']),
+    reference: oneOf([null, 'nov-1', 'ñ'.repeat(64)]),
+  }),
+  /** An earlier bonus once more: word for word, or with its key for another amount. */
+  'bonus again': often(5, { nth, actor, more: oneOf([0n, 0n, 1n]) }),
+  /** All that the account has, and so much more. */
+  sweep: often(4, {
+    from: oneOf([2, 3, 4]),
+    to: ownAccount,
+    asset,
+    more: oneOf([-1n, 0n, 0n, 1n]),
+  }),
+  /** An earlier request once more, word for word. */
+  again: often(8, { nth, actor }),
+  /** The key of an earlier request for another amount. */
+  'key reused': often(4, { nth, actor, more: fc.bigInt({ min: 1n, max: 9n }) }),
+  malformed: often(3, {
+    what: oneOf([
+      ...(['no key', 'no amount', 'decimals', 'unknown field', 'no JSON', 'to itself'] as const),
+    ]),
+  }),
+  'pay in': often(9, { account: fc.nat({ max: OWN_ACCOUNTS }), asset, raw: paidIn }),
+  /** The last pay-in's reference once more, with the same content or another. */
+  'pay in again': often(2, { isSame: fc.boolean() }),
+  adjust: often(4, {
+    account: ownAccount,
+    asset,
+    raw: fc.bigInt({ min: 1n, max: 5_000_000n }),
+    direction: weighted({ in: 1, out: 1 }),
+    isPosted: fc.boolean(),
+  }),
+  verify: often(2, { account, actor }),
+  freeze: often(2, { account: ownAccount, isFrozen: oneOf([true, false, false, false]) }),
+  role: often(4, { account: ownAccount, role: oneOf([...ROLES, null]) }),
+  'fee account': often(1, { account: ownAccount }),
+  fee: often(2, {
+    asset,
+    flat: oneOf([0n, 1n, 700n]),
+    basisPoints: oneOf([0n, 1n, 25n, 10_000n]),
+    cap: oneOf([null, 500n]),
+  }),
+  'no fee': often(1, { asset }),
+  policy: often(3, {
+    account: oneOf([0, 0, 2, 3, 5, 6]),
+    asset,
+    actor,
+    threshold: oneOf([0n, 1_000_000n, 400_000_000n]),
+    approvals: oneOf([1, 2, 2, 3]),
+    expiresInS: oneOf([60, 3_600, 604_800]),
+  }),
+  'policy delay': often(1, { seconds: oneOf([null, null, 90, 1_800]) }),
+  'no policy': often(1, { account, asset, actor }),
+  'read policy': often(2, { account, asset, actor }),
+  /** What a member does with one that waits or, with `isAny`, with whichever transfer or payout there is. */
+  act: often(60, {
+    verb: weighted({ approve: 4, reject: 1, cancel: 1 }),
+    nth,
+    // The owner creates most of them, so that the clerk may approve.
+    actor: weighted({ clerk: 6, owner: 1, neighbour: 1 }),
+    isAny: oneOf([false, false, false, false, false, false, true]),
+    // And at once again.
+    isTwice: fc.boolean(),
+    // What happens before: its time passes, or its source is frozen for as long as the action takes.
+    meanwhile: oneOf([null, null, null, 'time', 'freeze', 'freeze', 'freeze'] as const),
+  }),
+  /** A small one, of an account that is funded for it and whose policy asks for so many approvals of everything. */
+  pend: often(40, {
+    what: weighted({ transfer: 2, payout: 1 }),
+    ...{ from: oneOf([0, 2, 2, 3, 3]), to: oneOf([1, 4, 5]), asset, raw: small },
+    approvals: oneOf([1, 1, 1, 2, 3]),
+    expiresInS: oneOf([60, 604_800, 2_592_000, 2_592_000]),
+    role: approving,
+  }),
+  /** An earlier approve once more, with its key. */
+  'approve again': often(4, { nth, actor: weighted({ clerk: 1, owner: 1 }) }),
+  /** The same by somebody of the staff, or somebody who only says so. */
+  'staff action': often(6, {
+    verb: weighted({ approve: 2, reject: 1, cancel: 1 }),
+    nth,
+    isStaff: oneOf([true, true, true, false]),
+    isAny: oneOf([false, false, false, true]),
+  }),
+  /** The timer of one that waits, whether it is its time or not. */
+  timer: often(26, { nth, isDue: fc.boolean() }),
+  'time passes': often(5, { ms: oneOf([1, 1, 1_000, HOUR, HOUR, 20 * 24 * HOUR]) }),
+  'read balances': often(6, { account, actor }),
+  'read limits': often(3, { account, actor }),
+  'read movements': often(6, readFilter),
+  'read transfers': often(4, readFilter),
+  'read transfer': often(3, { nth, actor }),
+  /** Among those of what the key was for, or of something else. */
+  'find by key': often(2, { nth, actor, among: oneOf([null, null, null, ...KEYED]) }),
+  'read bonuses': often(3, readFilter),
+  'read bonus': often(2, { nth, actor }),
+  'read events': often(4, readFilter),
+  'read event': often(2, { nth, actor }),
+};
 
-const transfer = operation('transfer', {
-  actor,
-  // Mostly between accounts that can, so that money moves.
-  from: fc.oneof({ weight: 6, arbitrary: oneOf([0, 0, 2, 3]) }, ownAccount, account),
-  to: fc.oneof({ weight: 5, arbitrary: oneOf([1, 2, 4, 5]) }, ownAccount, account),
-  asset,
-  raw,
-  description: oneOf([null, '', 'Rent', 'Café 💸']),
-});
+export type Operation = OperationOf<typeof OPERATIONS>;
+export type Played<Op extends Operation['op']> = Extract<Operation, { readonly op: Op }>;
+/** How each of these operations is played. */
+export type Plays<Op extends Operation['op']> = {
+  readonly [Own in Op]: (operation: Played<Own>) => Promise<void>;
+};
 
-const bonus = operation('bonus', {
-  actor,
-  // In DUSD no policy of the prelude asks for an approval, which no bonus can wait for.
-  from: fc.oneof({ weight: 6, arbitrary: oneOf([0, 0, 2, 3]) }, ownAccount, account),
-  to: fc.oneof({ weight: 5, arbitrary: oneOf([1, 2, 3, 5]) }, ownAccount, account),
-  by: oneOf(['account_id', 'account_id', 'alias'] as const),
-  asset,
-  raw,
-  description: oneOf([null, '', 'Well done']),
-  reference: oneOf([null, 'nov-1', 'ñ'.repeat(64)]),
-});
+export const operations: fc.Arbitrary<Operation> = fc.oneof(
+  ...Object.entries(OPERATIONS).map(([op, { weight, fields }]) => ({
+    weight,
+    arbitrary: fc
+      .record(fields as Readonly<Record<string, fc.Arbitrary<unknown>>>)
+      .map((values) => ({ ...values, op }) as Operation),
+  })),
+);
 
 /** What every run begins with: money in the accounts that can send, policies in two, and a clerk who may approve there. */
 export const PRELUDE: readonly Operation[] = [
   ...[0, 2, 3].flatMap((number) =>
-    ASSETS.map(
-      (name) =>
-        ({
-          op: 'pay in',
-          account: number,
-          asset: name,
-          raw: number === 0 ? 9_000_000_000n : 1_000_000_000n,
-        }) as const,
-    ),
+    ASSETS.map((name): Operation => {
+      const amount = number === 0 ? 9_000_000_000n : 1_000_000_000n;
+      return { op: 'pay in', account: number, asset: name, raw: amount };
+    }),
   ),
-  ...[0, 2].map(
-    (number) =>
-      ({
-        op: 'policy',
-        account: number,
-        asset: 'COPM',
-        actor: 'owner',
-        threshold: number === 0 ? 400_000_000n : 0n,
-        approvals: number === 0 ? 1 : 2,
-        expiresInS: 3_600,
-      }) as const,
-  ),
+  ...[0, 2].map((number): Operation => ({
+    ...{ op: 'policy', account: number, asset: 'COPM', actor: 'owner', expiresInS: 3_600 },
+    threshold: number === 0 ? 400_000_000n : 0n,
+    approvals: number === 0 ? 1 : 2,
+  })),
   { op: 'role', account: 0, role: 'admin' },
   { op: 'role', account: 2, role: 'approver' },
   { op: 'role', account: 3, role: 'owner' },
 ];
-
-export const operations: fc.Arbitrary<Operation> = fc.oneof(
-  ...payoutOperations,
-  ...batchOperations,
-  { weight: 30, arbitrary: transfer },
-  { weight: 20, arbitrary: bonus },
-  { weight: 5, arbitrary: operation('bonus again', { nth, actor, more: oneOf([0n, 0n, 1n]) }) },
-  {
-    weight: 4,
-    arbitrary: operation('sweep', {
-      from: oneOf([2, 3, 4]),
-      to: ownAccount,
-      asset,
-      more: oneOf([-1n, 0n, 0n, 1n]),
-    }),
-  },
-  { weight: 8, arbitrary: operation('again', { nth, actor }) },
-  {
-    weight: 4,
-    arbitrary: operation('key reused', { nth, actor, more: fc.bigInt({ min: 1n, max: 9n }) }),
-  },
-  { weight: 3, arbitrary: operation('malformed', { what: oneOf(MALFORMED) }) },
-  {
-    weight: 9,
-    arbitrary: operation('pay in', { account: fc.nat({ max: OWN_ACCOUNTS }), asset, raw: paidIn }),
-  },
-  { weight: 2, arbitrary: operation('pay in again', { isSame: fc.boolean() }) },
-  {
-    weight: 4,
-    arbitrary: operation('adjust', {
-      account: ownAccount,
-      asset,
-      raw: fc.bigInt({ min: 1n, max: 5_000_000n }),
-      direction: oneOf(['in', 'out'] as const),
-      isPosted: fc.boolean(),
-    }),
-  },
-  { weight: 2, arbitrary: operation('verify', { account, actor }) },
-  {
-    weight: 2,
-    arbitrary: operation('freeze', {
-      account: ownAccount,
-      isFrozen: oneOf([true, false, false, false]),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: operation('role', { account: ownAccount, role: oneOf([...ROLES, null]) }),
-  },
-  { weight: 1, arbitrary: operation('fee account', { account: ownAccount }) },
-  {
-    weight: 2,
-    arbitrary: operation('fee', {
-      asset,
-      flat: oneOf([0n, 1n, 700n]),
-      basisPoints: oneOf([0n, 1n, 25n, 10_000n]),
-      cap: oneOf([null, 500n]),
-    }),
-  },
-  { weight: 1, arbitrary: operation('no fee', { asset }) },
-  {
-    weight: 3,
-    arbitrary: operation('policy', {
-      account: oneOf([0, 0, 2, 3, 5, 6]),
-      asset,
-      actor,
-      threshold: oneOf([0n, 1_000_000n, 400_000_000n]),
-      approvals: oneOf([1, 2, 2, 3]),
-      expiresInS: oneOf([60, 3_600, 604_800]),
-    }),
-  },
-  { weight: 1, arbitrary: operation('policy delay', { seconds: oneOf([null, null, 90, 1_800]) }) },
-  { weight: 1, arbitrary: operation('no policy', { account, asset, actor }) },
-  { weight: 2, arbitrary: operation('read policy', { account, asset, actor }) },
-  {
-    weight: 60,
-    arbitrary: operation('act', {
-      verb: oneOf(['approve', 'approve', 'approve', 'approve', 'reject', 'cancel'] as const),
-      nth,
-      // The owner creates most of them, so that the clerk may approve.
-      actor: oneOf([
-        'clerk',
-        'clerk',
-        'clerk',
-        'clerk',
-        'clerk',
-        'clerk',
-        'owner',
-        'neighbour',
-      ] as const),
-      isAny: oneOf([false, false, false, false, false, false, true]),
-      isTwice: oneOf([false, true]),
-      meanwhile: oneOf([null, null, null, 'time', 'freeze', 'freeze', 'freeze'] as const),
-    }),
-  },
-  {
-    weight: 40,
-    arbitrary: operation('pend', {
-      what: oneOf(['transfer', 'transfer', 'payout'] as const),
-      from: oneOf([0, 2, 2, 3, 3]),
-      to: oneOf([1, 4, 5]),
-      asset,
-      raw: fc.bigInt({ min: 100_000n, max: 3_000_000n }),
-      approvals: oneOf([1, 1, 1, 2, 3]),
-      expiresInS: oneOf([60, 604_800, 2_592_000, 2_592_000]),
-      role: oneOf(['approver', 'admin', 'owner']),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: operation('approve again', { nth, actor: oneOf(['clerk', 'owner'] as const) }),
-  },
-  {
-    weight: 6,
-    arbitrary: operation('staff action', {
-      verb: oneOf(['approve', 'approve', 'reject', 'cancel'] as const),
-      nth,
-      isStaff: oneOf([true, true, true, false]),
-      isAny: oneOf([false, false, false, true]),
-    }),
-  },
-  { weight: 26, arbitrary: operation('timer', { nth, isDue: oneOf([false, true]) }) },
-  {
-    weight: 5,
-    arbitrary: operation('time passes', { ms: oneOf([1, 1, 1_000, HOUR, HOUR, 20 * 24 * HOUR]) }),
-  },
-  { weight: 6, arbitrary: operation('read balances', { account, actor }) },
-  { weight: 3, arbitrary: operation('read limits', { account, actor }) },
-  { weight: 6, arbitrary: operation('read movements', readFilter) },
-  { weight: 4, arbitrary: operation('read transfers', readFilter) },
-  { weight: 3, arbitrary: operation('read transfer', { nth, actor }) },
-  {
-    weight: 2,
-    arbitrary: operation('find by key', { nth, actor, among: oneOf([null, null, null, ...KEYED]) }),
-  },
-  { weight: 3, arbitrary: operation('read bonuses', readFilter) },
-  { weight: 2, arbitrary: operation('read bonus', { nth, actor }) },
-  { weight: 4, arbitrary: operation('read events', readFilter) },
-  { weight: 2, arbitrary: operation('read event', { nth, actor }) },
-);

@@ -6,27 +6,15 @@ import { systemClock } from '../../src/core/instant.js';
 import { approvalsOfKind } from '../support/guarded.js';
 import { proven } from '../support/staff.js';
 import { someone, TEST_ACTOR } from '../support/world.js';
-import type { ActorName, AssetName, Operation } from './operations.js';
+import type { Played, Plays } from './generated.js';
+import type { ActorName, AssetName } from './operations.js';
 import { freeze } from './player-operators.js';
 import { assertSame, nthOf } from './reading.js';
 import type { Verb } from './reference-approvals.js';
-import type { RefWaiting } from './reference-state.js';
+import type { RefPolicy, RefWaiting } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-type ApprovalOperation = Extract<
-  Operation,
-  {
-    op:
-      | 'policy'
-      | 'policy delay'
-      | 'no policy'
-      | 'read policy'
-      | 'act'
-      | 'approve again'
-      | 'staff action'
-      | 'timer';
-  }
->;
+type PolicyPlace = Pick<Played<'no policy'>, 'account' | 'asset' | 'actor'>;
 
 const REASON = 'not agreed';
 
@@ -36,51 +24,46 @@ export class ApprovalPlayer {
 
   constructor(private readonly world: ModelWorld) {}
 
-  play(operation: ApprovalOperation): Promise<void> {
-    switch (operation.op) {
-      case 'policy':
-      case 'no policy':
-      case 'read policy':
-        return this.policy(operation);
-      case 'policy delay':
-        return this.delayPolicies(operation.seconds);
-      case 'act':
-        return this.act(operation);
-      case 'approve again':
-        return this.approveAgain(operation.nth, operation.actor);
-      case 'staff action':
-        return this.staffAct(operation);
-      case 'timer':
-        return this.timer(operation);
-    }
+  readonly plays: Plays<
+    | ('policy' | 'policy delay' | 'no policy' | 'read policy')
+    | ('act' | 'approve again' | 'staff action' | 'timer')
+  > = {
+    policy: ({ threshold, approvals, expiresInS, ...where }) =>
+      this.setPolicy(where, { threshold, approvals, expiresInS }),
+    'no policy': (where) => this.setPolicy(where, null),
+    'read policy': async (where) => {
+      const { path, account } = this.policyOf(where);
+      const answer = await this.world.ask(where.actor, 'GET', path);
+      const { approvals } = this.world.ledger;
+      assertSame(answer, approvals.readPolicy(where.actor, account, where.asset));
+    },
+    'policy delay': ({ seconds }) => this.delayPolicies(seconds),
+    act: (operation) => this.act(operation),
+    'approve again': ({ nth, actor }) => this.approveAgain(nth, actor),
+    'staff action': (operation) => this.staffAct(operation),
+    timer: (operation) => this.timer(operation),
+  };
+
+  private policyOf({ account: number, asset }: PolicyPlace) {
+    const account = this.world.ledger.accounts[number] ?? null;
+    return {
+      account,
+      path: `/v1/accounts/${this.world.idOf(number).id}/approval_policies/${asset}`,
+    };
   }
 
-  private async policy(
-    operation:
-      | Extract<Operation, { op: 'policy' }>
-      | Extract<Operation, { op: 'no policy' | 'read policy' }>,
-  ): Promise<void> {
-    const { account: number, asset, actor } = operation;
-    const { ledger } = this.world;
-    const account = ledger.accounts[number] ?? null;
-    const path = `/v1/accounts/${this.world.idOf(number).id}/approval_policies/${asset}`;
-    if (operation.op === 'read policy')
-      return assertSame(
-        await this.world.ask(actor, 'GET', path),
-        ledger.approvals.readPolicy(actor, account, asset),
-      );
-    if (operation.op !== 'policy')
-      return assertSame(
-        await this.world.ask(actor, 'DELETE', path),
-        ledger.approvals.setPolicy(actor, account, asset, null),
-      );
-    const { threshold, approvals, expiresInS } = operation;
-    const body = { threshold: threshold.toString(), approvals, expires_in_s: expiresInS };
-    const answer = await this.world.ask(actor, 'PUT', path, { body });
-    assertSame(
-      answer,
-      ledger.approvals.setPolicy(actor, account, asset, { threshold, approvals, expiresInS }),
-    );
+  private async setPolicy(where: PolicyPlace, policy: RefPolicy | null): Promise<void> {
+    const { actor, asset } = where;
+    const { path, account } = this.policyOf(where);
+    const body = policy && {
+      threshold: policy.threshold.toString(),
+      approvals: policy.approvals,
+      expires_in_s: policy.expiresInS,
+    };
+    const answer = await (body === null
+      ? this.world.ask(actor, 'DELETE', path)
+      : this.world.ask(actor, 'PUT', path, { body }));
+    assertSame(answer, this.world.ledger.approvals.setPolicy(actor, account, asset, policy));
   }
 
   /** From this amount on the owner wants so many approvals. */
@@ -91,15 +74,8 @@ export class ApprovalPlayer {
     approvals = 1,
     expiresInS = 3_600,
   ): Promise<void> {
-    return this.policy({
-      op: 'policy',
-      account,
-      asset,
-      actor: 'owner',
-      threshold,
-      approvals,
-      expiresInS,
-    });
+    const where = { account, asset, actor: 'owner' } as const;
+    return this.setPolicy(where, { threshold, approvals, expiresInS });
   }
 
   private async delayPolicies(seconds: number | null): Promise<void> {
@@ -109,7 +85,7 @@ export class ApprovalPlayer {
     await setPolicyDelay(deps.database, systemClock, asUuid(tenant.id), seconds, TEST_ACTOR);
   }
 
-  private async act(operation: Extract<Operation, { op: 'act' }>): Promise<void> {
+  private async act(operation: Played<'act'>): Promise<void> {
     const { verb, nth, actor, isAny, isTwice, meanwhile } = operation;
     const waiting = meanwhile === 'time' ? this.soonest() : this.chosen(nth, isAny);
     if (waiting === undefined) return;
@@ -158,12 +134,7 @@ export class ApprovalPlayer {
     assertSame(answer, this.world.ledger.approvals.act('approve', actor, waiting, null, key));
   }
 
-  private async staffAct({
-    verb,
-    nth,
-    isStaff,
-    isAny,
-  }: Extract<Operation, { op: 'staff action' }>): Promise<void> {
+  private async staffAct({ verb, nth, isStaff, isAny }: Played<'staff action'>): Promise<void> {
     const waiting = this.chosen(nth, isAny);
     if (waiting === undefined) return;
     const { api, ledger, staff } = this.world;
@@ -179,7 +150,7 @@ export class ApprovalPlayer {
     assert.equal(outcome.done ? undefined : outcome.refusal.code, expected.code);
   }
 
-  private async timer({ nth, isDue }: Extract<Operation, { op: 'timer' }>): Promise<void> {
+  private async timer({ nth, isDue }: Played<'timer'>): Promise<void> {
     const waiting = isDue ? this.soonest() : this.chosen(nth, false);
     if (waiting === undefined) return;
     if (isDue) this.untilDue(waiting);

@@ -8,62 +8,44 @@ import { validateBatch } from '../../src/batches/validation/run.js';
 import { formOf, HEADER, UNWATCHED } from '../batches/support.js';
 import { answered, list, text } from '../support/bank.js';
 import { TEST_ACTOR } from '../support/world.js';
+import type { Played, Plays } from './generated.js';
+import type { BATCH_OPERATIONS, BatchWay } from './generated-batches.js';
 import type { ActorName } from './operations.js';
-import type { BatchOperation, BatchWay, UploadOperation } from './operations-batches.js';
 import { codeOf, freeze } from './player-operators.js';
 import { assertSame, nthOf } from './reading.js';
 import type { RefBatch } from './reference-batch.js';
 import { assetOf, recipientText } from './reference-batch-file.js';
 import type { ModelWorld } from './world.js';
 
-type BatchAct = Exclude<BatchOperation, { op: 'batch' | `read ${string}` }>;
+type BatchAct = Exclude<keyof typeof BATCH_OPERATIONS, 'batch' | `read ${string}`>;
 
 const STEERING = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
 /** What is done with batches by members, support, time and what a worker does for them, to the service and to the reference. */
 export class BatchPlayer {
-  private readonly sent: { readonly wanted: UploadOperation; readonly key: string }[] = [];
+  private readonly sent: { readonly wanted: Played<'upload'>; readonly key: string }[] = [];
   private readonly executed: { readonly batch: RefBatch; readonly key: string }[] = [];
 
   constructor(private readonly world: ModelWorld) {}
 
-  play(operation: BatchAct): Promise<void> {
-    const { op } = operation;
-    switch (op) {
-      case 'upload':
-        return this.upload(operation, randomUUID());
-      case 'upload again':
-        return this.uploadAgain(operation);
-      case 'validate':
-        return this.on(operation.nth, 'validating', (batch) => this.validate(batch));
-      case 'execute': {
-        const { nth, actor, isAny } = operation;
-        return this.on(nth, isAny ? null : 'ready', (batch) =>
-          this.execute(batch, actor, randomUUID()),
-        );
-      }
-      case 'execute again': {
-        const earlier = nthOf(this.executed, operation.nth);
-        return earlier === undefined
-          ? Promise.resolve()
-          : this.execute(earlier.batch, operation.actor, earlier.key);
-      }
-      case 'pay rows':
-        return this.on(operation.nth, 'executing', (batch) =>
-          this.pay(batch, operation.count, operation.isFrozen),
-        );
-      case 'withdraw': {
-        const { nth, actor, isAny } = operation;
-        return this.on(nth, isAny ? null : 'ready', (batch) => this.withdraw(batch, actor));
-      }
-      case 'steer':
-        return this.on(operation.nth, operation.of, (batch) => this.steer(batch, operation.act));
-      case 'lapse': {
-        const { nth, readyForMs, isAny } = operation;
-        return this.on(nth, isAny ? null : 'ready', (batch) => this.lapse(batch, readyForMs));
-      }
-    }
-  }
+  readonly plays: Plays<BatchAct> = {
+    upload: (operation) => this.upload(operation, randomUUID()),
+    'upload again': (operation) => this.uploadAgain(operation),
+    validate: ({ nth }) => this.on(nth, 'validating', (batch) => this.validate(batch)),
+    execute: ({ nth, actor, isAny }) =>
+      this.on(nth, isAny ? null : 'ready', (batch) => this.execute(batch, actor, randomUUID())),
+    'execute again': async ({ nth, actor }) => {
+      const earlier = nthOf(this.executed, nth);
+      if (earlier !== undefined) await this.execute(earlier.batch, actor, earlier.key);
+    },
+    'pay rows': ({ nth, count, isFrozen }) =>
+      this.on(nth, 'executing', (batch) => this.pay(batch, count, isFrozen)),
+    withdraw: ({ nth, actor, isAny }) =>
+      this.on(nth, isAny ? null : 'ready', (batch) => this.withdraw(batch, actor)),
+    steer: ({ nth, of, act }) => this.on(nth, of, (batch) => this.steer(batch, act)),
+    lapse: ({ nth, readyForMs, isAny }) =>
+      this.on(nth, isAny ? null : 'ready', (batch) => this.lapse(batch, readyForMs)),
+  };
 
   /** The newest one. */
   async goOn(way: BatchWay): Promise<void> {
@@ -82,7 +64,7 @@ export class BatchPlayer {
     await this.pay(last, null, way === 'frozen');
   }
 
-  private async upload(wanted: UploadOperation, key: string): Promise<void> {
+  private async upload(wanted: Played<'upload'>, key: string): Promise<void> {
     const { actor, from, description } = wanted;
     const file = this.fileOf(wanted);
     const fields = {
@@ -98,11 +80,7 @@ export class BatchPlayer {
     this.world.keys.push({ what: 'bonus_batches', key });
   }
 
-  private async uploadAgain({
-    nth,
-    actor,
-    isSame,
-  }: Extract<BatchAct, { op: 'upload again' }>): Promise<void> {
+  private async uploadAgain({ nth, actor, isSame }: Played<'upload again'>): Promise<void> {
     const sent = nthOf(this.sent, nth);
     if (sent === undefined) return;
     const { wanted, key } = sent;
@@ -120,7 +98,7 @@ export class BatchPlayer {
     );
   }
 
-  private fileOf({ rows, asset, hasAmounts }: UploadOperation): string {
+  private fileOf({ rows, asset, hasAmounts }: Played<'upload'>): string {
     const header = HEADER.map((name) => (name === 'amount' && !hasAmounts ? 'sum' : name));
     const lines = rows.map((row) => {
       const { to, raw, fault, description, reference } = row;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BonusOperation, Operation } from './operations.js';
+import type { Played, Plays } from './generated.js';
 import { assertSame, nthOf } from './reading.js';
 import type { ModelWorld } from './world.js';
 
@@ -8,21 +8,22 @@ const MOST = 2n ** 62n;
 
 /** What is done with bonuses, to the service and to the reference. */
 export class BonusPlayer {
-  private readonly sent: { readonly wanted: BonusOperation; readonly key: string }[] = [];
+  private readonly sent: { readonly wanted: Played<'bonus'>; readonly key: string }[] = [];
 
   constructor(private readonly world: ModelWorld) {}
 
-  async play(operation: Extract<Operation, { op: 'bonus' | 'bonus again' }>): Promise<void> {
-    if (operation.op === 'bonus') return this.pay(operation, randomUUID());
-    const { nth, actor, more } = operation;
-    const sent = nthOf(this.sent, nth);
-    if (sent === undefined) return;
-    const { raw } = sent.wanted;
-    // Less where more would be no amount any more.
-    await this.pay({ ...sent.wanted, actor, raw: raw + (raw < MOST ? more : -more) }, sent.key);
-  }
+  readonly plays: Plays<'bonus' | 'bonus again'> = {
+    bonus: (operation) => this.pay(operation, randomUUID()),
+    'bonus again': async ({ nth, actor, more }) => {
+      const sent = nthOf(this.sent, nth);
+      if (sent === undefined) return;
+      const { raw } = sent.wanted;
+      // Less where more would be no amount any more.
+      await this.pay({ ...sent.wanted, actor, raw: raw + (raw < MOST ? more : -more) }, sent.key);
+    },
+  };
 
-  private async pay(wanted: BonusOperation, key: string): Promise<void> {
+  private async pay(wanted: Played<'bonus'>, key: string): Promise<void> {
     const { ledger } = this.world;
     const { actor, from, to, asset, raw, description, reference } = wanted;
     const alias = ledger.accounts[to]?.alias ?? null;

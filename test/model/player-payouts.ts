@@ -6,7 +6,8 @@ import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
 import type { Answer } from '../payouts/scripted-rail.js';
 import { payoutBody } from '../payouts/support.js';
-import type { PayoutOperation, PayoutWay, RailWord, WantedPayout } from './operations-payouts.js';
+import type { Played, Plays } from './generated.js';
+import type { PAYOUT_OPERATIONS, PayoutWay, RailWord } from './generated-payouts.js';
 import { assertSame, nthOf } from './reading.js';
 import type { RefPayout } from './reference-state.js';
 import type { ModelWorld } from './world.js';
@@ -19,12 +20,12 @@ const FAILED: RailWord = { said: 'failed', failure: 'account_closed', reference:
 const SILENT: RailWord = { said: 'silent', failure: null, reference: null };
 const NEVER_HEARD: RailWord = { said: 'unknown', failure: null, reference: null };
 
-type PayoutAct = Exclude<PayoutOperation, { op: 'pay out' | `read ${string}` }>;
+type PayoutAct = Exclude<keyof typeof PAYOUT_OPERATIONS, 'pay out' | `read ${string}`>;
 type Of = 'open' | 'ended' | 'any';
 
 /** What is done with payouts by members, by their workflow and by their rail, to the service and to the reference. */
 export class PayoutPlayer {
-  private readonly sent: { readonly wanted: WantedPayout; readonly key: string }[] = [];
+  private readonly sent: { readonly wanted: Played<'payout'>; readonly key: string }[] = [];
   private readonly told: {
     readonly payout: RefPayout;
     readonly said: RailReport;
@@ -33,22 +34,14 @@ export class PayoutPlayer {
 
   constructor(private readonly world: ModelWorld) {}
 
-  play(operation: PayoutAct): Promise<void> {
-    switch (operation.op) {
-      case 'payout':
-        return this.create(operation, randomUUID());
-      case 'payout again':
-        return this.again(operation);
-      case 'cancel approved':
-        return this.cancel(operation);
-      case 'hand over':
-        return this.handOver(operation);
-      case 'callback':
-        return this.callback(operation);
-      case 'callback again':
-        return this.callbackAgain(operation);
-    }
-  }
+  readonly plays: Plays<PayoutAct> = {
+    payout: (operation) => this.create(operation, randomUUID()),
+    'payout again': (operation) => this.again(operation),
+    'cancel approved': (operation) => this.cancel(operation),
+    'hand over': (operation) => this.handOver(operation),
+    callback: (operation) => this.callback(operation),
+    'callback again': (operation) => this.callbackAgain(operation),
+  };
 
   get last(): RefPayout | undefined {
     return this.all().at(-1);
@@ -69,7 +62,7 @@ export class PayoutPlayer {
       await this.poll(payout, { ...COMPLETED, said: 'returned', failure: 'account_closed' });
   }
 
-  private async create(wanted: WantedPayout, key: string): Promise<void> {
+  private async create(wanted: Played<'payout'>, key: string): Promise<void> {
     const { actor, from, asset, raw, description } = wanted;
     const body = {
       ...payoutBody({ from: this.world.idOf(from) }),
@@ -84,11 +77,7 @@ export class PayoutPlayer {
     this.world.keys.push({ what: 'payouts', key });
   }
 
-  private async again({
-    nth,
-    actor,
-    more,
-  }: Extract<PayoutAct, { op: 'payout again' }>): Promise<void> {
+  private async again({ nth, actor, more }: Played<'payout again'>): Promise<void> {
     const sent = nthOf(this.sent, nth);
     if (sent === undefined) return;
     const { raw } = sent.wanted;
@@ -96,10 +85,7 @@ export class PayoutPlayer {
     await this.create({ ...sent.wanted, actor, raw: raw + (raw < MOST ? more : -more) }, sent.key);
   }
 
-  private async cancel({
-    nth,
-    actor,
-  }: Extract<PayoutAct, { op: 'cancel approved' }>): Promise<void> {
+  private async cancel({ nth, actor }: Played<'cancel approved'>): Promise<void> {
     const payout = nthOf(
       this.all().filter(({ json }) => json.status === 'approved'),
       nth,
@@ -113,12 +99,7 @@ export class PayoutPlayer {
     assertSame(answer, this.world.ledger.approvals.act('cancel', actor, payout, null, null));
   }
 
-  private async handOver({
-    nth,
-    of,
-    isAsked,
-    words,
-  }: Extract<PayoutAct, { op: 'hand over' }>): Promise<void> {
+  private async handOver({ nth, of, isAsked, words }: Played<'hand over'>): Promise<void> {
     const payout = this.chosen(nth, of);
     if (payout === undefined) return;
     if (of === 'ended') return this.poll(payout, words[0]);
@@ -154,7 +135,7 @@ export class PayoutPlayer {
     await this.assertStands(payout);
   }
 
-  private async callback({ nth, of, word }: Extract<PayoutAct, { op: 'callback' }>): Promise<void> {
+  private async callback({ nth, of, word }: Played<'callback'>): Promise<void> {
     const payout = this.chosen(nth, of);
     const said = answerOf(word);
     if (payout === undefined || said === null || said === 'silent') return;
@@ -164,10 +145,7 @@ export class PayoutPlayer {
     await this.assertStands(payout);
   }
 
-  private async callbackAgain({
-    nth,
-    isSame,
-  }: Extract<PayoutAct, { op: 'callback again' }>): Promise<void> {
+  private async callbackAgain({ nth, isSame }: Played<'callback again'>): Promise<void> {
     const told = nthOf(this.told, nth);
     if (told === undefined) return;
     const { payout, said, id } = told;

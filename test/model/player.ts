@@ -5,12 +5,13 @@ import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/fun
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import type { RequestOptions, TestAnswer } from '../support/api.js';
 import { transferBody } from '../support/bank.js';
-import type { ActorName, AssetName, Operation, TransferOperation } from './operations.js';
-import type { PayoutWay } from './operations-payouts.js';
+import type { Operation, Played, Plays } from './generated.js';
+import type { PayoutWay } from './generated-payouts.js';
+import type { ActorName, AssetName } from './operations.js';
 import { ApprovalPlayer } from './player-approvals.js';
 import { BatchPlayer } from './player-batches.js';
 import { BonusPlayer } from './player-bonuses.js';
-import { codeOf, manage } from './player-operators.js';
+import { codeOf, managing } from './player-operators.js';
 import { PayoutPlayer } from './player-payouts.js';
 import { assertSame, nthOf } from './reading.js';
 import { ModelReads } from './reads.js';
@@ -20,7 +21,7 @@ import { someone } from '../support/world.js';
 
 /** A request that was made before. */
 interface Sent {
-  readonly wanted: TransferOperation;
+  readonly wanted: Played<'transfer'>;
   readonly key: string;
 }
 
@@ -37,97 +38,40 @@ export class Player {
   private readonly bonuses: BonusPlayer;
   private readonly payouts: PayoutPlayer;
   private readonly batches: BatchPlayer;
+  private readonly operators: ReturnType<typeof managing>;
+  private readonly plays: Plays<Operation['op']>;
   private readonly sent: Sent[] = [];
   private lastPayIn: Parameters<typeof recordPayIn>[1] | null = null;
   private references = 0;
 
   constructor(private readonly world: ModelWorld) {
-    this.reads = new ModelReads(world);
+    const reads = (this.reads = new ModelReads(world));
     this.approvals = new ApprovalPlayer(world);
     this.bonuses = new BonusPlayer(world);
     this.payouts = new PayoutPlayer(world);
     this.batches = new BatchPlayer(world);
+    this.operators = managing(world);
+    this.plays = {
+      ...{ ...reads.plays, ...this.approvals.plays, ...this.bonuses.plays, ...this.operators },
+      ...{ ...this.payouts.plays, ...this.batches.plays },
+      transfer: (wanted) => this.transfer(wanted, randomUUID()),
+      sweep: (operation) => this.sweep(operation),
+      again: ({ nth, actor }) => this.earlier(nth, actor, 0n),
+      'key reused': ({ nth, actor, more }) => this.earlier(nth, actor, more),
+      malformed: ({ what }) => this.malformed(what),
+      'pay in': (operation) => this.payIn(operation),
+      'pay in again': ({ isSame }) => this.payInAgain(isSame),
+      adjust: (operation) => this.adjust(operation),
+      verify: (operation) => this.verify(operation),
+      'time passes': ({ ms }) => Promise.resolve(void (world.ledger.now += ms)),
+      pend: (operation) => this.pend(operation),
+      'pay out': (operation) => this.payOut(operation),
+      batch: (operation) => this.batch(operation),
+    };
   }
 
-  async play(operation: Operation): Promise<void> {
-    switch (operation.op) {
-      case 'transfer':
-        return this.transfer(operation, randomUUID());
-      case 'sweep':
-        return this.sweep(operation);
-      case 'again':
-        return this.earlier(operation.nth, ({ wanted, key }) =>
-          this.transfer({ ...wanted, actor: operation.actor }, key),
-        );
-      case 'key reused':
-        return this.earlier(operation.nth, ({ wanted, key }) =>
-          // Less where more would be no amount any more.
-          this.transfer(
-            {
-              ...wanted,
-              actor: operation.actor,
-              raw: wanted.raw + (wanted.raw < MOST ? operation.more : -operation.more),
-            },
-            key,
-          ),
-        );
-      case 'malformed':
-        return this.malformed(operation.what);
-      case 'pay in':
-        return this.payIn(operation);
-      case 'pay in again':
-        return this.payInAgain(operation.isSame);
-      case 'adjust':
-        return this.adjust(operation);
-      case 'verify':
-        return this.verify(operation);
-      case 'time passes':
-        this.world.ledger.now += operation.ms;
-        return;
-      case 'freeze':
-      case 'role':
-      case 'fee account':
-      case 'fee':
-      case 'no fee':
-        return manage(this.world, operation);
-      case 'policy':
-      case 'policy delay':
-      case 'no policy':
-      case 'read policy':
-      case 'act':
-      case 'approve again':
-      case 'staff action':
-      case 'timer':
-        return this.approvals.play(operation);
-      case 'pend':
-        return this.pend(operation);
-      case 'bonus':
-      case 'bonus again':
-        return this.bonuses.play(operation);
-      case 'payout':
-      case 'payout again':
-      case 'cancel approved':
-      case 'hand over':
-      case 'callback':
-      case 'callback again':
-        return this.payouts.play(operation);
-      case 'pay out':
-        return this.payOut(operation);
-      case 'upload':
-      case 'upload again':
-      case 'validate':
-      case 'execute':
-      case 'execute again':
-      case 'pay rows':
-      case 'withdraw':
-      case 'steer':
-      case 'lapse':
-        return this.batches.play(operation);
-      case 'batch':
-        return this.batch(operation);
-      default:
-        return this.reads.read(operation);
-    }
+  play(operation: Operation): Promise<void> {
+    return (this.plays[operation.op] as (own: Operation) => Promise<void>)(operation);
   }
 
   /** Everything that can be seen at the end. */
@@ -135,9 +79,13 @@ export class Player {
     return this.reads.everything();
   }
 
-  private async earlier(nth: number, again: (sent: Sent) => Promise<void>): Promise<void> {
+  private async earlier(nth: number, actor: ActorName, more: bigint): Promise<void> {
     const sent = nthOf(this.sent, nth);
-    if (sent !== undefined) await again(sent);
+    if (sent === undefined) return;
+    const { raw } = sent.wanted;
+    // Less where more would be no amount any more.
+    const changed = raw + (raw < MOST ? more : -more);
+    await this.transfer({ ...sent.wanted, actor, raw: changed }, sent.key);
   }
 
   private ask(
@@ -149,7 +97,7 @@ export class Player {
     return this.world.ask(actor, method, path, options);
   }
 
-  private async transfer(wanted: TransferOperation, key: string): Promise<void> {
+  private async transfer(wanted: Played<'transfer'>, key: string): Promise<void> {
     const { actor, from, to, raw, asset, description } = wanted;
     const body = transferBody({
       from: this.world.idOf(from),
@@ -166,12 +114,7 @@ export class Player {
     this.world.keys.push({ what: 'transfers', key });
   }
 
-  private async sweep({
-    from,
-    to,
-    asset,
-    more,
-  }: Extract<Operation, { op: 'sweep' }>): Promise<void> {
+  private async sweep({ from, to, asset, more }: Played<'sweep'>): Promise<void> {
     const raw = this.world.account(from).balances[asset] + more;
     const wanted = {
       op: 'transfer',
@@ -185,23 +128,24 @@ export class Player {
     await this.transfer(wanted, randomUUID());
   }
 
-  private async pend(operation: Extract<Operation, { op: 'pend' }>): Promise<void> {
+  private async pend(operation: Played<'pend'>): Promise<void> {
     const { what, from, to, asset, raw, approvals, expiresInS, role } = operation;
     await this.fund(from, asset, raw);
     await this.approvals.ask(from, asset, 0n, approvals, expiresInS);
-    await manage(this.world, { op: 'role', account: from, role });
+    await this.operators.role({ op: 'role', account: from, role });
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
-    if (what === 'payout') return this.payouts.play({ op: 'payout', ...wanted });
+    if (what === 'payout') return this.payouts.plays.payout({ op: 'payout', ...wanted });
     await this.transfer({ op: 'transfer', ...wanted, to }, randomUUID());
   }
 
-  private async payOut(operation: Extract<Operation, { op: 'pay out' }>): Promise<void> {
+  private async payOut(operation: Played<'pay out'>): Promise<void> {
     const { from, asset, raw, role, way, words } = operation;
     await this.fund(from, asset, raw);
-    await manage(this.world, { op: 'role', account: from, role });
+    await this.operators.role({ op: 'role', account: from, role });
     const waits = WAITING_WAYS.includes(way);
     await this.approvals.ask(from, asset, waits ? 0n : NEVER);
-    await this.payouts.play({ op: 'payout', actor: 'owner', from, asset, raw, description: null });
+    const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
+    await this.payouts.plays.payout({ op: 'payout', ...wanted });
     const payout = this.payouts.last;
     if (payout === undefined) return;
     if (way === 'refused') await this.approvals.actFrozen(payout, 'approve', 'clerk');
@@ -212,10 +156,10 @@ export class Player {
     await this.payouts.goOn(payout, way, words);
   }
 
-  private async batch(operation: Extract<Operation, { op: 'batch' }>): Promise<void> {
+  private async batch(operation: Played<'batch'>): Promise<void> {
     const { from, asset, rows, role, last, way } = operation;
     for (const { raw } of rows) await this.fund(from, asset, raw);
-    await manage(this.world, { op: 'role', account: from, role });
+    await this.operators.role({ op: 'role', account: from, role });
     if (way === 'by its uploader') await this.approvals.ask(from, asset, 0n);
     const source = this.world.account(from);
     const others = last === 'rest' ? rows.reduce((sum, { raw }) => sum + raw, 0n) : 0n;
@@ -230,7 +174,7 @@ export class Player {
       rows: all,
       hasAmounts: true,
     } as const;
-    await this.batches.play({ op: 'upload', ...upload });
+    await this.batches.plays.upload({ op: 'upload', ...upload });
     await this.batches.goOn(way);
   }
 
@@ -239,7 +183,7 @@ export class Player {
     return this.payIn({ op: 'pay in', account, asset, raw: 2n * raw });
   }
 
-  private async malformed(what: Extract<Operation, { op: 'malformed' }>['what']): Promise<void> {
+  private async malformed(what: Played<'malformed'>['what']): Promise<void> {
     const good = transferBody({ from: this.world.idOf(0), to: this.world.idOf(1), raw: 100_000n });
     const post = (body: unknown, key?: null): Promise<TestAnswer> =>
       this.ask('owner', 'POST', '/v1/transfers', { body, ...(key === null ? { key } : {}) });
@@ -280,11 +224,7 @@ export class Player {
     }
   }
 
-  private async payIn({
-    account: number,
-    asset,
-    raw,
-  }: Extract<Operation, { op: 'pay in' }>): Promise<void> {
+  private async payIn({ account: number, asset, raw }: Played<'pay in'>): Promise<void> {
     const account = this.world.account(number);
     const wanted = {
       tenantId: asUuid(account.tenant),
@@ -317,7 +257,7 @@ export class Player {
     assert.equal(outcome, isSame ? null : 'idempotency_key_reused');
   }
 
-  private async adjust(operation: Extract<Operation, { op: 'adjust' }>): Promise<void> {
+  private async adjust(operation: Played<'adjust'>): Promise<void> {
     const { account: number, asset, raw, direction, isPosted } = operation;
     const account = this.world.account(number);
     const reference = `adjustment-${(this.references += 1)}`;
@@ -348,10 +288,7 @@ export class Player {
     });
   }
 
-  private async verify({
-    account: number,
-    actor,
-  }: Extract<Operation, { op: 'verify' }>): Promise<void> {
+  private async verify({ account: number, actor }: Played<'verify'>): Promise<void> {
     const known = this.world.ledger.accounts[number] ?? null;
     const body = { ...VERIFICATION, type: known?.type ?? 'business' };
     const path = `/v1/accounts/${this.world.idOf(number).id}/verification`;

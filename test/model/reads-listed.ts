@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 import { list, object, text } from '../support/bank.js';
-import {
-  ACTORS,
-  type ActorName,
-  type Keyed,
-  KEYED,
-  type Operation,
-  type ReadFilter,
-} from './operations.js';
+import type { ReadFilter } from './arbitraries.js';
+import type { Played, Plays } from './generated.js';
+import { ACTORS, type ActorName, type Keyed, KEYED } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
 import { RefBatch } from './reference-batch.js';
 import { FORBIDDEN, type Json, NOT_FOUND, type RefListed } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-type ListedRead = Extract<
-  Operation,
-  {
-    op:
-      | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
-      | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
-      | 'find by key';
-  }
->;
+type ListedRead =
+  | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
+  | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
+  | 'find by key';
 
 /** What lists are filtered by, for the kind of movement that a read names; any other kind: by nothing. */
 const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
@@ -61,32 +51,22 @@ export class ListedReads {
     this.reading = new Reading(world);
   }
 
-  read(operation: ListedRead): Promise<void> {
-    switch (operation.op) {
-      case 'read transfers':
-        return this.list('transfers', operation, SOME_PAGES);
-      case 'read bonuses':
-        return this.list('bonuses', operation, SOME_PAGES);
-      case 'read payouts':
-        return this.list('payouts', operation, SOME_PAGES);
-      case 'read batches':
-        return this.list('bonus_batches', operation, SOME_PAGES);
-      case 'read transfer':
-        return this.one('transfers', operation);
-      case 'read bonus':
-        return this.one('bonuses', operation);
-      case 'read payout':
-        return this.one('payouts', operation);
-      case 'read batch':
-        return this.one('bonus_batches', operation);
-      case 'read rows':
-        return this.rows(operation);
-      case 'read file':
-        return this.file(operation);
-      case 'find by key':
-        return this.byKey(operation);
-    }
-  }
+  readonly plays: Plays<ListedRead> = {
+    'read transfers': (filter) => this.list('transfers', filter, SOME_PAGES),
+    'read bonuses': (filter) => this.list('bonuses', filter, SOME_PAGES),
+    'read payouts': (filter) => this.list('payouts', filter, SOME_PAGES),
+    'read batches': (filter) => this.list('bonus_batches', filter, SOME_PAGES),
+    'read transfer': (which) => this.one('transfers', which),
+    'read bonus': (which) => this.one('bonuses', which),
+    'read payout': (which) => this.one('payouts', which),
+    'read batch': (which) => this.one('bonus_batches', which),
+    'read rows': async ({ nth, actor }) => {
+      const batch = this.batch(nth);
+      if (batch !== undefined) await this.rowsOf(batch, actor);
+    },
+    'read file': (which) => this.file(which),
+    'find by key': (which) => this.byKey(which),
+  };
 
   /** The whole of each list, and every row of every batch. */
   async everything(): Promise<void> {
@@ -154,11 +134,7 @@ export class ListedReads {
     return own.includes(made);
   }
 
-  private async byKey({
-    nth,
-    actor,
-    among,
-  }: Extract<ListedRead, { op: 'find by key' }>): Promise<void> {
+  private async byKey({ nth, actor, among }: Played<'find by key'>): Promise<void> {
     const used = nthOf(this.world.keys, nth);
     if (used === undefined) return;
     const what = among ?? used.what;
@@ -168,17 +144,6 @@ export class ListedReads {
       status: 200,
       body: { items: made.map(shownOf), next_cursor: null },
     });
-  }
-
-  private async rows({
-    nth,
-    actor,
-  }: {
-    readonly nth: number;
-    readonly actor: ActorName;
-  }): Promise<void> {
-    const batch = this.batch(nth);
-    if (batch !== undefined) await this.rowsOf(batch, actor);
   }
 
   private async rowsOf(batch: RefBatch, actor: ActorName): Promise<void> {
@@ -195,11 +160,7 @@ export class ListedReads {
     );
   }
 
-  private async file({
-    nth,
-    actor,
-    file,
-  }: Extract<ListedRead, { op: 'read file' }>): Promise<void> {
+  private async file({ nth, actor, file }: Played<'read file'>): Promise<void> {
     const batch = this.batch(nth);
     if (batch === undefined) return;
     const answer = await this.reading.get(actor, `/v1/bonus_batches/${batch.of.id}/files/${file}`);

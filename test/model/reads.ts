@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { object, text } from '../support/bank.js';
-import { ACTORS, type ActorName, ASSETS, type Operation, type ReadFilter } from './operations.js';
+import type { ReadFilter } from './arbitraries.js';
+import type { Operation, Plays } from './generated.js';
+import { ACTORS, type ActorName, ASSETS } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
 import { ListedReads } from './reads-listed.js';
 import {
@@ -16,10 +18,7 @@ import {
 } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-type Read = Exclude<
-  Extract<Operation, { op: `read ${string}` | 'find by key' }>,
-  { op: 'read policy' }
->;
+type Read = Exclude<Extract<Operation['op'], `read ${string}` | 'find by key'>, 'read policy'>;
 
 /** What the log is filtered by, for the kind of movement that a read names. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -47,29 +46,21 @@ export class ModelReads {
   /** Ids that the service gave to what the reference numbers: each stays, and none is given twice. */
   private readonly ids = new Map<string, string>();
 
+  readonly plays: Plays<Read>;
   private readonly reading: Reading;
   private readonly listed: ListedReads;
 
   constructor(private readonly world: ModelWorld) {
     this.reading = new Reading(world);
     this.listed = new ListedReads(world);
-  }
-
-  async read(operation: Read): Promise<void> {
-    switch (operation.op) {
-      case 'read balances':
-        return this.balances(operation.account, operation.actor);
-      case 'read limits':
-        return this.limits(operation.account, operation.actor);
-      case 'read movements':
-        return this.movements(operation, SOME_PAGES);
-      case 'read events':
-        return this.events(operation, SOME_PAGES);
-      case 'read event':
-        return this.event(operation.nth, operation.actor);
-      default:
-        return this.listed.read(operation);
-    }
+    this.plays = {
+      ...this.listed.plays,
+      'read balances': ({ account, actor }) => this.balances(account, actor),
+      'read limits': ({ account, actor }) => this.limits(account, actor),
+      'read movements': (filter) => this.movements(filter, SOME_PAGES),
+      'read events': (filter) => this.events(filter, SOME_PAGES),
+      'read event': ({ nth, actor }) => this.event(nth, actor),
+    };
   }
 
   /** All accounts whole, and the whole of each log and list. */

@@ -1,5 +1,6 @@
 import { ASSETS, type AssetName } from './operations.js';
-import type { UploadOperation, WantedRow } from './operations-batches.js';
+import type { Played } from './generated.js';
+import type { WantedRow } from './generated-batches.js';
 import type { RefBatch, RefProblem, RefRow } from './reference-batch.js';
 import type { ReferenceLedger } from './reference-ledger.js';
 import { limitsOf, type RefAccount, type RefTenant } from './reference-state.js';
@@ -18,7 +19,7 @@ export class FileReading {
     private readonly ledger: ReferenceLedger,
     private readonly tenant: RefTenant,
     private readonly batch: RefBatch,
-    private readonly wanted: UploadOperation,
+    private readonly wanted: Played<'upload'>,
   ) {}
 
   readAll(): void {

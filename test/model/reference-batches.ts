@@ -1,5 +1,5 @@
 import type { ActorName } from './operations.js';
-import type { UploadOperation } from './operations-batches.js';
+import type { Played } from './generated.js';
 import { RefBatch, type RefRow } from './reference-batch.js';
 import { FileReading } from './reference-batch-file.js';
 import type { ReferenceLedger } from './reference-ledger.js';
@@ -39,12 +39,12 @@ const SAME_FILE_MS = 90 * 86_400_000;
 
 export class ReferenceBatches {
   /** What every row asked for, as long as its file was not read. */
-  private readonly wanted = new Map<RefBatch, UploadOperation>();
+  private readonly wanted = new Map<RefBatch, Played<'upload'>>();
 
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** What POST /v1/bonus_batches answers. `madeId` is called for the id that the service gave when it says 201. */
-  upload(wanted: UploadOperation, file: string, key: string, madeId: () => string): Expected {
+  upload(wanted: Played<'upload'>, file: string, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, description } = wanted;
     const tenant = ledger.tenantOf(actor);

@@ -1,4 +1,4 @@
-import type { BonusOperation } from './operations.js';
+import type { Played } from './generated.js';
 import type { ReferenceLedger } from './reference-ledger.js';
 import {
   type Expected,
@@ -14,7 +14,7 @@ export class ReferenceBonuses {
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** What POST /v1/bonuses answers. `madeId` is called for the id that the service gave when it says 201. */
-  pay(wanted: BonusOperation, key: string, madeId: () => string): Expected {
+  pay(wanted: Played<'bonus'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, to, by, asset, raw, description, reference } = wanted;
     const tenant = ledger.tenantOf(actor);

@@ -1,4 +1,5 @@
-import type { RailWord, WantedPayout } from './operations-payouts.js';
+import type { Played } from './generated.js';
+import type { RailWord } from './generated-payouts.js';
 import type { ReferenceLedger } from './reference-ledger.js';
 import {
   amountJson,
@@ -61,7 +62,7 @@ export class ReferencePayouts {
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** What POST /v1/payouts answers. `madeId` is called for the id that the service gave when it says 201. */
-  create(wanted: WantedPayout, key: string, madeId: () => string): Expected {
+  create(wanted: Played<'payout'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, asset, raw, description } = wanted;
     const tenant = ledger.tenantOf(actor);

@@ -1,4 +1,4 @@
-import type { TransferOperation } from './operations.js';
+import type { Played } from './generated.js';
 import type { ReferenceLedger } from './reference-ledger.js';
 import {
   amountJson,
@@ -17,7 +17,7 @@ export class ReferenceTransfers {
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** What POST /v1/transfers answers. `madeId` is called for the id that the service gave when it says 201. */
-  create(wanted: TransferOperation, key: string, madeId: () => string): Expected {
+  create(wanted: Played<'transfer'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, to } = wanted;
     const tenant = ledger.tenantOf(actor);
