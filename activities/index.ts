@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { DatabaseDeps } from '../src/db/database.js';
-import type { SubmissionQueue } from '../src/payouts/submission-queue.js';
+import type { SubmissionQueue } from '../src/payouts/rail-calls.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffDeps } from '../src/staff/verification.js';
@@ -16,7 +16,7 @@ import {
 import { transferActivities, type TransferActivities } from './transfers.js';
 import { webhookActivities, type WebhookActivities } from './webhooks.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
-import type { PayoutApprovals } from '../src/payouts/approvals.js';
+import type { PayoutApprovals } from '../src/payouts/decide.js';
 
 export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;

@@ -1,5 +1,5 @@
 import { asUuid } from '../src/core/ids.js';
-import type { SubmissionQueue, SubmissionResult } from '../src/payouts/submission-queue.js';
+import type { SubmissionQueue, SubmissionResult } from '../src/payouts/rail-calls.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type {
   StaffActionResult,
@@ -7,7 +7,7 @@ import type {
   StaffActionSignal,
 } from '../src/temporal/contracts.js';
 import { goneActionResult, goneApproval, orGone } from './gone.js';
-import type { PayoutApprovals } from '../src/payouts/approvals.js';
+import type { PayoutApprovals } from '../src/payouts/decide.js';
 
 /** Temporal may run each activity twice or late: the row's state decides what it does. */
 export interface PayoutActivities extends RailActivities {

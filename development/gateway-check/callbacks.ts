@@ -4,8 +4,12 @@ import getRawBody from 'raw-body';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Clock } from '../../src/core/instant.js';
-import { verify, type Verdict } from '../../src/payouts/rails/signing.js';
-import { type RailCallback, readCallback } from '../../src/payouts/rails/wire.js';
+import {
+  type RailCallback,
+  readCallback,
+  type Verdict,
+  verify,
+} from '../../src/payouts/rails/wire.js';
 
 /** A callback as it arrived. */
 export interface Arrival {

@@ -2,9 +2,15 @@ import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant } from '../../src/core/instant.js';
 import { limitedText, PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
-import { railHeaders, type SignedMessage } from '../../src/payouts/rails/signing.js';
+import {
+  isAbout,
+  type KeyedReport,
+  orderText,
+  railHeaders,
+  readReport,
+  type SignedMessage,
+} from '../../src/payouts/rails/wire.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
-import { isAbout, type KeyedReport, orderText, readReport } from '../../src/payouts/rails/wire.js';
 
 /** Thrown if the gateway does not follow docs/payout-rail.md. The message describes what it did. */
 export class Violation extends Error {

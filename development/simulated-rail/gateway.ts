@@ -5,9 +5,13 @@ import type { Keyring } from '../../src/core/fingerprint.js';
 import { parseUuid, type Uuid } from '../../src/core/ids.js';
 import { type Clock, parseRfc3339 } from '../../src/core/instant.js';
 import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
-import { railHeaders, type SignedMessage, verify } from '../../src/payouts/rails/signing.js';
+import {
+  type RailCallback,
+  railHeaders,
+  type SignedMessage,
+  verify,
+} from '../../src/payouts/rails/wire.js';
 import type { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import type { RailCallback } from '../../src/payouts/rails/wire.js';
 import { RailSilent } from '../../src/payouts/rails/rail.js';
 import { callbackText, pageText, readOrder, reportText, unknownText } from './wire.js';
 

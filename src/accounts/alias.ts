@@ -9,7 +9,7 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { changeAccount, type Changer } from './access.js';
-import { parseAlias } from './identifiers.js';
+import { parseAlias } from './recipients.js';
 
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
 const QUARANTINE_MS = 90 * 24 * 3_600_000;

@@ -17,9 +17,8 @@ import { parseRow } from '../db/table.js';
 import { transactFor } from '../db/transact.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { type DatabaseClock, SETTLED_AFTER_MS } from '../ledger/database-clock.js';
-import { assertAllowed } from './access.js';
+import { assertAllowed, pairsSql } from './access.js';
 import { rangesWithin } from './movements.js';
-import { pairsSql } from './reachable.js';
 import { readAccount } from './reading.js';
 
 interface BalanceQuery {

@@ -9,7 +9,7 @@ import { payouts } from '../db/entities/payouts.js';
 import { type NumberRange, numbersWithin } from '../db/numbered-rows.js';
 import { columnList, literal } from '../db/statements.js';
 import { readClockResets } from '../ledger/clock-resets.js';
-import { displayName } from './identifiers.js';
+import { displayName } from './recipients.js';
 
 export interface MovementFilter {
   readonly asset?: Asset | undefined;

@@ -18,7 +18,7 @@ import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
 import { ALIAS_RESERVED, ALIAS_TAKEN, quarantineRefusal } from './alias.js';
-import { parseAlias, parsePhone } from './identifiers.js';
+import { parseAlias, parsePhone } from './recipients.js';
 
 export interface NewAccount {
   readonly tenantId: Uuid;

@@ -13,7 +13,7 @@ import { behindSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { resourceOfRequest } from '../requests/read-request.js';
-import { readReach } from './reachable.js';
+import { readReach } from './access.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** The columns that decide who may see an operation and which lists contain it. */

@@ -5,7 +5,7 @@ import type { Uuid } from '../core/ids.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
-import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
+import { type FeeOperation, memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
 import {
   type Command,
   type CommandKind,
@@ -13,9 +13,8 @@ import {
   type LockedState,
   need,
 } from '../ledger/writer/types.js';
-import { feeNeeds, readFeeAccounts } from './fee.js';
-import { limitNeeds, limitsOf } from './limits.js';
-import { readReach } from './reachable.js';
+import { feeNeeds, limitNeeds, limitsOf, readFeeAccounts } from './limits-and-fees.js';
+import { readReach } from './access.js';
 import { type Fee, isReachable, overflowRefusal, spendingRefusal } from './rules.js';
 
 /** Payments from an account to another account: transfers and bonuses, and payouts in part. */
@@ -26,10 +25,10 @@ interface PaymentCommand extends Command {
   readonly amount: Amount;
 }
 
-/** `recipientOf` returns null if the recipient is unknown. */
+/** `recipientOf` returns null if the recipient is unknown, undefined if it is not an account. */
 export function paymentKind<C extends PaymentCommand>(
-  operation: 'transfer' | 'bonus',
-  recipientOf: (command: C) => Uuid | null,
+  operation: FeeOperation,
+  recipientOf: (command: C) => Uuid | null | undefined,
 ): Pick<CommandKind<C, never>, 'accounts' | 'needs'> {
   return {
     async accounts(commands, reader, isRetry) {
@@ -49,15 +48,20 @@ export function paymentKind<C extends PaymentCommand>(
         // Only the source is certain until the key's row was read: the recipient's name may have
         // named another account in the first request with this key.
         const recipientId = recipientOf(command);
-        if (recipientId === null || !reach.reaches(tenantId, recipientId)) return [sourceAccountId];
-        const fee = feeAccount(tenantId, amount.asset);
-        return [sourceAccountId, recipientId, ...(fee === undefined ? [] : [fee])];
+        if (recipientId === null) return [sourceAccountId];
+        if (recipientId !== undefined && !reach.reaches(tenantId, recipientId))
+          return [sourceAccountId];
+        return [
+          sourceAccountId,
+          recipientId ?? [],
+          feeAccount(tenantId, amount.asset) ?? [],
+        ].flat();
       });
       return { ids, ownerOf: reach.ownerOf };
     },
     needs(command, at, ownerOf) {
       const { tenantId, memberId, sourceAccountId: accountId, amount } = command;
-      const recipientId = recipientOf(command);
+      const recipientId = recipientOf(command) ?? null;
       const recipientTenantId = recipientId === null ? undefined : ownerOf(recipientId);
       return [
         need(memberRoles, { accountId, memberId }),

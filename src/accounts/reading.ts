@@ -8,12 +8,12 @@ import type { Caller, Operation } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accountLimits } from '../db/entities/identity.js';
-import { monthTotals } from '../db/entities/ledger.js';
-import { type Account, accounts, tenants } from '../db/entities/parties.js';
-import { columnList, literal } from '../db/statements.js';
+import { balances, monthTotals } from '../db/entities/ledger.js';
+import { type Account, accounts, memberRoles, tenants } from '../db/entities/parties.js';
+import { behindSql, columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { assertAllowed, ownAccountSql } from './access.js';
-import { limitsOf } from './limits.js';
+import { limitsOf } from './limits-and-fees.js';
 
 export async function readAccount(
   reader: Reader,
@@ -95,4 +95,35 @@ export async function readLimitState(reader: Reader, account: Account, now: Inst
       resetsAt: month.endsAt,
     };
   });
+}
+
+/** Returns the tenant's newest `limit` accounts, or those before `before`, for operators. */
+export async function listTenantAccounts(
+  reader: Reader,
+  tenantId: Uuid,
+  limit: number,
+  before: TimePosition | null = null,
+): Promise<readonly Account[]> {
+  const behind = before === null ? '' : `AND ${behindSql('accounts', before)}`;
+  return reader.list(
+    accounts,
+    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)} ${behind}
+     AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
+  );
+}
+
+export async function readAccountDetails(reader: Reader, accountId: Uuid) {
+  const [own, roles] = await Promise.all([
+    reader.select(balances, { accountId }, { orderBy: ['asset'] }),
+    reader.query(
+      `SELECT m.name, r.role FROM member_roles r JOIN members m ON m.id=r.member_id
+       WHERE r.account_id=${literal(memberRoles, 'accountId', accountId)} ORDER BY m.created_at, m.id`,
+    ),
+  ]);
+  const { string } = column;
+  const members = roles.map((row) => ({
+    name: string.parse(row.name),
+    role: string.parse(row.role),
+  }));
+  return { balances: own, members };
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../core/errors.js';
+import { FairQueue } from '../core/fair-queue.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
@@ -30,9 +31,6 @@ interface BudgetSize {
 
 export const RECIPIENTS_FULL_AFTER_MS = 10 * 86_400_000;
 const MAX_REMEMBERED = 100_000;
-const MAX_REFUSALS = 10_000;
-/** How long a refusal is cached; an operator may raise the budget in the meantime. */
-const REFUSED_MS = 5_000;
 
 /**
  * Limits how many new people a tenant finds by alias or phone, because every response, even
@@ -41,12 +39,8 @@ const REFUSED_MS = 5_000;
  */
 export class RecipientBudget {
   private readonly remembered = new Set<string>();
-  private readonly turns = new Map<Uuid, Promise<void>>();
-  /** The amount last refused by each budget, and until when. */
-  private readonly refusals = new Map<
-    string,
-    { readonly count: number; readonly until: number; readonly recheckAt: number }
-  >();
+  /** One charge per tenant at a time, so that waiting requests hold no connection. */
+  private readonly turns = new FairQueue(Number.POSITIVE_INFINITY);
 
   constructor(
     private readonly database: Database,
@@ -63,11 +57,10 @@ export class RecipientBudget {
     const { tenantId } = owner;
     if (found.every((id) => id !== null && this.remembered.has(`${tenantId} ${id}`))) return;
     const { count } = await countNewRecipients(this.database.reader, tenantId, found);
-    if (count > 0)
-      await this.inTurn(tenantId, async () => {
-        if (piece === undefined) this.assertNotRefused(owner, count);
-        await this.payForMost(owner, found, piece);
-      });
+    if (count > 0) {
+      const leave = await this.turns.enter(tenantId);
+      await this.payForMost(owner, found, piece).finally(leave);
+    }
     this.remember(tenantId, found);
   }
 
@@ -90,28 +83,6 @@ export class RecipientBudget {
         if (!(failure instanceof ApiError)) throw failure;
       }
       throw refusal;
-    }
-  }
-
-  /** Runs one charge per tenant at a time: waiting requests hold no connection. */
-  private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
-    const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
-    const end = turn
-      .catch(() => undefined)
-      .then(() => {
-        if (this.turns.get(tenantId) === end) this.turns.delete(tenantId);
-      });
-    this.turns.set(tenantId, end);
-    return turn;
-  }
-
-  /** Only time refills a budget, so a refused amount stays refused until then. */
-  private assertNotRefused(owner: BudgetOwner, count: number): void {
-    for (const name of namesOf(owner)) {
-      const refused = this.refusals.get(name);
-      if (refused === undefined || count < refused.count) continue;
-      const now = this.clock();
-      if (now < refused.recheckAt) throw budgetExhausted(refused.until - now);
     }
   }
 
@@ -154,15 +125,7 @@ export class RecipientBudget {
     const now = this.clock();
     const after = Math.max(fullAt, now) + Math.ceil((count * fullAfterMs) / size);
     const waitMs = after - now - fullAfterMs;
-    if (waitMs > 0) {
-      if (this.refusals.size >= MAX_REFUSALS) this.refusals.clear();
-      this.refusals.set(name, {
-        count,
-        until: now + waitMs,
-        recheckAt: now + Math.min(waitMs, REFUSED_MS),
-      });
-      throw budgetExhausted(waitMs);
-    }
+    if (waitMs > 0) throw budgetExhausted(waitMs);
     await transaction.execute(updateSql(recipientBudgets, { fullAt: instant(after) }, { name }));
   }
 

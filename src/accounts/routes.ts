@@ -1,14 +1,13 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { type Api, pathId } from '../http/route.js';
-import { answerPage, cursorBinding, type Cursors } from '../http/cursor.js';
+import { answerNumberedPage, answerPage, type Cursors } from '../http/cursor.js';
 import { assertAccountAllowed } from './access.js';
 import { readAlias, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
-import { parsePhone } from './identifiers.js';
 import { presentMovement, readMovements } from './movements.js';
 import { listAccounts, readAccount, readLimits } from './reading.js';
 import type { RecipientBudget } from './recipient-budget.js';
-import { AliasLookup, lookUpPhone } from './recipients.js';
+import { AliasLookup, lookUpPhone, parsePhone } from './recipients.js';
 import {
   BalancesAnswer,
   BalancesQuery,
@@ -111,24 +110,20 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
     answers: { 200: MovementPageSchema },
     summary: 'List the movements of an account',
     description: 'Newest first.',
-    handler: async (request) => {
-      const binding = cursorBinding(request);
-      const { caller, query: input } = request;
-      const filter = {
-        asset: input.asset,
-        kind: input.kind,
-        from: input['created_at[gte]'],
-        to: input['created_at[lte]'],
-      };
-      const [seq] = input.cursor === undefined ? [] : cursors.decode(binding, input.cursor);
-      const before = seq === undefined ? null : BigInt(seq);
-      const accountId = pathId(request, 'account_id');
-      await assertAccountAllowed(reader, 'readAccount', caller, accountId);
-      const page = await readMovements(reader, accountId, filter, before, input.limit);
-      const next =
-        page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
-      return { status: 200, body: { items: page.items.map(presentMovement), next_cursor: next } };
-    },
+    handler: (request) =>
+      answerNumberedPage(cursors, request, async (before, limit) => {
+        const { caller, query: input } = request;
+        const filter = {
+          asset: input.asset,
+          kind: input.kind,
+          from: input['created_at[gte]'],
+          to: input['created_at[lte]'],
+        };
+        const accountId = pathId(request, 'account_id');
+        await assertAccountAllowed(reader, 'readAccount', caller, accountId);
+        const page = await readMovements(reader, accountId, filter, before, limit);
+        return { items: page.items.map(presentMovement), next: page.nextBefore };
+      }),
   });
 }
 

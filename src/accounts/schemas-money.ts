@@ -22,9 +22,9 @@ const BalancesSchema = z
       .array(
         z.object({
           asset: assetField,
-          available: rawSchema.openapi({ description: 'What can be spent.' }),
-          held: rawSchema.openapi({ description: 'Set aside for pending operations.' }),
-          total: rawSchema.openapi({ description: 'available + held' }),
+          available: rawSchema.describe('What can be spent.'),
+          held: rawSchema.describe('Set aside for pending operations.'),
+          total: rawSchema.describe('available + held'),
         }),
       )
       .describe('One balance for each asset.'),
@@ -42,9 +42,9 @@ exampled(BalancesSchema, {
 });
 
 export const BalancesQuery = z.strictObject({
-  at: instantField().optional().openapi({
-    description: 'A moment since the account was opened, at least 15 seconds ago; by default now.',
-  }),
+  at: instantField()
+    .optional()
+    .describe('A moment since the account was opened, at least 15 seconds ago; by default now.'),
 });
 
 /** The balances at a past moment, without the held part, which is not recorded. */
@@ -55,9 +55,7 @@ const PastBalancesSchema = z
       .array(
         z.object({
           asset: assetField,
-          total: rawSchema.openapi({
-            description: 'Of everything posted up to and including `as_of`.',
-          }),
+          total: rawSchema.describe('Of everything posted up to and including `as_of`.'),
         }),
       )
       .describe('One total for each asset.'),
@@ -80,9 +78,9 @@ const MovementSchema = z
       .enum(MOVEMENT_KINDS)
       .describe('What it is part of, and whether the amount came in or went out.'),
     amount: AmountSchema.describe('The amount, which is never negative.'),
-    total_after: AmountSchema.openapi({
-      description: "The account's total in the asset after it: available plus held.",
-    }),
+    total_after: AmountSchema.describe(
+      "The account's total in the asset after it: available plus held.",
+    ),
     counterparty: z
       .object({
         account_id: uuidSchema.nullable().describe('The account; null if no tenant owns it.'),
@@ -137,17 +135,15 @@ export const LimitsSchema = z
       .array(
         z.object({
           asset: assetField,
-          minimum: rawSchema.openapi({ description: 'For a single operation.' }),
-          maximum: rawSchema.openapi({ description: 'For a single operation.' }),
+          minimum: rawSchema.describe('For a single operation.'),
+          maximum: rawSchema.describe('For a single operation.'),
           month: z
             .object({
-              used: rawSchema.openapi({
-                description: 'What has left the account or is pending, fees excluded.',
-              }),
+              used: rawSchema.describe('What has left the account or is pending, fees excluded.'),
               limit: rawSchema.describe('The most that may leave the account in the month.'),
-              resets_at: instantSchema.openapi({
-                description: "The start of the next month in the tenant's time zone.",
-              }),
+              resets_at: instantSchema.describe(
+                "The start of the next month in the tenant's time zone.",
+              ),
             })
             .describe('The limit of the current month.'),
         }),

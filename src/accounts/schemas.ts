@@ -13,7 +13,7 @@ import {
   textField,
   uuidSchema,
 } from '../http/schemas.js';
-import { displayName, parseAlias } from './identifiers.js';
+import { displayName, parseAlias } from './recipients.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
 const accountId = uuidSchema.describe('The id of the account.');
@@ -88,10 +88,7 @@ export const LookupQuery = z.strictObject({
     .string()
     .optional()
     .openapi({ description: 'Begins with $, URL-encoded.', example: '$ana' }),
-  phone: z
-    .string()
-    .optional()
-    .openapi({ description: 'Any format; Colombian if it names no country.' }),
+  phone: z.string().optional().describe('Any format; Colombian if it names no country.'),
 });
 exampled(LookupQuery, { alias: '$ana' });
 
@@ -132,7 +129,7 @@ exampled(AliasSchema, { account_id: EXAMPLE.source, alias: '$laespiga' });
 
 export const VerificationBody = z
   .strictObject({
-    type: z.enum(['person', 'business']).openapi({ description: "The account's own type." }),
+    type: z.enum(['person', 'business']).describe("The account's own type."),
     legal_name: textField({ min: 1, max: MAX_LEGAL_NAME })
       .refine((text) => text.trim() !== '', 'too_short')
       .describe('The name in the document.'),

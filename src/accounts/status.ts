@@ -25,7 +25,7 @@ interface StatusChange {
   readonly changed: boolean;
 }
 
-export interface Decided {
+interface Decided {
   readonly actor: Actor;
   /** 1 to 140 characters. */
   readonly reason: string | null;

@@ -2,7 +2,7 @@ import { approvals } from '../db/entities/approvals.js';
 import { staff } from '../db/entities/staff.js';
 import { holds, monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { readOwners } from '../accounts/reachable.js';
+import { readOwners } from '../accounts/access.js';
 import { type CommandKind, naming, need, type Need } from '../ledger/writer/types.js';
 import {
   type ApprovalActionCommand,

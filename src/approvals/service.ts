@@ -8,7 +8,7 @@ import { string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { performDue } from '../accounts/due-of-accounts.js';
+import { performDue } from '../temporal/sweeper.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandResult, Outcome } from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';

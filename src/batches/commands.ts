@@ -9,55 +9,59 @@ import {
 } from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { limitNeeds } from '../accounts/limits.js';
-import { readOwners } from '../accounts/reachable.js';
-import { type CommandKind, naming, need } from '../ledger/writer/types.js';
-import {
-  type CancelBatch,
-  decideCancel,
+import { limitNeeds } from '../accounts/limits-and-fees.js';
+import { readOwners } from '../accounts/access.js';
+import { type Command, type CommandKind, naming, need, type Need } from '../ledger/writer/types.js';
+import type { Uuid } from '../core/ids.js';
+import { decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
+import { decideLapse, decideWithdrawal, type MemberCommand } from './withdrawal.js';
+
+interface BatchAction extends Command {
+  readonly batchId: Uuid;
+  /** Belongs to the tenant, because the batch was found by its tenant. Null if it was not found. */
+  readonly sourceAccountId: Uuid | null;
+}
+
+function batchKind<C extends BatchAction>(
+  name: string,
+  decide: CommandKind<C, BonusBatch>['decide'],
+  needs: (command: C, accountId: Uuid) => readonly Need[] = () => [],
+): CommandKind<C, BonusBatch> {
+  return {
+    ...{ name, resourceType: 'bonus_batch', table: bonusBatches, decide },
+    accounts: naming(({ sourceAccountId: id }) => (id === null ? [] : [id])),
+    needs: (command) => {
+      const { batchId: id, sourceAccountId } = command;
+      if (sourceAccountId === null) return [];
+      return [need(bonusBatches, { id }), ...needs(command, sourceAccountId)];
+    },
+  };
+}
+
+function roleOf({ memberId }: MemberCommand, accountId: Uuid): Need {
+  return need(memberRoles, { accountId, memberId });
+}
+
+export const executeBatchKind = batchKind(
+  'execute batch',
   decideExecution,
-  decideRow,
-  type PayRow,
-} from './decide.js';
-import type { MemberCommand } from './withdrawal.js';
-import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
-
-/** The source account belongs to the tenant, because the batch was found by its tenant. */
-const OF_MEMBERS: Pick<
-  CommandKind<MemberCommand, BonusBatch>,
-  'resourceType' | 'table' | 'accounts' | 'needs'
-> = {
-  resourceType: 'bonus_batch',
-  table: bonusBatches,
-  accounts: naming(({ sourceAccountId: id }) => (id === null ? [] : [id])),
-  needs: ({ batchId, sourceAccountId, memberId }) =>
-    sourceAccountId === null
-      ? []
-      : [
-          need(bonusBatches, { id: batchId }),
-          need(memberRoles, { accountId: sourceAccountId, memberId }),
-        ],
-};
-
-export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
-  ...OF_MEMBERS,
-  name: 'execute batch',
-  needs: (command, at, ownerOf) => [
-    ...OF_MEMBERS.needs(command, at, ownerOf),
-    ...ASSETS.flatMap((asset) =>
-      command.sourceAccountId === null
-        ? []
-        : [need(approvalPolicies, { accountId: command.sourceAccountId, asset })],
-    ),
+  (command, accountId) => [
+    roleOf(command, accountId),
+    ...ASSETS.map((asset) => need(approvalPolicies, { accountId, asset })),
   ],
-  decide: decideExecution,
-};
+);
 
-export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
-  ...OF_MEMBERS,
-  name: 'withdraw batch',
-  decide: decideWithdrawal,
-};
+export const withdrawBatchKind = batchKind(
+  'withdraw batch',
+  decideWithdrawal,
+  (command, accountId) => [roleOf(command, accountId)],
+);
+
+export const cancelBatchKind = batchKind('cancel batch', decideCancel, ({ batchId }) => [
+  need(holds, { resourceId: batchId }),
+]);
+
+export const lapseBatchKind = batchKind('lapse batch', decideLapse);
 
 export interface PayRowCommand extends PayRow {
   /** Asset of the batch, needed to read the month's total. */
@@ -94,25 +98,4 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
     ...limitNeeds(sourceAccountId, asset, at),
   ],
   decide: decideRow,
-};
-
-export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
-  name: 'cancel batch',
-  resourceType: 'bonus_batch',
-  table: bonusBatches,
-  accounts: naming(({ sourceAccountId }) => [sourceAccountId]),
-  needs: ({ batchId }) => [
-    need(bonusBatches, { id: batchId }),
-    need(holds, { resourceId: batchId }),
-  ],
-  decide: decideCancel,
-};
-
-export const lapseBatchKind: CommandKind<LapseBatch, BonusBatch> = {
-  name: 'lapse batch',
-  resourceType: 'bonus_batch',
-  table: bonusBatches,
-  accounts: naming(({ sourceAccountId }) => [sourceAccountId]),
-  needs: ({ batchId }) => [need(bonusBatches, { id: batchId })],
-  decide: decideLapse,
 };

@@ -58,7 +58,7 @@ export interface PayRow extends BatchCommand {
   readonly follows: number | null;
 }
 
-export interface CancelBatch extends BatchCommand {
+interface CancelBatch extends BatchCommand {
   readonly by: Canceling;
   readonly outboxId: Uuid;
 }
@@ -68,7 +68,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
   const { batch, source } = own;
-  const { memberId, outboxId, delayMs } = command;
+  const { memberId, outboxId } = command;
   const { id: batchId, sourceAccountId } = batch;
   const role = state.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
@@ -99,10 +99,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   };
   return accept(executing, {
     holds: isHeld ? [hold] : [],
-    rows: [
-      changeRow(bonusBatches, executing),
-      notifyWorkflow(outboxId, executing, state, delayMs()),
-    ],
+    rows: [changeRow(bonusBatches, executing), notifyWorkflow(outboxId, executing, state)],
   });
 }
 

@@ -1,5 +1,10 @@
-import type { Database, Transaction } from '../db/database.js';
-import { type BonusBatch, bonusBatchStorage } from '../db/entities/bonuses.js';
+import type { Database, Reader, Transaction } from '../db/database.js';
+import {
+  type BonusBatch,
+  type BonusBatchProblem,
+  type BonusBatchRow,
+  bonusBatchStorage,
+} from '../db/entities/bonuses.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import {
@@ -9,8 +14,12 @@ import {
   GenerationSuperseded,
   storePieces,
 } from '../spreadsheets/generated-files.js';
-import { ERROR_COLUMNS, errorPieces, RESULT_COLUMNS, resultPieces } from './read-batches.js';
+import type { Asset } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import { toRfc3339 } from '../core/instant.js';
+import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 import type { BatchFile } from './rules.js';
+import { readBatchRows, readProblems } from './read-batches.js';
 
 const SHORT_ROWS = 1_000;
 /** Ten times what a hundred thousand rows take. */
@@ -73,4 +82,81 @@ export async function completeFiles(
   const { ownerId: batchId, csvBytes, xlsxBytes } = files;
   await storePieces(transaction, OWNER, files);
   await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
+}
+
+const ROWS_A_PIECE = 250;
+
+async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
+  let last: BonusBatchProblem | undefined;
+  do {
+    const problems = await readProblems(reader, batchId, ROWS_A_PIECE, last);
+    yield problems.map(errorCells);
+    last = problems[ROWS_A_PIECE - 1];
+  } while (last !== undefined);
+}
+
+async function* resultPieces(
+  reader: Reader,
+  batch: BonusBatch,
+): AsyncGenerator<readonly TableRow[]> {
+  const { asset } = batch;
+  if (asset === null) return;
+  let after: number | undefined = 0;
+  do {
+    const rows: readonly BonusBatchRow[] = await readBatchRows(
+      reader,
+      batch,
+      undefined,
+      after,
+      ROWS_A_PIECE,
+    );
+    yield rows.map((row) => resultCells(row, asset));
+    after = rows[ROWS_A_PIECE - 1]?.number;
+  } while (after !== undefined);
+}
+
+export const ERROR_COLUMNS: readonly Column[] = [
+  { name: 'row', kind: 'number', width: 8 },
+  { name: 'column', kind: 'text', width: 14 },
+  { name: 'code', kind: 'text', width: 26 },
+  { name: 'message', kind: 'text', width: 70 },
+  { name: 'value', kind: 'party', width: 40 },
+];
+
+export const RESULT_COLUMNS: readonly Column[] = [
+  { name: 'row', kind: 'number', width: 8 },
+  { name: 'reference', kind: 'text', width: 22 },
+  { name: 'recipient', kind: 'party', width: 38 },
+  { name: 'amount', kind: 'text', width: 22 },
+  { name: 'asset', kind: 'text', width: 8 },
+  { name: 'status', kind: 'text', width: 10 },
+  { name: 'bonus_id', kind: 'text', width: 38 },
+  { name: 'fee', kind: 'text', width: 14 },
+  { name: 'code', kind: 'text', width: 26 },
+  { name: 'message', kind: 'text', width: 60 },
+  { name: 'paid_at', kind: 'text', width: 26 },
+];
+
+/** A problem of the whole file has no row, and one that concerns no column has no column. */
+export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
+  const filled = (text: string): string | null => (text === '' ? null : text);
+  return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
+}
+
+/** Amount and fee are in the smallest unit. The fee of an unpaid row is empty. */
+export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
+  const isPaid = row.status === 'paid';
+  return [
+    String(row.number),
+    row.reference,
+    row.recipient,
+    String(row.raw),
+    asset,
+    isPaid ? 'paid' : 'failed',
+    row.bonusId,
+    isPaid ? String(row.feeRaw) : null,
+    row.code,
+    row.message,
+    isPaid ? toRfc3339(row.settledAt) : null,
+  ];
 }

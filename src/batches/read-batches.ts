@@ -1,10 +1,8 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { capabilityRefusal } from '../accounts/rules.js';
-import type { Asset } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
-import { toRfc3339 } from '../core/instant.js';
-import { uuid } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import { integer, nullable, time, uuid } from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
 import {
   BATCH_STATUSES,
   type BatchRowStatus,
@@ -14,16 +12,13 @@ import {
   bonusBatchProblems,
   type BonusBatchRow,
   bonusBatchRows,
+  bonuses,
 } from '../db/entities/bonuses.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
-import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
-import { isAccepted } from './rules.js';
-import type { BatchReview } from './schemas.js';
-
-const ROWS_A_PAGE = 1_000;
-const ROWS_A_PIECE = 100;
+import { type Instant, instant } from '../core/instant.js';
+import { type BatchReview, type EarlierPayments, isAccepted } from './rules.js';
 
 const BEFORE_ALL = { number: -1, ordinal: -1 };
 
@@ -41,102 +36,6 @@ export function readProblems(
        AND (number>${last.number} OR ordinal>${last.ordinal})
      ORDER BY number, ordinal LIMIT ${limit}`,
   );
-}
-
-/** Yields the problems of a file in order. */
-export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
-  let last: BonusBatchProblem | undefined;
-  for (;;) {
-    const rows = await readProblems(reader, batchId, ROWS_A_PAGE, last);
-    for (const problem of rows) {
-      last = problem;
-      yield problem;
-    }
-    if (rows.length < ROWS_A_PAGE) return;
-  }
-}
-
-export async function* resultRows(
-  reader: Reader,
-  batch: BonusBatch,
-): AsyncGenerator<BonusBatchRow> {
-  for (let after = 0; ;) {
-    const rows = await readBatchRows(reader, batch, undefined, after, ROWS_A_PAGE);
-    yield* rows;
-    if (rows.length < ROWS_A_PAGE) return;
-    after = rows.at(-1)?.number ?? after;
-  }
-}
-
-export function errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
-  return inPieces(errorRows(reader, batchId), errorCells);
-}
-
-export async function* resultPieces(
-  reader: Reader,
-  batch: BonusBatch,
-): AsyncGenerator<readonly TableRow[]> {
-  const { asset } = batch;
-  if (asset !== null) yield* inPieces(resultRows(reader, batch), (row) => resultCells(row, asset));
-}
-
-async function* inPieces<Row>(
-  rows: AsyncIterable<Row>,
-  cells: (row: Row) => TableRow,
-): AsyncGenerator<readonly TableRow[]> {
-  let piece: TableRow[] = [];
-  for await (const row of rows)
-    if (piece.push(cells(row)) === ROWS_A_PIECE) {
-      yield piece;
-      piece = [];
-    }
-  yield piece;
-}
-
-export const ERROR_COLUMNS: readonly Column[] = [
-  { name: 'row', kind: 'number', width: 8 },
-  { name: 'column', kind: 'text', width: 14 },
-  { name: 'code', kind: 'text', width: 26 },
-  { name: 'message', kind: 'text', width: 70 },
-  { name: 'value', kind: 'party', width: 40 },
-];
-
-export const RESULT_COLUMNS: readonly Column[] = [
-  { name: 'row', kind: 'number', width: 8 },
-  { name: 'reference', kind: 'text', width: 22 },
-  { name: 'recipient', kind: 'party', width: 38 },
-  { name: 'amount', kind: 'text', width: 22 },
-  { name: 'asset', kind: 'text', width: 8 },
-  { name: 'status', kind: 'text', width: 10 },
-  { name: 'bonus_id', kind: 'text', width: 38 },
-  { name: 'fee', kind: 'text', width: 14 },
-  { name: 'code', kind: 'text', width: 26 },
-  { name: 'message', kind: 'text', width: 60 },
-  { name: 'paid_at', kind: 'text', width: 26 },
-];
-
-/** A problem of the whole file has no row, and one that concerns no column has no column. */
-export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
-  const filled = (text: string): string | null => (text === '' ? null : text);
-  return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
-}
-
-/** Amount and fee are in the smallest unit. The fee of an unpaid row is empty. */
-export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
-  const isPaid = row.status === 'paid';
-  return [
-    String(row.number),
-    row.reference,
-    row.recipient,
-    String(row.raw),
-    asset,
-    isPaid ? 'paid' : 'failed',
-    row.bonusId,
-    isPaid ? String(row.feeRaw) : null,
-    row.code,
-    row.message,
-    isPaid ? toRfc3339(row.settledAt) : null,
-  ];
 }
 
 export const batchList: OperationList<BonusBatch> = {
@@ -193,4 +92,67 @@ export async function readBatchRows(
      WHERE batch_id=${literal(bonusBatchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}
      ORDER BY number LIMIT ${Math.trunc(limit)}`,
   );
+}
+
+const SEARCHED_MS = 90 * 24 * 3_600_000;
+const MAX_NAMED = 100;
+const ROWS_A_STATEMENT = 2_000;
+
+export async function readEarlierPayments(
+  reader: Reader,
+  batch: BonusBatch,
+  at: Instant,
+): Promise<EarlierPayments> {
+  const since = instant(at - SEARCHED_MS);
+  const named: ReturnType<typeof parsePayment>[] = [];
+  let count = 0;
+  for (let after = 0; ;) {
+    const read = (await reader.query(paymentsSql(batch, after, since))).map(parsePayment);
+    const found = read.filter(
+      ({ bonusId, openBatchId }) => bonusId !== null || openBatchId !== null,
+    );
+    count += found.length;
+    named.push(...found.slice(0, MAX_NAMED - named.length));
+    const last = read.at(-1);
+    if (last === undefined) break;
+    after = last.number;
+  }
+  const ids = named.flatMap(({ bonusId }) => bonusId ?? []);
+  const paid = ids.length === 0 ? [] : await reader.select(bonuses, { id: ids });
+  const batchOf = new Map(paid.map(({ id, batchId }) => [id, batchId]));
+  const rows = named.map(({ number, bonusId, openBatchId }) => ({
+    number,
+    batchId: bonusId === null ? openBatchId : (batchOf.get(bonusId) ?? null),
+    bonusId,
+  }));
+  return { count, rows };
+}
+
+/** SQL for the next rows with the newest bonus, and the open batch, that pays the same. */
+function paymentsSql({ id, tenantId }: BonusBatch, after: number, since: Instant): string {
+  const tenant = uuid.literal(tenantId);
+  const byBatch = `FROM bonus_batch_rows o FORCE INDEX (reference) STRAIGHT_JOIN bonus_batches b ON b.id=o.batch_id
+    WHERE o.reference=r.reference AND o.recipient_account_id=r.recipient_account_id AND o.batch_id<>r.batch_id
+      AND b.tenant_id=${tenant}`;
+  return `SELECT r.number,
+      (SELECT MAX(o.bonus_id) ${byBatch} AND o.status='paid' AND o.settled_at>=${time.literal(since)}) AS row_bonus_id,
+      (SELECT MAX(s.id) FROM bonus_references s FORCE INDEX (PRIMARY)
+        WHERE s.reference=r.reference AND s.recipient_account_id=r.recipient_account_id
+          AND s.tenant_id=${tenant} AND s.created_at>=${time.literal(since)}) AS single_id,
+      (SELECT MAX(o.batch_id) ${byBatch} AND o.status='pending'
+        AND b.status IN ('ready','executing') AND b.canceled_at IS NULL) AS open_batch_id
+    FROM bonus_batch_rows r FORCE INDEX (PRIMARY)
+    WHERE r.batch_id=${uuid.literal(id)} AND r.number>${after} ORDER BY r.number LIMIT ${ROWS_A_STATEMENT}`;
+}
+
+const ID = nullable(uuid);
+
+function parsePayment(row: StoredRow) {
+  const ids = [ID.parse(row.row_bonus_id), ID.parse(row.single_id)].flatMap((id) => id ?? []);
+  return {
+    number: integer.parse(row.number),
+    // Ids of bonuses are ordered by time.
+    bonusId: ids.toSorted().at(-1) ?? null,
+    openBatchId: ID.parse(row.open_batch_id),
+  };
 }

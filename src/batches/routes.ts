@@ -8,12 +8,11 @@ import {
   pathId,
   tableFile,
 } from '../http/route.js';
-import { answerPage, cursorBinding, type Cursors } from '../http/cursor.js';
+import { answerNumberedPage, answerPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/schemas.js';
 import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
-import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
-import { SheetProblem } from '../spreadsheets/sheet.js';
+import { bytesOf, SheetProblem } from '../spreadsheets/sheet.js';
 import type { BatchFile } from './rules.js';
 import {
   BATCH_EXAMPLES,
@@ -95,22 +94,15 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
     answers: { 200: BonusBatchRowPageSchema },
     summary: 'List the rows of a batch',
     description: 'In file order, once the file is accepted.',
-    handler: async (request) => {
-      const binding = cursorBinding(request);
-      const { caller, query } = request;
-      const [seen] = query.cursor === undefined ? [] : cursors.decode(binding, query.cursor);
-      const after = seen === undefined ? 0 : Number.parseInt(seen, 10);
-      const page = await batches.rows(
-        caller,
-        pathId(request, 'batch_id'),
-        query.status,
-        after,
-        query.limit,
-      );
-      const items = page.items.map((row) => presentBatchRow(row, page.batch));
-      const next = page.next === null ? null : cursors.encode(binding, [page.next.toString()]);
-      return { status: 200, body: { items, next_cursor: next } };
-    },
+    handler: (request) =>
+      answerNumberedPage(cursors, request, async (after, limit) => {
+        const { caller, query } = request;
+        const id = pathId(request, 'batch_id');
+        const last = Number.parseInt(String(after ?? 0), 10);
+        const page = await batches.rows(caller, id, query.status, last, limit);
+        const next = page.next === null ? null : BigInt(page.next);
+        return { items: page.items.map((row) => presentBatchRow(row, page.batch)), next };
+      }),
   });
 }
 

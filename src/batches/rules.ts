@@ -142,3 +142,29 @@ export function progressDetails({ rowsPaid, rowsFailed, rowCount }: BonusBatch):
 export function rowKey(rowId: Uuid): string {
   return `batch-row/${rowId}`;
 }
+
+/**
+ * Rows of a ready batch whose reference was paid, or is going to be paid by another batch, to the
+ * same account. (docs/contract.md, Review)
+ */
+export interface EarlierPayments {
+  readonly count: number;
+  /** The first `MAX_NAMED` in file order. */
+  readonly rows: readonly EarlierPayment[];
+}
+
+interface EarlierPayment {
+  readonly number: number;
+  /** Null for a single bonus. */
+  readonly batchId: Uuid | null;
+  /** The newest bonus that paid. Null if another batch is going to pay. */
+  readonly bonusId: Uuid | null;
+}
+
+/** Data that is valid only at the time of the response. Events contain the batch without it. */
+export interface BatchReview {
+  readonly available: bigint;
+  readonly canSend: boolean;
+  /** Null in lists, which do not search for earlier payments. */
+  readonly earlier: EarlierPayments | null;
+}

@@ -27,21 +27,19 @@ import {
 
 export const BonusBatchPageSchema = pageSchema('BonusBatchPage', BonusBatchSchema);
 
-const count = z.number().int().nonnegative();
+const count = z.int().nonnegative();
 
 const BonusBatchRowSchema = z
   .object({
-    row: count.openapi({ description: 'As a spreadsheet shows it: the first data row is 2.' }),
+    row: count.describe('As a spreadsheet shows it: the first data row is 2.'),
     status: z.enum(BATCH_ROW_STATUSES).describe('The state of the row.'),
-    recipient: z.string().openapi({ description: 'As written in the file.' }),
-    account_id: uuidSchema.openapi({
-      description: 'The account it named when the file was validated.',
-    }),
+    recipient: z.string().describe('As written in the file.'),
+    account_id: uuidSchema.describe('The account it named when the file was validated.'),
     amount: AmountSchema.describe('The amount that the recipient receives.'),
     fee: AmountSchema.describe('The fee that the source account pays in addition.'),
     description: z.string().nullable().describe('As written in the file.'),
     reference: z.string().nullable().describe('Your own reference for it, from the file.'),
-    bonus_id: uuidSchema.nullable().openapi({ description: 'Once paid.' }),
+    bonus_id: uuidSchema.nullable().describe('Once paid.'),
     failure: z
       .object({
         code: z.string().describe('The cause, for machines.'),

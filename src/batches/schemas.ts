@@ -11,23 +11,21 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import type { EventDraft } from '../ledger/event-log.js';
-import type { EarlierPayments } from './earlier-payments.js';
-import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rules.js';
+import {
+  type BatchReview,
+  hasFile,
+  isAccepted,
+  isExecuted,
+  pendingRows,
+  totalDebit,
+} from './rules.js';
 
-const count = z.number().int().nonnegative();
+const count = z.int().nonnegative();
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
 
 interface EventSource {
   readonly batch: BonusBatch;
   readonly baseUrl: string;
-}
-
-/** Data that is valid only at the time of the response. Events contain the batch without it. */
-export interface BatchReview {
-  readonly available: bigint;
-  readonly canSend: boolean;
-  /** Null in lists, which do not search for earlier payments. */
-  readonly earlier: EarlierPayments | null;
 }
 
 /** `review` is null unless it was read, which only a ready batch needs. */
@@ -98,12 +96,11 @@ const EVENT_FIELDS = {
     'Rows and files that may be a mistake; null until ready. A warning.',
     z
       .object({
-        count: count.openapi({ description: 'Rows with the same recipient as an earlier row.' }),
-        rows: z.array(count).openapi({ description: 'The first 100 of them.' }),
-        same_file_batch_id: uuidSchema.nullable().openapi({
-          description:
-            'The most recent earlier batch with the same bytes, within the last 90 days.',
-        }),
+        count: count.describe('Rows with the same recipient as an earlier row.'),
+        rows: z.array(count).describe('The first 100 of them.'),
+        same_file_batch_id: uuidSchema
+          .nullable()
+          .describe('The most recent earlier batch with the same bytes, within the last 90 days.'),
       })
       .nullable(),
     { count: 0, rows: [], same_file_batch_id: null },
@@ -120,12 +117,12 @@ const EVENT_FIELDS = {
     'Once validated.',
     z
       .object({
-        rows: count.openapi({
-          description: 'Rows that are hidden in the spreadsheet. They are paid like all rows.',
-        }),
-        skipped_sheets: count.openapi({
-          description: 'Hidden sheets before the sheet that was read. Their rows are not paid.',
-        }),
+        rows: count.describe(
+          'Rows that are hidden in the spreadsheet. They are paid like all rows.',
+        ),
+        skipped_sheets: count.describe(
+          'Hidden sheets before the sheet that was read. Their rows are not paid.',
+        ),
       })
       .nullable(),
     { rows: 0, skipped_sheets: 0 },
@@ -135,13 +132,12 @@ const EVENT_FIELDS = {
   files: field(
     'The files about the batch; null unless they can be downloaded.',
     z.object({
-      errors_url: fileUrl.openapi({
-        description: 'Which rows failed and why; from the rejection until retention removes it.',
-      }),
-      result_url: fileUrl.openapi({
-        description:
-          'The outcome of each row; from the end of the execution until retention removes it.',
-      }),
+      errors_url: fileUrl.describe(
+        'Which rows failed and why; from the rejection until retention removes it.',
+      ),
+      result_url: fileUrl.describe(
+        'The outcome of each row; from the end of the execution until retention removes it.',
+      ),
     }),
     { errors_url: null, result_url: null },
     (source) => ({ errors_url: urlOf(source, 'errors'), result_url: urlOf(source, 'result') }),
@@ -222,20 +218,20 @@ const RESPONSE_FIELDS = {
     'While ready, when one batch is read: the rows whose reference the tenant paid to the same account within the last 90 days, by another batch or a single bonus, and those that another batch, ready or executing, will pay. A warning.',
     z
       .object({
-        count: count.openapi({ description: 'Rows of the file.' }),
+        count: count.describe('Rows of the file.'),
         rows: z
           .array(
             z.object({
               row: count.describe('The row of the file.'),
-              batch_id: uuidSchema.nullable().openapi({
-                description: 'The batch that paid or will pay; null for a single bonus.',
-              }),
-              bonus_id: uuidSchema.nullable().openapi({
-                description: 'The newest bonus that paid; null if the other batch has yet to pay.',
-              }),
+              batch_id: uuidSchema
+                .nullable()
+                .describe('The batch that paid or will pay; null for a single bonus.'),
+              bonus_id: uuidSchema
+                .nullable()
+                .describe('The newest bonus that paid; null if the other batch has yet to pay.'),
             }),
           )
-          .openapi({ description: 'The first 100 of them.' }),
+          .describe('The first 100 of them.'),
       })
       .nullable(),
     { count: 0, rows: [] },

@@ -4,7 +4,6 @@ import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import { BurstSpreader } from '../core/throttle.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
   type BatchRowStatus,
@@ -16,14 +15,12 @@ import {
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandResult, CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import { pieceReader, StoredFiles } from '../spreadsheets/stored-files.js';
+import { pieceReader, StoredFiles } from '../spreadsheets/generated-files.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
-import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
+import { batchList, readBatchRows, readEarlierPayments, readReviews } from './read-batches.js';
+import { type BatchFile, type BatchReview, hasFile } from './rules.js';
 import type { MemberCommand } from './withdrawal.js';
-import type { BatchReview } from './schemas.js';
-import { batchList, readBatchRows, readReviews } from './read-batches.js';
-import { type BatchFile, hasFile } from './rules.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
 
 interface BatchesDeps extends DatabaseDeps {
@@ -37,16 +34,10 @@ interface ReviewedBatch {
   readonly review: BatchReview | null;
 }
 
-/** A tenant's first batches begin at once. Later ones wait in the outbox, and begin one by one. */
-const EXECUTED_AT_ONCE = 4;
-const EXECUTED_EVERY_MS = 500;
-
 /** Reading throws `not_found` and `authority_insufficient`. */
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
-  private readonly searches = new Map<Uuid, Promise<EarlierPayments>>();
-  private readonly executions = new BurstSpreader(EXECUTED_AT_ONCE, EXECUTED_EVERY_MS);
 
   constructor(private readonly deps: BatchesDeps) {
     this.reader = deps.database.reader;
@@ -63,10 +54,7 @@ export class Batches {
 
   /** The fingerprint includes the member. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<CommandResult<BonusBatch>> {
-    let delayMs: number | undefined;
-    // A transaction that was rolled back is decided again.
-    const delayOnce = (): number => (delayMs ??= this.executions.delayOf(caller.tenantId));
-    return this.submit(executeBatchKind, caller, batchId, idempotency, delayOnce);
+    return this.submit(executeBatchKind, caller, batchId, idempotency);
   }
 
   withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<BonusBatch>> {
@@ -81,7 +69,6 @@ export class Batches {
     { tenantId, memberId }: Caller,
     batchId: Uuid,
     keyed: Keyed,
-    delayMs: () => number = () => 0,
   ): Promise<CommandResult<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
@@ -92,9 +79,8 @@ export class Batches {
       batchId,
       sourceAccountId: batch?.sourceAccountId ?? null,
       outboxId,
-      delayMs,
     });
-    if (answer.outcome.done && !answer.replayed && delayMs() === 0)
+    if (answer.outcome.done && !answer.replayed)
       this.deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
     return answer;
   }
@@ -102,21 +88,9 @@ export class Batches {
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const review = (await readReviews(this.reader, [batch])).get(batch.id);
-    return {
-      batch,
-      review:
-        review === undefined ? null : { ...review, earlier: await this.earlierPayments(batch) },
-    };
-  }
-
-  private earlierPayments(batch: BonusBatch): Promise<EarlierPayments> {
-    const known = this.searches.get(batch.id);
-    if (known !== undefined) return known;
-    const search = readEarlierPayments(this.reader, batch, this.deps.clock()).finally(() =>
-      this.searches.delete(batch.id),
-    );
-    this.searches.set(batch.id, search);
-    return search;
+    if (review === undefined) return { batch, review: null };
+    const earlier = await readEarlierPayments(this.reader, batch, this.deps.clock());
+    return { batch, review: { ...review, earlier } };
   }
 
   /** Returns null for a member who may not read the batch but receives a replay. */

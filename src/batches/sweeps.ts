@@ -1,5 +1,5 @@
 import { type Actor, recordAction } from '../access/audit-log.js';
-import { performDue } from '../accounts/due-of-accounts.js';
+import { performDue, pieceSweep, type Sweep } from '../temporal/sweeper.js';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { firstIdAt, newId, type Uuid } from '../core/ids.js';
@@ -18,7 +18,6 @@ import {
 import { deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
-import { pieceSweep, type Sweep } from '../temporal/sweeper.js';
 import { lapseBatchKind } from './commands.js';
 import type { BatchControlDeps } from './control.js';
 import type { BatchWorkflowService } from './workflow-service.js';

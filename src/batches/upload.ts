@@ -2,7 +2,7 @@ import { assertWithinQuotas } from '../access/quotas.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { DatabaseDeps, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import {
   type BonusBatch,
   bonusBatches,
@@ -13,12 +13,14 @@ import {
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
+import { nullsOf } from '../db/table.js';
 import { assertAccountAllowed, lockOwnAccount } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
-import { lastWithWorkflow } from './validation/tenant-queue.js';
+import type { FileToRead } from '../spreadsheets/worker-thread/sheet-readers.js';
+import { lastWithWorkflow } from './validation/validation-record.js';
 
 export interface UploadFile {
   readonly size: number;
@@ -97,42 +99,31 @@ function newBatch(
   { sourceAccountId, description, file }: UploadRequest,
   createdAt: BonusBatch['createdAt'],
 ): BonusBatch {
+  const made = { createdBy: memberId, tokenKeyId, createdAt };
   return {
-    id,
-    tenantId,
-    sourceAccountId,
-    description,
+    ...nullsOf(bonusBatches),
+    ...{ id, tenantId, sourceAccountId, description, ...made },
     status: 'validating',
-    fileSha256: file.sha256,
-    fileBytes: file.size,
-    createdBy: memberId,
-    tokenKeyId,
-    createdAt,
-    asset: null,
-    rowCount: 0,
-    rowsRejected: 0,
-    totalRaw: 0n,
-    feesRaw: 0n,
-    feeAccountId: null,
-    duplicateCount: 0,
-    duplicateRows: [],
-    hiddenRows: 0,
-    skippedSheets: 0,
-    sameFileBatchId: null,
-    validationRun: 0,
-    validatedAt: null,
-    executedBy: null,
-    executedAt: null,
-    isHeld: false,
-    rowsPaid: 0,
-    rowsFailed: 0,
-    settledRaw: 0n,
-    pausedAt: null,
-    pausedBy: null,
-    canceledAt: null,
-    pauseReason: null,
-    rejectionCode: null,
-    finishedAt: null,
-    filesMadeAt: null,
+    ...{ fileSha256: file.sha256, fileBytes: file.size, validationRun: 0, isHeld: false },
+    ...{ rowCount: 0, rowsRejected: 0, rowsPaid: 0, rowsFailed: 0, hiddenRows: 0 },
+    ...{ totalRaw: 0n, feesRaw: 0n, settledRaw: 0n },
+    ...{ duplicateCount: 0, duplicateRows: [], skippedSheets: 0 },
   };
+}
+
+/** A statement with a chunk as text is far smaller than any server's `max_allowed_packet`. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+export function storedFile(
+  reader: Reader,
+  { id: batchId, fileBytes: size }: BonusBatch,
+): FileToRead {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (let number = 0; number * CHUNK_BYTES < size; number += 1) {
+      const chunk = await reader.find(uploadChunks, { batchId, number });
+      if (chunk === undefined) throw new Error('the bytes of an uploaded file are gone');
+      yield chunk.content;
+    }
+  }
+  return { size, pieces };
 }

@@ -35,8 +35,6 @@ export interface MemberCommand extends Command {
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
   readonly outboxId: Uuid;
-  /** Returns by how many milliseconds the payment is delayed, so that tenants take turns. */
-  readonly delayMs: () => number;
 }
 
 export function findOwnBatch(
@@ -48,7 +46,7 @@ export function findOwnBatch(
   return source === undefined || batch?.tenantId !== tenantId ? null : { batch, source };
 }
 
-export interface LapseBatch extends BatchCommand {
+interface LapseBatch extends BatchCommand {
   readonly outboxId: Uuid;
   readonly readyForMs: number;
 }
@@ -122,10 +120,9 @@ export function notifyWorkflow(
   outboxId: Uuid,
   { id, tenantId }: BonusBatch,
   { at }: LockedState,
-  delayMs = 0,
 ): RowWrite {
   const resource = { tenantId, resourceType: 'bonus_batch', resourceId: id } as const;
-  return outboxWrite({ outboxId, ...resource, delayMs }, at);
+  return outboxWrite({ outboxId, ...resource }, at);
 }
 
 export function cancelEntry(

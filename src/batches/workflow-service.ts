@@ -5,18 +5,28 @@ import { existing } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
 import type { DatabaseDeps } from '../db/database.js';
-import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import type { StaffSignals } from '../staff/signals.js';
-import type { BatchActionSignal, BatchPayment, BatchState } from '../temporal/contracts.js';
+import {
+  type BatchActionSignal,
+  type BatchPayment,
+  type BatchState,
+  batchWorkflowId,
+  type BatchWorkflowInput,
+  type ResourceInput,
+} from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import { formatAmount } from '../core/amount.js';
+import { literals } from '../db/statements.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
 import { performBatchAction } from './control.js';
 import { BatchExecution, generateMissing } from './execution.js';
 import { BatchFiles } from './files.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type ValidationWatch } from './validation/run.js';
-import { totalText } from './workflow-resource.js';
+import { MAY_HAVE_WORKFLOW_SQL } from './validation/validation-record.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
@@ -135,3 +145,27 @@ export function rowMetrics(registry: Registry): (step: RowStep, rows: number) =>
   for (const step of ['validated', 'settled'] as const) rows.inc({ step }, 0);
   return (step, count) => rows.inc({ step }, count);
 }
+
+/** Includes `ready`, which waits for execution. */
+const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
+
+/** The formatted total, or null until the file has been validated. */
+function totalText({ asset, totalRaw: raw }: BonusBatch): string | null {
+  return asset === null ? null : formatAmount({ raw, asset });
+}
+
+export const batchWorkflowResource = workflowResource({
+  resourceType: 'bonus_batch',
+  workflowType: 'bonusBatch',
+  taskQueue: 'batches',
+  workflowIdOf: batchWorkflowId,
+  table: bonusBatches,
+  states: UNFINISHED,
+  from: `bonus_batches t FORCE INDEX (by_status)
+    WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND ${MAY_HAVE_WORKFLOW_SQL}`,
+  about: (batch) => ({
+    amount: totalText(batch),
+    summary: `Batch of bonuses from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,
+    input: { batchId: batch.id, status: batch.status } satisfies ResourceInput<BatchWorkflowInput>,
+  }),
+});

@@ -1,4 +1,4 @@
-import { feeOf } from '../accounts/fee.js';
+import { feeOf } from '../accounts/limits-and-fees.js';
 import { creditRefusal, findParties, judgeSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT, paymentEntries } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';

@@ -1,5 +1,4 @@
-import { parseAlias, parsePhone } from '../accounts/identifiers.js';
-import type { RecipientName } from '../accounts/recipients.js';
+import { parseAlias, parsePhone, type RecipientName } from '../accounts/recipients.js';
 import { amountJson } from '../core/amount.js';
 import { MAX_DESCRIPTION, parsedText } from '../core/checked-text.js';
 import { toRfc3339 } from '../core/instant.js';

@@ -64,6 +64,14 @@ export function defineTable<const C extends Columns>(
   };
 }
 
+type Nulls<Row> = { readonly [K in keyof Row as null extends Row[K] ? K : never]: null };
+
+/** Returns null for each nullable column, for a new row. */
+export function nullsOf<Row>(table: Table<Row>): Nulls<Row> {
+  const nullable = table.columns.filter(({ column }) => column.isNullable);
+  return Object.fromEntries(nullable.map(({ property }) => [property, null])) as Nulls<Row>;
+}
+
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

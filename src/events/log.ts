@@ -7,8 +7,8 @@ import { eventCounters, events, type EventType } from '../db/entities/events.js'
 import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { equalsSql, literal } from '../db/statements.js';
 import { rowParser } from '../db/table.js';
-import { isExpired, removedThrough } from './retention.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered-rows.js';
+import { isExpired, removedThrough } from './retention.js';
 
 export interface EventDeps {
   readonly reader: Reader;
@@ -23,7 +23,7 @@ export interface EventFilter {
 
 export type EventOrder = 'asc' | 'desc';
 
-export interface EventPage {
+interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
   /** Continues the next page. In ascending order it includes examined events of other types. */

@@ -1,5 +1,5 @@
 import { type Api, pathId } from '../http/route.js';
-import { cursorBinding, type Cursors } from '../http/cursor.js';
+import { answerNumberedPage, type Cursors } from '../http/cursor.js';
 import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
@@ -13,35 +13,22 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
     summary: 'List the events of the tenant',
     description:
       'Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer events later. A cursor before `first_sequence` gets 400 with the reason `expired`. `gaps` names the sequences that a restore of the service skipped.',
-    handler: async (request) => {
-      const binding = cursorBinding(request);
-      const { caller, query: input } = request;
-      const filter = {
-        type: input.type,
-        from: input['created_at[gte]'],
-        to: input['created_at[lte]'],
-      };
-      const [seen] = input.cursor === undefined ? [] : cursors.decode(binding, input.cursor);
-      const after = seen === undefined ? null : BigInt(seen);
-      const page = await readEvents(
-        reader,
-        caller.tenantId,
-        filter,
-        input.order,
-        after,
-        input.limit,
-      );
-      const hasNext = page.hasMore || input.order === 'asc';
-      return {
-        status: 200,
-        body: {
+    handler: (request) =>
+      answerNumberedPage(cursors, request, async (after, limit) => {
+        const { caller, query: input } = request;
+        const filter = {
+          type: input.type,
+          from: input['created_at[gte]'],
+          to: input['created_at[lte]'],
+        };
+        const page = await readEvents(reader, caller.tenantId, filter, input.order, after, limit);
+        return {
           items: page.bodies.map((text): unknown => JSON.parse(text)),
-          next_cursor: hasNext ? cursors.encode(binding, [page.position.toString()]) : null,
+          next: page.hasMore || input.order === 'asc' ? page.position : null,
           first_sequence: page.firstSequence === null ? null : Number(page.firstSequence),
           gaps: page.gaps.map(presentGap),
-        },
-      };
-    },
+        };
+      }),
   });
 
   api.get('/v1/events/{id}', {

@@ -18,19 +18,22 @@ function eventSchema(type: EventType, resource: z.ZodType) {
   const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   return z
     .object({
-      id: uuidSchema.openapi({ description: 'Stays the same when the event is delivered again.' }),
+      id: uuidSchema.describe('Stays the same when the event is delivered again.'),
       type: z.literal(type).describe('What happened.'),
       api_version: z.enum(API_VERSIONS).describe('The version that the body is written in.'),
       created_at: instantSchema.describe('When it happened.'),
-      sequence: z.number().int().openapi({
-        description:
+      sequence: z
+        .int()
+        .describe(
           'The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list.',
-      }),
-      restores: z.number().int().optional().openapi({
-        description:
+        ),
+      restores: z
+        .int()
+        .optional()
+        .describe(
           'How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list.',
-      }),
-      data: z.object({ object: resource }).openapi({ description: 'The resource at that moment.' }),
+        ),
+      data: z.object({ object: resource }).describe('The resource at that moment.'),
     })
     .openapi(`${name}Event`);
 }
@@ -133,17 +136,11 @@ export const EventSchema = z.discriminatedUnion('type', SCHEMAS).openapi('Event'
 const EventGapSchema = exampledAs(
   z
     .object({
-      after: z.number().int().openapi({
-        description: 'The sequence of the last event before the gap; 0 if there is none.',
-      }),
-      before: z
-        .number()
-        .int()
-        .openapi({ description: 'The sequence of the first event after it.' }),
-      restored_to: instantSchema.openapi({
-        description:
-          'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
-      }),
+      after: z.int().describe('The sequence of the last event before the gap; 0 if there is none.'),
+      before: z.number().int().describe('The sequence of the first event after it.'),
+      restored_to: instantSchema.describe(
+        'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
+      ),
       created_at: instantSchema.describe('When the service was restored.'),
     })
     .openapi('EventGap'),
@@ -155,10 +152,8 @@ const eventPage = pageSchema('EventPage', EventSchema).extend({
     .number()
     .int()
     .nullable()
-    .openapi({ description: 'The sequence of the oldest event still in the log.' }),
-  gaps: z
-    .array(EventGapSchema)
-    .openapi({ description: 'What restores of the service left out, oldest first.' }),
+    .describe('The sequence of the oldest event still in the log.'),
+  gaps: z.array(EventGapSchema).describe('What restores of the service left out, oldest first.'),
 });
 const AN_EVENT = DESCRIBED_EVENTS[0]?.example;
 

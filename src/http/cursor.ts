@@ -113,6 +113,24 @@ export async function answerPage<Item>(
   return { status: 200, body: { items: items.map(present), next_cursor: nextCursor } };
 }
 
+/** Answers with a page of a list in the order of a number, which `next` continues. */
+export async function answerNumberedPage<More extends object>(
+  cursors: Cursors,
+  request: PageRequest,
+  read: (
+    after: bigint | null,
+    limit: number,
+  ) => Promise<{ readonly items: readonly unknown[]; readonly next: bigint | null } & More>,
+): Promise<{ readonly status: 200; readonly body: object }> {
+  const binding = cursorBinding(request);
+  const { cursor, limit } = request.query;
+  const [position] = cursor === undefined ? [] : cursors.decode(binding, cursor);
+  const after = position === undefined ? null : BigInt(position);
+  const { items, next, ...more } = await read(after, limit);
+  const nextCursor = next === null ? null : cursors.encode(binding, [next.toString()]);
+  return { status: 200, body: { items, next_cursor: nextCursor, ...more } };
+}
+
 interface BoundRequest {
   readonly caller: { readonly tenantId: Uuid };
   readonly path: string;

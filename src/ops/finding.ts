@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAlias, parsePhone } from '../accounts/identifiers.js';
+import { parseAlias, parsePhone } from '../accounts/recipients.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';

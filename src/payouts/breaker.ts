@@ -46,7 +46,7 @@ function afterFailure(
   return { ...failed, state: 'open', since, probes, probeAt, wakeAt: null };
 }
 
-/** Delay after which every worker has read that the rail responds, and sends payouts again. */
+/** How long after a rail's first response its waiting payouts are resumed. */
 export const RESUMES_AFTER_MS = 2_000;
 
 function afterResponse(before: RailBreaker, now: Instant): RailBreaker {
@@ -61,17 +61,11 @@ interface BreakerObserver {
   closed(rail: string): void;
 }
 
-const CACHED_MS = 500;
 /** How long a worker that probes a rail has before another one may. */
 const PROBE_MS = 30_000;
 
 /** The breakers of all rails, shared by all workers through MySQL. */
 export class RailBreakers {
-  private cache: {
-    readonly rows: Promise<ReadonlyMap<string, RailBreaker>>;
-    readonly readAt: number;
-  } | null = null;
-
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
@@ -81,14 +75,14 @@ export class RailBreakers {
 
   /** Returns true for a rail that responds or was never called. Throws DatabaseUnavailable. */
   async isClosed(rail: string): Promise<boolean> {
-    return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
+    return ((await this.find(rail))?.state ?? 'closed') === 'closed';
   }
 
   /** Records that a call got a response. Never throws, because the response must not be lost. */
   async answered(rail: string): Promise<void> {
     await this.attempt(async () => {
-      const cached = (await this.read()).get(rail);
-      if (cached === undefined || (cached.state === 'closed' && cached.failures === 0)) return;
+      const row = await this.find(rail);
+      if (row === undefined || (row.state === 'closed' && row.failures === 0)) return;
       const { before } = await this.change(rail, afterResponse);
       if (before.state !== 'closed') this.observer?.closed(rail);
     });
@@ -107,7 +101,7 @@ export class RailBreakers {
 
   /** Returns true if a probe is due and this caller may make it. Throws DatabaseUnavailable. */
   async claimProbe(rail: string): Promise<boolean> {
-    const row = (await this.read()).get(rail);
+    const row = await this.find(rail);
     if (row === undefined || row.state === 'closed' || !this.isDue(row.probeAt)) return false;
     const until = time.literal(instant(this.clock() + PROBE_MS));
     return this.update(
@@ -119,7 +113,7 @@ export class RailBreakers {
 
   /** Returns when the rail's payouts were due to be resumed; null if they are not due. */
   async resumesAt(rail: string): Promise<Instant | null> {
-    const row = (await this.read()).get(rail);
+    const row = await this.find(rail);
     return row?.state === 'closed' && this.isDue(row.wakeAt) ? row.wakeAt : null;
   }
 
@@ -134,16 +128,14 @@ export class RailBreakers {
   private async update(rail: string, set: string, where: string): Promise<boolean> {
     const own = `rail=${literal(railBreakers, 'rail', rail)}`;
     const sql = `UPDATE rail_breakers SET ${set} WHERE ${own} AND ${where}`;
-    const changed = await transact(this.database, (transaction) => transaction.execute(sql));
-    this.cache = null;
-    return changed > 0;
+    return (await transact(this.database, (transaction) => transaction.execute(sql))) > 0;
   }
 
-  private async change(
+  private change(
     rail: string,
     next: (row: RailBreaker, now: Instant) => RailBreaker,
   ): Promise<{ readonly before: RailBreaker; readonly after: RailBreaker }> {
-    const changed = await transact(this.database, async (transaction) => {
+    return transact(this.database, async (transaction) => {
       const now = this.clock();
       const row = await transaction.find(railBreakers, { rail }, { forUpdate: true });
       const before = row ?? newBreaker(rail, now);
@@ -152,22 +144,10 @@ export class RailBreakers {
       await transaction.execute(upsertSql(railBreakers, [after], columns));
       return { before, after };
     });
-    this.cache = null;
-    return changed;
   }
 
-  private read(): Promise<ReadonlyMap<string, RailBreaker>> {
-    if (this.cache !== null && performance.now() - this.cache.readAt < CACHED_MS)
-      return this.cache.rows;
-    const rows = this.database.reader
-      .select(railBreakers, {})
-      .then((all) => new Map(all.map((row): [string, RailBreaker] => [row.rail, row])));
-    const cache = { rows, readAt: performance.now() };
-    this.cache = cache;
-    rows.catch(() => {
-      if (this.cache === cache) this.cache = null;
-    });
-    return rows;
+  private find(rail: string): Promise<RailBreaker | undefined> {
+    return this.database.reader.find(railBreakers, { rail });
   }
 
   /** Ignores that the database is unavailable. */

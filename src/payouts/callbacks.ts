@@ -10,8 +10,7 @@ import { transact } from '../db/transact.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { railEvent } from './commands.js';
 import { type ReportDeps, submitReport } from './outcomes.js';
-import { TIMESTAMP_HEADER, verify } from './rails/signing.js';
-import { type RailCallback, readCallback } from './rails/wire.js';
+import { type RailCallback, readCallback, TIMESTAMP_HEADER, verify } from './rails/wire.js';
 
 /** The effect of a callback. `reused`: its id was used for a different callback. */
 export type CallbackEffect = PayoutRailEvent['effect'] | 'reused';

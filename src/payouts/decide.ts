@@ -1,15 +1,16 @@
 import type { Amount } from '../core/amount.js';
-import { invalidField, NOT_FOUND } from '../core/errors.js';
+import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { type Payout, payouts, type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
-import { feeOf } from '../accounts/fee.js';
+import { feeOf } from '../accounts/limits-and-fees.js';
 import { findPayer, judgeSpending } from '../accounts/payments.js';
-import { AUTHORITY_INSUFFICIENT, type Fee } from '../accounts/rules.js';
+import { AUTHORITY_INSUFFICIENT, capabilityRefusal, type Fee } from '../accounts/rules.js';
 import { requiredApprovals, type RequiredApprovals } from '../approvals/rules.js';
+import { nullsOf } from '../db/table.js';
 import {
   accept,
   type Command,
@@ -18,8 +19,11 @@ import {
   type LockedState,
   refuse,
 } from '../ledger/writer/types.js';
+import type { ApprovalFeature, Ending } from '../approvals/decide.js';
+import type { Approvals } from '../approvals/service.js';
 import { payoutEvent, workflowEntry } from './commands.js';
 import { chooseRail, type RailRoute } from './rails/rail.js';
+import { afterProgress, givenBack, nextInstant } from './rules.js';
 
 export interface CreatePayout extends Command {
   readonly payoutId: Uuid;
@@ -89,6 +93,7 @@ function newPayout(
   const { payoutId: id, tenantId, memberId, sourceAccountId, systemAccountId } = command;
   const { amount, description, destination } = command;
   return {
+    ...nullsOf(payouts),
     ...{ id, tenantId, sourceAccountId, systemAccountId, ...amount, description, ...destination },
     ...{ feeRaw: fee.raw, feeAccountId: fee.accountId, limitMonth, rail, createdBy: memberId },
     status: approvals === null ? 'approved' : 'pending_approval',
@@ -97,13 +102,67 @@ function newPayout(
     approvalsReceived: approvals === null ? null : 0,
     approvalExpiresAt: approvals?.expiresAt ?? null,
     approvedAt: approvals === null ? at : null,
-    ...NOTHING_YET,
+    attempts: 0,
   };
 }
 
-const NOTHING_YET = {
-  ...{ rejectionCode: null, rejectionReason: null, failureCode: null, failureMessage: null },
-  ...{ railReference: null, submittedAt: null, attempts: 0, attemptedAt: null },
-  ...{ failedAt: null, endedAt: null, returnedAt: null },
-  ...{ stuckSince: null, stuckReason: null, askAt: null },
+/** How a payout that waits for approval ends, and how an approved one is canceled. Pure. */
+export const payoutApproval: ApprovalFeature<Payout> = {
+  resourceType: 'payout',
+  table: payouts,
+  expiring: {
+    from: `payouts t FORCE INDEX (expiring) WHERE t.status='pending_approval'`,
+    expiresAt: 't.approval_expires_at',
+    cannotEndSql: `t.stuck_reason<=>'contradiction'`,
+  },
+  operations: { approve: 'approvePayout', cancel: 'cancelPayout', alsoCanceledIn: ['approved'] },
+  endRefusal: contradictionRefusal,
+  railOf: ({ rail }) => rail,
+  accountsOf: ({ sourceAccountId }) => [sourceAccountId],
+  granted,
+  ended: (payout, action, reason, state) =>
+    action === 'reject' ? rejected(payout, 'rejected', reason, state) : canceled(payout, state),
+  expired: (payout, state) => canceled({ ...payout, ...EXPIRED }, state),
 };
+
+export type PayoutApprovals = Approvals<Payout>;
+
+/** Refuses to end a payout that its rail may pay although it was never submitted here. */
+function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
+  if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved'))
+    return null;
+  const message =
+    'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that';
+  return invalidState(message, status, []);
+}
+
+function granted(payout: Payout, state: LockedState): Ending<Payout> {
+  const source = state.account(payout.sourceAccountId);
+  if (source === undefined) throw new Error('the account of a payout does not exist');
+  const refusal = capabilityRefusal(source.account);
+  if (refusal !== null) return rejected(payout, refusal.code, refusal.message, state);
+  const approvedAt = nextInstant(payout, state.at);
+  const ended: Payout = { ...payout, status: 'approved', approvedAt };
+  return { ended, writes: { events: [payoutEvent('payout.approved', ended)] } };
+}
+
+function rejected(
+  payout: Payout,
+  rejectionCode: string,
+  rejectionReason: string | null,
+  state: LockedState,
+): Ending<Payout> {
+  const endedAt = nextInstant(payout, state.at);
+  const ended: Payout = { ...payout, status: 'rejected', endedAt, rejectionCode, rejectionReason };
+  const events = [payoutEvent('payout.rejected', ended)];
+  return { ended, writes: { ...givenBack(ended), events } };
+}
+
+const EXPIRED = { failureCode: 'approval_expired', failureMessage: 'it was not approved in time' };
+
+function canceled(payout: Payout, state: LockedState): Ending<Payout> {
+  const endedAt = nextInstant(payout, state.at);
+  const ended: Payout = { ...afterProgress(payout), endedAt, status: 'canceled' };
+  const events = [payoutEvent('payout.canceled', ended)];
+  return { ended, writes: { ...givenBack(ended), events } };
+}

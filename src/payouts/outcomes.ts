@@ -20,7 +20,18 @@ import {
   payoutEvent,
   workflowEntry,
 } from './commands.js';
-import { afterProgress, flagged, NOT_FLAGGED, scheduled } from './flag.js';
+import {
+  afterProgress,
+  flagged,
+  givenBack,
+  nextInstant,
+  NOT_FLAGGED,
+  payoutPosting,
+  postedAccounts,
+  releasedHold,
+  returnPosting,
+  scheduled,
+} from './rules.js';
 import {
   contradictsReports,
   isResolved,
@@ -29,14 +40,6 @@ import {
   type Report,
   reportNeeds,
 } from './reports.js';
-import {
-  givenBack,
-  nextInstant,
-  payoutPosting,
-  postedAccounts,
-  releasedHold,
-  returnPosting,
-} from './rules.js';
 import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
 

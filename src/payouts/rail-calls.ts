@@ -1,16 +1,50 @@
 import type { Failpoints } from '../core/failpoints.js';
-import { newId } from '../core/ids.js';
+import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { traced } from '../core/trace.js';
-import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  payoutResolutions,
+  payouts,
+  payoutSecrets,
+} from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { ApiError, existing, invalidState } from '../core/errors.js';
+import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
+import { capabilityRefusal } from '../accounts/rules.js';
+import {
+  changeRow,
+  type Decision,
+  type LockedState,
+  need,
+  refuse,
+  unchanged,
+} from '../ledger/writer/types.js';
 import type { RailBreakers } from './breaker.js';
-import { railCommand, railEvent, resultOf } from './commands.js';
+import {
+  insertRailEvent,
+  type PayoutCommand,
+  payoutCommand,
+  railCommand,
+  railEvent,
+  resultOf,
+} from './commands.js';
 import { type OutcomeObserver, type ReportDeps, submitReport } from './outcomes.js';
-import { type Rail, type RailReport, type Rails, RailSilent } from './rails/rail.js';
-import type { Report } from './reports.js';
+import {
+  type Rail,
+  type RailOrder,
+  type RailReport,
+  type Rails,
+  RailSilent,
+} from './rails/rail.js';
+import { isTaken, type Report, reportNeeds } from './reports.js';
 import { effectOf } from './state-machine.js';
+import { afterProgress, isUnfinished, nextInstant } from './rules.js';
+import { openResolution } from './resolution-checks.js';
+import { openSecrets } from './service.js';
 
 export type RailCall = 'submission' | 'inquiry' | 'void';
 
@@ -25,7 +59,7 @@ interface RailCallDeps extends ReportDeps {
   readonly rails: Rails;
   readonly failpoints: Failpoints;
   readonly observer: RailObserver;
-  readonly breakers: Pick<RailBreakers, 'answered' | 'silent' | 'isClosed'>;
+  readonly breakers: RailBreakers;
 }
 
 /** `silent`: no response. `unknown`: the rail never received the payout. */
@@ -106,4 +140,159 @@ export class RailCalls {
       transaction.execute(insertSql(payoutRailEvents, [row])),
     );
   }
+}
+
+/** Moves an approved payout to in progress with its first attempt, if its account may send. */
+const beginPayout = payoutCommand<PayoutCommand>('begin payout', {
+  decide: (command, payout, state) => {
+    if (payout.status !== 'approved' || !maySend(payout, state)) return unchanged(payout);
+    const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
+    const begun: Payout = { ...afterProgress(payout), ...begins };
+    return { ...recordAttempt(command, begun, state), bindsKey: true };
+  },
+});
+
+/** Permits one more attempt, unless a resolution is proposed, which may release the money. */
+export const attemptPayout = payoutCommand<PayoutCommand>('attempt payout', {
+  needs: (facts) => [need(payoutResolutions, { payoutId: facts.id }), ...reportNeeds(facts)],
+  decide: (command, payout, state) => {
+    const { status } = payout;
+    const message = `the payout is ${status}: it is not given to its rail`;
+    if (status !== 'in_progress')
+      return refuse(invalidState(message, status, ['in_progress']), false);
+    if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
+    if (isTaken(payout, state)) return refuse(TAKEN, false);
+    if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
+    return recordAttempt(command, payout, state);
+  },
+});
+
+function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
+  const source = state.account(sourceAccountId);
+  if (source === undefined) throw new Error('the account of a payout does not exist');
+  return capabilityRefusal(source.account) === null;
+}
+
+function recordAttempt(
+  { eventId }: PayoutCommand,
+  payout: Payout,
+  { at }: LockedState,
+): Decision<Payout> {
+  const next: Payout = { ...payout, attempts: payout.attempts + 1, attemptedAt: at };
+  const what = { kind: 'submission', effect: 'sent', attempt: next.attempts, at } as const;
+  const rows = [changeRow(payouts, next), insertRailEvent(eventId, next, what)];
+  return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
+}
+
+const TAKEN = invalidState('the rail has taken it meanwhile: it is not given again', 'taken', [
+  'never_heard_of',
+]);
+const BEING_RESOLVED = invalidState(
+  'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
+  'proposed',
+  ['none_proposed'],
+);
+const ACCOUNT_CANNOT_SEND = invalidState(
+  'its account may not send: it is not given to the rail before it may',
+  'frozen',
+  ['active'],
+);
+
+export interface SubmissionResult {
+  readonly payout: Payout;
+  /** True if nothing was done, because the rail does not respond or the account may not send. */
+  readonly isHeld: boolean;
+  readonly isFrozen: boolean;
+}
+
+interface SubmissionDeps {
+  readonly calls: RailCalls;
+  readonly encryptionKeys: Keyring;
+  readonly monotonic: () => number;
+}
+
+/** An attempt older than this is permitted again before its order leaves. */
+const MAX_DELAY_MS = 10_000;
+
+/**
+ * Submits payouts. A payout is durably in progress before the rail is called, its id is the key of
+ * every order, and one that may have been submitted is polled first. So each method may run twice,
+ * late and concurrently. `isProbe` calls the rail even while its breaker is open.
+ */
+export class SubmissionQueue {
+  constructor(private readonly deps: SubmissionDeps) {}
+
+  /** Submits an approved payout. Throws ApiError not_found, ledger_unavailable. */
+  async submit(id: Uuid, isProbe = false): Promise<SubmissionResult> {
+    const payout = await this.read(id);
+    if (!isProbe && (await this.isHeld(payout))) return held(payout, false);
+    const beganAt = this.deps.monotonic();
+    const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
+    const command = { ...railCommand(payout), ...key };
+    const result = await this.deps.calls.deps.writer.submit(beginPayout, command);
+    const begun = resultOf(result);
+    if (begun.status !== 'in_progress')
+      return begun.status === 'approved' ? held(begun, true) : done(begun);
+    // The rail may have a payout that began earlier. A restore begins payouts without an attempt.
+    const isFirst = !result.replayed && begun.attempts > 0;
+    return isFirst ? this.sendOrder(begun, beganAt) : this.poll(id, true);
+  }
+
+  /**
+   * Asks the rail for the outcome, and submits the payout again if the rail never received it,
+   * unless the rail accepted it before, because it might pay twice. Throws as `submit` does.
+   */
+  async poll(id: Uuid, isProbe = false): Promise<SubmissionResult> {
+    const before = await this.read(id);
+    if (!isProbe && (await this.isHeld(before))) return held(before, false);
+    if (before.status !== 'in_progress') return done(before);
+    const { payout, response } = await this.deps.calls.poll(before);
+    const isLost = response === 'unknown' && payout.railReference === null;
+    return isLost ? this.resendOrder(payout) : done(payout);
+  }
+
+  private async isHeld(payout: Payout): Promise<boolean> {
+    return isUnfinished(payout) && !(await this.deps.calls.deps.breakers.isClosed(payout.rail));
+  }
+
+  private async resendOrder(facts: Payout): Promise<SubmissionResult> {
+    const beganAt = this.deps.monotonic();
+    const command = railCommand(facts);
+    const { outcome } = await this.deps.calls.deps.writer.submit(attemptPayout, command);
+    if (outcome.done) return this.sendOrder(outcome.resource, beganAt);
+    if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
+    const payout = await this.read(facts.id);
+    return outcome.refusal === ACCOUNT_CANNOT_SEND ? held(payout, true) : done(payout);
+  }
+
+  /** Sends an order that was permitted at `beganAt`, unless that was too long ago. */
+  private async sendOrder(payout: Payout, beganAt: number): Promise<SubmissionResult> {
+    const { calls, monotonic } = this.deps;
+    const order = await this.orderOf(payout);
+    if (monotonic() - beganAt > MAX_DELAY_MS) return this.resendOrder(payout);
+    const response = await calls.call(payout, 'submission', (rail) => rail.submit(order));
+    if (response === 'silent') return done(payout);
+    return done(await calls.report(payout, 'submission', response));
+  }
+
+  private async orderOf(payout: Payout): Promise<RailOrder> {
+    const { id: key, asset, raw, country, bankCode, accountType, holderName, description } = payout;
+    const secrets = await this.deps.calls.deps.database.reader.find(payoutSecrets, { id: key });
+    if (secrets === undefined) throw new Error('a payout has no destination');
+    const clear = openSecrets(this.deps.encryptionKeys, secrets);
+    const destination = { country, bankCode, accountType, holderName, ...clear };
+    return { key, amount: { raw, asset }, destination, description };
+  }
+
+  private async read(id: Uuid): Promise<Payout> {
+    return existing(await this.deps.calls.deps.database.reader.find(payouts, { id }));
+  }
+}
+
+function done(payout: Payout): SubmissionResult {
+  return { payout, isHeld: false, isFrozen: false };
+}
+
+function held(payout: Payout, isFrozen: boolean): SubmissionResult {
+  return { payout, isHeld: true, isFrozen };
 }

@@ -8,14 +8,11 @@ import { equalsSql, literal } from '../db/statements.js';
 import { rowParser } from '../db/table.js';
 import type { Outbox } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import type { RailCalls } from './rail-calls.js';
-import type { SubmissionQueue } from './submission-queue.js';
-import type { RailBreakers } from './breaker.js';
+import type { RailCalls, SubmissionQueue } from './rail-calls.js';
 
 interface RecoveryDeps {
   readonly calls: RailCalls;
   readonly queue: Pick<SubmissionQueue, 'submit' | 'poll'>;
-  readonly breakers: RailBreakers;
   readonly outbox: Pick<Outbox, 'add'>;
 }
 
@@ -34,13 +31,14 @@ export class RailRecovery {
   constructor(private readonly deps: RecoveryDeps) {}
 
   async probeDue(rail: string): Promise<false> {
-    if (await this.deps.breakers.claimProbe(rail)) await this.probe(rail);
+    if (await this.deps.calls.deps.breakers.claimProbe(rail)) await this.probe(rail);
     return false;
   }
 
   /** Notifies waiting payouts' workflows, oldest first, while the rail responds. */
   async resumeDue(rail: string, signal: AbortSignal): Promise<false> {
-    const { breakers, outbox } = this.deps;
+    const { outbox } = this.deps;
+    const { breakers } = this.deps.calls.deps;
     const dueAt = await breakers.resumesAt(rail);
     if (dueAt === null) return false;
     let after: Uuid | null = null;

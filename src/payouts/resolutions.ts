@@ -33,7 +33,7 @@ import {
   resultOf,
   workflowEntry,
 } from './commands.js';
-import { NOT_FLAGGED } from './flag.js';
+import { NOT_FLAGGED, postedAccounts } from './rules.js';
 import { applyReport } from './outcomes.js';
 import { countContradictions, openLines, readContradictions, reportNeeds } from './reports.js';
 import {
@@ -50,7 +50,6 @@ import {
   TOO_LARGE,
   unseenRefusal,
 } from './resolution-checks.js';
-import { postedAccounts } from './rules.js';
 import { effectOf } from './state-machine.js';
 
 /** Outcomes that operators establish: one person proposes, another approves. (docs/payouts.md) */

@@ -14,7 +14,7 @@ import {
   RejectPayoutBody,
 } from './schemas.js';
 import { payoutList, type Payouts } from './service.js';
-import type { PayoutApprovals } from './approvals.js';
+import type { PayoutApprovals } from './decide.js';
 import type { RailCallbacks } from './callbacks.js';
 import { httpRail } from './rails/rail.js';
 

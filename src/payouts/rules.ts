@@ -1,7 +1,13 @@
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, maxInstant } from '../core/instant.js';
 import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
-import type { EntryDraft, HoldChange, Posting, Writes } from '../ledger/writer/types.js';
+import type {
+  EntryDraft,
+  HoldChange,
+  LockedState,
+  Posting,
+  Writes,
+} from '../ledger/writer/types.js';
 import { feeEntries } from '../accounts/rules.js';
 
 /** A payout's states and times, and what it does to the money. Pure. (docs/contract.md, Payouts) */
@@ -107,4 +113,30 @@ export function releasedHold({ id, raw, feeRaw }: Payout): HoldChange {
 export function givenBack(payout: Payout): Writes {
   const { sourceAccountId: accountId, asset, limitMonth: month, raw } = payout;
   return { holds: [releasedHold(payout)], months: [{ accountId, asset, month, raw: -raw }] };
+}
+
+/** The flag that shows a payout to operators. (docs/payouts.md, What operators settle) */
+
+export const NOT_FLAGGED = { stuckSince: null, stuckReason: null } as const;
+
+/** Clears the flag after progress, except a contradiction, which two people must resolve. */
+export function afterProgress(payout: Payout): Payout {
+  return payout.stuckReason === 'contradiction' ? payout : { ...payout, ...NOT_FLAGGED };
+}
+
+/** Sets the time of the next poll. The poller applies the rail's own return window. */
+export function scheduled(payout: Payout, { at }: LockedState): Payout {
+  return { ...payout, askAt: nextPoll(payout, at, Number.POSITIVE_INFINITY) };
+}
+
+/** Flags a payout. A flagged one keeps its time, and never gets a lesser reason. */
+export function flagged(
+  payout: Payout,
+  stuckReason: NonNullable<Payout['stuckReason']>,
+  state: LockedState,
+): Payout {
+  const { stuckReason: before } = payout;
+  const keeps = before === 'contradiction' || before === stuckReason;
+  if (keeps || (before !== null && stuckReason === 'no_outcome')) return payout;
+  return scheduled({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
 }

@@ -58,14 +58,14 @@ export const CreatePayoutBody = z
         account_number: z
           .string()
           .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
-          .openapi({ description: 'Stored encrypted; only its end is shown.' }),
+          .describe('Stored encrypted; only its end is shown.'),
         holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH })
           .refine((text) => text.trim() !== '', 'too_short')
           .describe(HOLDER_NAME),
         holder_document: z
           .string()
           .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
-          .openapi({ description: 'Stored encrypted; never shown again.' }),
+          .describe('Stored encrypted; never shown again.'),
       })
       .describe('The bank account that receives the amount.'),
     amount: amountField.describe('The amount that the bank account receives.'),

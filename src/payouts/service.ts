@@ -1,23 +1,33 @@
-import type { Amount } from '../core/amount.js';
+import { type Amount, formatAmount } from '../core/amount.js';
 import type { Keyed, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
-import { approvalPolicies } from '../db/entities/approvals.js';
-import { memberRoles } from '../db/entities/parties.js';
-import { type Payout, PAYOUT_STATUSES, payouts } from '../db/entities/payouts.js';
-import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
-import { limitNeeds } from '../accounts/limits.js';
+import {
+  type Payout,
+  PAYOUT_STATUSES,
+  payouts,
+  type PayoutSecrets,
+  payoutSecrets,
+} from '../db/entities/payouts.js';
+import { paymentKind } from '../accounts/payments.js';
 import type { OperationList } from '../accounts/operation-list.js';
-import { readReach } from '../accounts/reachable.js';
 import { systemAccountId } from '../funding/service.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import { type CommandResult, type CommandKind, need } from '../ledger/writer/types.js';
+import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import { literals } from '../db/statements.js';
+import {
+  payoutWorkflowId,
+  type PayoutWorkflowInput,
+  type ResourceInput,
+} from '../temporal/contracts.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
+import { SealedSecrets } from '../access/sealed-secrets.js';
+import { seal, unseal } from '../core/secret-box.js';
 import { type CreatePayout, decidePayout } from './decide.js';
 import type { BankAccount, RailRoute } from './rails/rail.js';
-import { endOfNumber } from './rules.js';
-import { sealSecrets } from './secrets.js';
+import { endOfNumber, UNFINISHED } from './rules.js';
 
 /** How members list payouts, with any role in the source. (docs/contract.md, Roles and scopes) */
 export const payoutList: OperationList<Payout> = {
@@ -80,29 +90,63 @@ function creation(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payou
     name: 'create payout',
     resourceType: 'payout',
     table: payouts,
-    async accounts(commands, reader, isRetry) {
-      const tenants = new Set(commands.map(({ tenantId }) => tenantId));
-      const named = commands.map(({ tenantId, sourceAccountId: accountId }) => ({
-        tenantId,
-        accountId,
-      }));
-      const [feeAccount, reach] = await Promise.all([
-        readFeeAccounts(reader, 'payout', tenants, isRetry),
-        readReach(reader, named),
-      ]);
-      const ids = commands.map(({ tenantId, sourceAccountId, amount }) => {
-        if (!reach.owns(tenantId, sourceAccountId)) return [];
-        const fee = feeAccount(tenantId, amount.asset);
-        return [sourceAccountId, ...(fee === undefined ? [] : [fee])];
-      });
-      return { ids };
-    },
-    needs: ({ tenantId, memberId, sourceAccountId: accountId, amount: { asset } }, at) => [
-      need(memberRoles, { accountId, memberId }),
-      need(approvalPolicies, { accountId, asset }),
-      ...feeNeeds({ tenantId, operation: 'payout', asset }),
-      ...limitNeeds(accountId, asset, at),
-    ],
+    ...paymentKind('payout', () => undefined),
     decide: (command, state) => decidePayout(routes, command, state),
   };
+}
+
+/** The pauses between polls: short at first, because most rails respond within seconds. */
+const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
+
+export const payoutWorkflowResource = workflowResource({
+  resourceType: 'payout',
+  workflowType: 'payout',
+  taskQueue: 'payouts',
+  workflowIdOf: payoutWorkflowId,
+  table: payouts,
+  states: UNFINISHED,
+  from: `payouts t FORCE INDEX (expiring) WHERE t.status IN (${literals(payouts, 'status', UNFINISHED)})`,
+  about: (payout) => ({
+    amount: formatAmount(payout),
+    summary: `Payout of ${formatAmount(payout)} over the rail ${payout.rail}`,
+    input: {
+      resourceId: payout.id,
+      tenantId: payout.tenantId,
+      polling: POLLING,
+    } satisfies ResourceInput<PayoutWorkflowInput>,
+  }),
+});
+
+/** The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data) */
+type ClearSecrets = Pick<BankAccount, 'accountNumber' | 'holderDocument'>;
+
+/** Seals secrets for one payout. They cannot be opened with another id. */
+function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
+  const number = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
+  const document = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
+  return { id, accountNumber: number.bytes, holderDocument: document.bytes, keyId: number.keyId };
+}
+
+/** Throws UnknownKey, and any other error if the bytes belong to another payout. */
+export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets {
+  const { id, keyId, accountNumber, holderDocument } = sealed;
+  const open = (bytes: Buffer, what: Parameters<typeof contextOf>[1]): string =>
+    unseal(keys, { keyId, bytes }, contextOf(id, what));
+  return {
+    accountNumber: open(accountNumber, 'account_number'),
+    holderDocument: open(holderDocument, 'holder_document'),
+  };
+}
+
+export const BANK_ACCOUNTS = new SealedSecrets({
+  what: 'bank accounts of payouts',
+  counted: 'payouts',
+  table: payoutSecrets,
+  id: 'id',
+  keyIds: ['keyId'],
+  reseal: (keys, row) => sealSecrets(keys, row.id, openSecrets(keys, row)),
+});
+
+function contextOf(id: Uuid, what: 'account_number' | 'holder_document'): string {
+  return `payouts/${id}/${what}`;
 }

@@ -24,7 +24,7 @@ import { listen, type RunningServer } from '../http/node-server.js';
 import { createService } from '../http/service.js';
 import { DatabaseClock } from '../ledger/database-clock.js';
 import { aheadMetrics, writerMetrics } from '../ledger/writer/metrics.js';
-import { payoutApproval } from '../payouts/approvals.js';
+import { payoutApproval } from '../payouts/decide.js';
 import { RailCallbacks } from '../payouts/callbacks.js';
 import { callbackMetrics, outcomeMetrics } from '../payouts/metrics.js';
 import { httpRail } from '../payouts/rails/rail.js';

@@ -1,20 +1,18 @@
 import type { Registry } from 'prom-client';
-import type { Ledger } from './build-ledger.js';
 import type { RailWorkConfig } from '../config/rails.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Logger } from '../http/logging.js';
 import { RailBreakers } from '../payouts/breaker.js';
-import { stuckSweep } from '../payouts/flag.js';
-import { RailCalls } from '../payouts/rail-calls.js';
-import { pollingSweeps, StatusPoller } from '../payouts/status-polling.js';
+import { pollingSweeps, StatusPoller, stuckSweep } from '../payouts/sweeps.js';
+import { RailCalls, SubmissionQueue } from '../payouts/rail-calls.js';
 import { breakerMetrics, railMetrics } from '../payouts/metrics.js';
 import type { OutcomeObserver } from '../payouts/outcomes.js';
 import { openRails, type RailConfig } from '../payouts/rails/registry.js';
 import { RailRecovery, recoverySweeps } from '../payouts/recovery.js';
 import { DEFAULT_WINDOW_MS } from '../payouts/rules.js';
-import { SubmissionQueue } from '../payouts/submission-queue.js';
 import type { Outbox } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
+import type { Ledger } from './build-ledger.js';
 
 interface RailSettings extends RailConfig, RailWorkConfig {
   readonly ENCRYPTION_KEYS: Keyring;
@@ -49,13 +47,12 @@ export function buildWorkerRails(
   const calls = new RailCalls({ database, writer, clock, rails, failpoints, observer, breakers });
   const queue = new SubmissionQueue({
     calls,
-    breakers,
     encryptionKeys: settings.ENCRYPTION_KEYS,
     monotonic: () => performance.now(),
   });
   const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = settings;
   const poller = new StatusPoller(calls, (rail) => windows.get(rail) ?? DEFAULT_WINDOW_MS);
-  const recovery = new RailRecovery({ calls, queue, breakers, outbox });
+  const recovery = new RailRecovery({ calls, queue, outbox });
   const stuckAfterMs = { in_progress: settings.PAYOUT_STUCK_AFTER_S * 1_000, approved: 300_000 };
   return {
     observer,

@@ -7,7 +7,7 @@ import { ErrorWriter } from '../http/errors.js';
 import type { Logger } from '../http/logging.js';
 import { keyringMetrics } from '../http/metrics.js';
 import { listen, type RunningServer } from '../http/node-server.js';
-import { payoutApproval } from '../payouts/approvals.js';
+import { payoutApproval } from '../payouts/decide.js';
 import { RailBreakers } from '../payouts/breaker.js';
 import { railMetrics } from '../payouts/metrics.js';
 import { RailCalls } from '../payouts/rail-calls.js';

@@ -1,6 +1,6 @@
-import { batchWorkflowResource } from '../batches/workflow-resource.js';
+import { batchWorkflowResource } from '../batches/workflow-service.js';
 import type { WorkflowResourceType } from '../db/entities/outbox.js';
-import { payoutWorkflowResource } from '../payouts/workflow-resource.js';
+import { payoutWorkflowResource } from '../payouts/service.js';
 import type { WorkflowResource } from '../temporal/workflow-resources.js';
 import { transferWorkflowResource } from '../transfers/workflow-resource.js';
 import { endpointWorkflowResource } from '../webhooks/endpoint-workflow.js';

@@ -1,13 +1,14 @@
-import type { ByteSource } from './byte-source.js';
-import { csvRows } from './csv/csv-rows.js';
-import { type ReadingLimits, WHOLE_FILE } from './limits.js';
 import {
+  type ByteSource,
   MAX_DATA_ROWS,
+  type ReadingLimits,
   type SheetProblem,
   type SheetRow,
   tooManyRows,
   unreadable,
+  WHOLE_FILE,
 } from './sheet.js';
+import { csvRows } from './csv/csv-rows.js';
 import { xlsxRows } from './xlsx/xlsx-rows.js';
 import { Archive } from './zip/archive.js';
 

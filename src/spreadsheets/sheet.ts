@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 const MAX_COLUMNS = 100;
 export const MAX_DATA_ROWS = 100_000;
 /** The last row and column that a spreadsheet program has. */
@@ -70,3 +72,126 @@ export function trimmedRow(number: number, cells: Cell[]): SheetRow {
   cells.length = length;
   return { number, cells };
 }
+
+const MIB = 1024 * 1024;
+/** Limits for reading one file. */
+export interface ReadingLimits {
+  readonly inflatedBytes: number;
+  /** Maximum of tags and similar marks in XML. Parsing 200 MiB of them takes seven seconds. */
+  readonly marks: number;
+  readonly textBytes: number;
+  readonly texts: number;
+}
+
+/**
+ * Limits with which reading takes less than five seconds. A file of 10 MiB cannot reach the two
+ * million filled cells that they allow.
+ */
+export const WHOLE_FILE: ReadingLimits = {
+  inflatedBytes: 200 * MIB,
+  marks: 12_000_000,
+  textBytes: 64 * MIB,
+  texts: 2_000_000,
+};
+
+/** Maximum time for which reading or writing a file blocks the event loop. */
+const TURN_MS = 8;
+
+export class EventLoopYielder {
+  private began = performance.now();
+
+  async yieldIfDue(): Promise<void> {
+    if (performance.now() - this.began < TURN_MS) return;
+    await nextTurn();
+    this.began = performance.now();
+  }
+}
+
+export class ReadingBudget extends EventLoopYielder {
+  private inflatedBytes = 0;
+  private marks = 0;
+
+  constructor(readonly limits: ReadingLimits) {
+    super();
+  }
+
+  inflate(bytes: number): void {
+    this.inflatedBytes += bytes;
+    if (this.inflatedBytes > this.limits.inflatedBytes)
+      throw new SheetProblem('too_large_inflated', 'unpacked, the workbook has more than 200 MiB');
+  }
+
+  mark(count: number): void {
+    this.marks += count;
+    if (this.marks > this.limits.marks)
+      throw new SheetProblem(
+        'too_large_inflated',
+        'the workbook has more than two million cells, formatted empty ones included',
+      );
+  }
+}
+
+/** A file in memory, received in pieces. */
+export interface ByteSource {
+  readonly size: number;
+  /** Returns exactly `length` bytes from `offset`. Both must be within the size. */
+  read(offset: number, length: number): Buffer;
+}
+
+export function bytesOf(pieces: readonly Buffer[]): ByteSource {
+  const starts: number[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    starts.push(size);
+    size += piece.length;
+  }
+  return {
+    size,
+    read(offset, length) {
+      const found = pieces.flatMap((piece, index) => {
+        const from = offset - (starts[index] ?? 0);
+        return from + length > 0 && from < piece.length
+          ? [piece.subarray(Math.max(0, from), from + length)]
+          : [];
+      });
+      const [only] = found;
+      return only !== undefined && found.length === 1 ? only : Buffer.concat(found);
+    },
+  };
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+export function* piecesOf(
+  source: ByteSource,
+  offset: number,
+  end: number,
+  pieceBytes = PIECE_BYTES,
+): Generator<Buffer> {
+  for (let at = offset; at < end; at += pieceBytes)
+    yield source.read(at, Math.min(pieceBytes, end - at));
+}
+
+/** Significant digits of a number. Spreadsheets change all further digits. */
+export const MAX_DIGITS = 15;
+
+/** A format that pads with zeros (`00000`), with an optional language before and sections after. */
+const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
+
+/**
+ * Returns the digits of a number cell in a text column: an integer with the leading zeros of its
+ * format, or else the shortest decimal (Excel stores 1.1 as 1.1000000000000001). Null for more
+ * digits.
+ */
+export function textOfNumber(stored: string, format = ''): string | null {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    SHORTEST.exec(String(Number(stored))) ?? [];
+  const shift = -Number.parseInt(exponent, 10);
+  if (whole === '' || shift < 0 || `${whole}${fraction}`.replace(/^0+/, '').length > MAX_DIGITS)
+    return null;
+  if (shift > 0) return `${sign}0.${'0'.repeat(shift - 1)}${whole}${fraction}`;
+  if (fraction !== '') return `${sign}${whole}.${fraction}`;
+  return `${sign}${whole.padStart(PADDING.exec(format)?.[1]?.length ?? 0, '0')}`;
+}
+
+const SHORTEST = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;

@@ -8,10 +8,9 @@ import { type Statement, statements } from '../db/entities/statements.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
-import { assertAllowed } from '../accounts/access.js';
-import { readReach } from '../accounts/reachable.js';
+import { assertAllowed, readReach } from '../accounts/access.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import { pieceReader, type StoredFiles } from '../spreadsheets/stored-files.js';
+import { pieceReader, type StoredFiles } from '../spreadsheets/generated-files.js';
 
 /** Returns one of the tenant's statements. Throws not_found, authority_insufficient. */
 export async function readStatement(reader: Reader, caller: Caller, id: Uuid): Promise<Statement> {

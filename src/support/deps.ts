@@ -5,7 +5,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffDeps } from '../staff/verification.js';
 import type { ProviderSettings } from '../staff/subjects.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
-import type { PayoutApprovals } from '../payouts/approvals.js';
+import type { PayoutApprovals } from '../payouts/decide.js';
 
 export interface DeskDeps extends StaffDeps, BatchControlDeps {
   readonly transferApprovals: TransferApprovals;

@@ -13,10 +13,10 @@ import { type EventCounter, eventCounters, type EventType } from '../db/entities
 import { tenants } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { payoutApproval } from '../payouts/approvals.js';
-import { NO_TOTALS } from './reading/totals.js';
+import { payoutApproval } from '../payouts/decide.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import type { Sweep } from '../temporal/sweeper.js';
+import { NO_TOTALS } from './reading/totals.js';
 
 const EVERY_MS = 30_000;
 const ROWS_A_SLICE = 20_000;

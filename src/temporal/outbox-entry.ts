@@ -12,13 +12,11 @@ interface Changed {
   readonly tenantId: Uuid;
   readonly resourceType: WorkflowResourceType;
   readonly resourceId: Uuid;
-  /** Further delay of the sweeper. */
-  readonly delayMs?: number;
 }
 
 /** Returns the entry that notifies a resource's workflow of a change. */
 export function outboxEntry(
-  { outboxId, tenantId, resourceType, resourceId, delayMs = 0 }: Changed,
+  { outboxId, tenantId, resourceType, resourceId }: Changed,
   at: Instant,
 ): OutboxRow {
   return {
@@ -27,7 +25,7 @@ export function outboxEntry(
     resourceType,
     resourceId,
     createdAt: at,
-    dueAt: instant(at + HEAD_START_MS + delayMs),
+    dueAt: instant(at + HEAD_START_MS),
     attempts: 0,
     lastError: null,
     deadAt: null,

@@ -4,8 +4,9 @@ import { instant } from '../core/instant.js';
 import { integer, string, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { sweepLeases } from '../db/entities/sweeps.js';
-import { equalsSql, insertSql, literal } from '../db/statements.js';
+import { equalsSql, insertSql, literal, literals } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { accounts } from '../db/entities/parties.js';
 
 /** Work repeated in rounds, by one worker process at a time. */
 export interface Sweep {
@@ -230,4 +231,33 @@ function execute(database: Database, sql: string): Promise<void> {
     transaction.withCommit([sql]);
     return Promise.resolve();
   });
+}
+
+/**
+ * Acts on every due row, at most `limit` at a time, and returns how many rows the last search
+ * found. A failure, for example of an account dated ahead of the clock, is thrown after the rows of
+ * other accounts are processed. @param find Returns due rows, oldest first, that meet the SQL
+ * condition.
+ */
+export async function performDue<Row extends { readonly sourceAccountId: Uuid }>(
+  limit: number,
+  find: (others: string, limit: number) => Promise<readonly Row[]>,
+  perform: (row: Row) => Promise<unknown>,
+): Promise<number> {
+  const faults = new Map<Uuid, unknown>();
+  for (;;) {
+    const known = [...faults.keys()];
+    const others =
+      known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(accounts, 'id', known)})`;
+    const rows = await find(others, Math.trunc(limit));
+    await Promise.all(
+      rows.map((row) =>
+        perform(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault)),
+      ),
+    );
+    // If every row failed, the accounts are not the cause.
+    if (faults.size > known.length && faults.size < limit) continue;
+    for (const fault of faults.values()) throw fault;
+    return rows.length;
+  }
 }

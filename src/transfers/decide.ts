@@ -5,7 +5,7 @@ import { approvalPolicies } from '../db/entities/approvals.js';
 import type { EventType } from '../db/entities/events.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { feeOf } from '../accounts/fee.js';
+import { feeOf } from '../accounts/limits-and-fees.js';
 import { creditRefusal, findParties, judgeSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';

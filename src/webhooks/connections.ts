@@ -28,53 +28,32 @@ const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 /** `reuse`: keeps idle connections. `proxyUrl`: null to connect directly. */
 export function newAgents(reuse: boolean, proxyUrl: URL | null, timeoutMs: number): Agents {
   const options = reuse ? pooled : {};
-  const secure = { ...options, ...verified };
-  if (proxyUrl === null)
-    return { http: withPins(new http.Agent(options)), https: withPins(new https.Agent(secure)) };
-  const tunnel: Tunnel = (to) => openTunnel(proxyUrl, to, timeoutMs);
-  return {
-    http: new TunnelHttpAgent(tunnel, options),
-    https: new TunnelHttpsAgent(tunnel, secure),
-  };
+  const made = [new http.Agent(options), new https.Agent({ ...options, ...verified })] as const;
+  for (const agent of made)
+    if (proxyUrl === null) sharePins(agent);
+    else tunnelThrough(agent, (to) => openTunnel(proxyUrl, to, timeoutMs));
+  return { http: made[0], https: made[1] };
 }
 
 /** Has the agent share a connection only among requests with the same pins. */
-function withPins<A extends http.Agent>(agent: A): A {
+function sharePins(agent: http.Agent): void {
   const nameOf = agent.getName.bind(agent);
   agent.getName = (options: PinnedOptions = {}) => `${nameOf(options)}|${options.pins}`;
-  return agent;
 }
 
 type Created = (error: Error | null, socket?: Duplex) => void;
 type Tunnel = (to: http.ClientRequestArgs) => Promise<Duplex>;
 
-class TunnelHttpAgent extends http.Agent {
-  constructor(
-    private readonly tunnel: Tunnel,
-    options: http.AgentOptions,
-  ) {
-    super(options);
-  }
-
-  override createConnection(options: http.ClientRequestArgs, created: Created): undefined {
-    this.tunnel(options).then((socket) => created(null, socket), created);
-  }
-}
-
-class TunnelHttpsAgent extends https.Agent {
-  constructor(
-    private readonly tunnel: Tunnel,
-    options: https.AgentOptions,
-  ) {
-    super(options);
-  }
-
-  override createConnection(options: https.RequestOptions, created: Created): undefined {
-    this.tunnel(options).then((socket) => {
-      const secure: https.RequestOptions & { socket: Duplex } = { ...options, socket };
-      created(null, super.createConnection(secure) ?? undefined);
+function tunnelThrough(agent: http.Agent, tunnel: Tunnel): void {
+  const connect = agent.createConnection.bind(agent);
+  const isSecure = agent instanceof https.Agent;
+  const createConnection = (options: http.ClientRequestArgs, created: Created): void => {
+    tunnel(options).then((socket) => {
+      const secure: http.ClientRequestArgs & { socket: Duplex } = { ...options, socket };
+      created(null, isSecure ? (connect(secure) ?? undefined) : socket);
     }, created);
-  }
+  };
+  Object.assign(agent, { createConnection });
 }
 
 /** Rejects with ProxyRefused or the network's error. */

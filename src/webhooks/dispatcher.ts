@@ -4,18 +4,18 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { Pause } from '../core/pause.js';
 import { transact } from '../db/transact.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import type { WebhookDeps } from './deps.js';
 import {
   claim,
-  type ClaimedEndpoint,
   type EndpointCandidate,
   endpointsBehind,
   endpointsDue,
+  type EndpointState,
   LogWatcher,
   makeDue,
 } from './endpoint-claims.js';
 import { EndpointRun } from './endpoint-run.js';
-import { ExpiringCache } from '../core/expiring-cache.js';
 import { PROMPT_MS } from './rules.js';
 
 /** Pauses after a round that claimed endpoints, and after one that did not. */
@@ -149,15 +149,19 @@ export class WebhookDispatcher {
   private async begin(candidates: readonly EndpointCandidate[]): Promise<void> {
     const { database, clock } = this.deps;
     const claimed = await transact(database, (transaction) =>
-      claim(transaction, candidates, clock()),
+      claim(
+        transaction,
+        candidates.map(({ id }) => id),
+        clock(),
+      ),
     );
-    const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
+    const ids = new Set(claimed.map(({ endpoint }) => endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.log.examine(tenantId);
-    for (const one of claimed) this.running.set(one.state.endpoint.id, this.send(one));
+    for (const one of claimed) this.running.set(one.endpoint.id, this.send(one));
   }
 
-  private async send(claimed: ClaimedEndpoint): Promise<void> {
-    const { id, tenantId, failuresInRow } = claimed.state.endpoint;
+  private async send(claimed: EndpointState): Promise<void> {
+    const { id, tenantId, failuresInRow } = claimed.endpoint;
     const { observer } = this.deps;
     const { signal } = this.stopping;
     const slot = this.slots.enter(tenantId);
@@ -194,12 +198,12 @@ export class EndpointSlots {
   constructor(private readonly each: number) {}
 
   get taken(): readonly [fast: number, slow: number] {
-    const slow = this.count(({ isSlow }) => isSlow);
+    const slow = this.slow().length;
     return [this.slots.size - slow, slow];
   }
 
-  private count(isCounted: (slot: Slot) => boolean): number {
-    return [...this.slots].filter(isCounted).length;
+  private slow(): readonly Slot[] {
+    return [...this.slots].filter(({ isSlow }) => isSlow);
   }
 
   /** Returns the free slots, fast and slow ones. */
@@ -217,9 +221,10 @@ export class EndpointSlots {
     else this.slowEndpoints.set(endpointId, true, performance.now());
   }
 
-  /** Returns the number of slow slots that the tenant has. */
-  heldBy(tenantId: Uuid): number {
-    return this.count((slot) => slot.isSlow && slot.tenantId === tenantId);
+  /** Returns the number of slow slots that each tenant has. */
+  held(): Map<Uuid, number> {
+    const slots = groupBy(this.slow(), ({ tenantId }) => tenantId);
+    return new Map(Array.from(slots, ([id, own]) => [id, own.length]));
   }
 
   /** Takes a fast slot. `becomesSlow` moves it to the slow ones if one is free. */
@@ -262,16 +267,17 @@ export class SlotChoice {
       isFailing || this.slots.isSlow(id);
     for (const candidate of candidates)
       if (!isSlow(candidate) && !this.isFull) this.healthy.set(candidate.id, candidate);
-    const slow = candidates.filter(isSlow);
-    const held = new Map<Uuid, number>();
-    for (const { tenantId } of this.slow.values())
-      held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
-    const ranked = slow.map((candidate) => {
-      const { tenantId } = candidate;
-      const own = (held.get(tenantId) ?? 0) + 1;
-      held.set(tenantId, own);
-      return { candidate, rank: this.slots.heldBy(tenantId) + own };
-    });
+    if (this.slow.size >= this.free[1]) return;
+    const held = this.slots.held();
+    const rankOf = ({ tenantId }: EndpointCandidate): number => {
+      const rank = (held.get(tenantId) ?? 0) + 1;
+      held.set(tenantId, rank);
+      return rank;
+    };
+    for (const candidate of this.slow.values()) rankOf(candidate);
+    const ranked = candidates
+      .filter(isSlow)
+      .map((candidate) => ({ candidate, rank: rankOf(candidate) }));
     for (const { candidate } of ranked.toSorted((a, b) => a.rank - b.rank))
       if (this.slow.size < this.free[1]) this.slow.set(candidate.id, candidate);
   }

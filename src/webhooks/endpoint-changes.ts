@@ -29,8 +29,7 @@ import type { WebhookDeps } from './deps.js';
 import { beginRecovery } from './resend.js';
 import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
-import { sealSecret } from './secrets.js';
-import { newSecret } from './signing.js';
+import { newSecret, sealSecret } from './signing.js';
 
 interface EndpointChange {
   readonly url?: string | undefined;

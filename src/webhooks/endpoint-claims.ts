@@ -1,11 +1,9 @@
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { bigint, nullable, oneOf, time, uuid } from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
 import {
-  webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
   webhookSubscriptions,
@@ -35,36 +33,28 @@ export interface EndpointState {
   readonly subscribedHead: bigint;
   /** The last event that retention removed; 0 if none. */
   readonly removedThrough: bigint;
-}
-
-/** `earliest`: when its first waiting delivery is due; null if none waits. */
-export interface ClaimedEndpoint {
-  readonly state: EndpointState;
+  /** When the first waiting delivery is due; null if none waits. */
   readonly earliest: Instant | null;
 }
 
-/** Claims endpoints that are free and whose cursors have not moved. Skips locked endpoints. */
+/** Claims endpoints that are free. Skips locked endpoints. */
 export async function claim(
   transaction: Transaction,
-  candidates: readonly EndpointCandidate[],
+  endpointIds: readonly Uuid[],
   now: Instant,
-): Promise<readonly ClaimedEndpoint[]> {
-  const cursors = new Map(candidates.map(({ id, cursor }) => [id, cursor]));
+): Promise<readonly EndpointState[]> {
   const rows = await transaction.query(
-    `SELECT e.id, e.cursor_sequence FROM webhook_endpoints e
-     WHERE e.id IN (${literals(webhookEndpoints, 'id', cursors.keys())}) AND ${OPEN} AND ${freeSql(now)}
+    `SELECT e.id FROM webhook_endpoints e
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)}) AND ${OPEN} AND ${freeSql(now)}
      ORDER BY e.id FOR UPDATE SKIP LOCKED`,
   );
-  const ids = rows.flatMap((row) => {
-    const id = uuid.parse(row.id);
-    const known = cursors.get(id) ?? null;
-    return known === null || known === bigint.parse(row.cursor_sequence) ? [id] : [];
-  });
+  const ids = rows.map((row) => column.uuid.parse(row.id));
   if (ids.length === 0) return [];
   // Due as soon as the claim expires, if this process dies.
-  const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${time.literal(instant(now + CLAIM_MS))},
-    next_due_at=${time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
-  return [...(await readAfter(transaction, update, ids)).claimed.values()];
+  const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${column.time.literal(instant(now + CLAIM_MS))},
+    next_due_at=${column.time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
+  const [, states = []] = await transaction.all([update, stateSql(ids)]);
+  return parseStates(states);
 }
 
 /** Locks endpoints and reads their states. Without `mayWait`, omits those locked elsewhere. */
@@ -72,39 +62,27 @@ export async function lockStates(
   transaction: Transaction,
   ids: readonly Uuid[],
   mayWait: boolean,
-): Promise<ReadonlyMap<Uuid, ClaimedEndpoint>> {
+): Promise<ReadonlyMap<Uuid, EndpointState>> {
   const lock = `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
-  const { rows, claimed } = await readAfter(transaction, lock, ids);
-  const locked = new Set(rows.map((row) => uuid.parse(row.id)));
-  return new Map([...claimed].filter(([id]) => locked.has(id)));
+  const [rows = [], states = []] = await transaction.all([lock, stateSql(ids)]);
+  const locked = new Set(rows.map((row) => column.uuid.parse(row.id)));
+  const own = parseStates(states).filter(({ endpoint: { id } }) => locked.has(id));
+  return new Map(own.map((state) => [state.endpoint.id, state]));
 }
 
-/** Executes a statement, and reads the endpoints' states after it. */
-async function readAfter(
-  transaction: Transaction,
-  sql: string,
-  ids: readonly Uuid[],
-): Promise<{
-  readonly rows: readonly StoredRow[];
-  readonly claimed: ReadonlyMap<Uuid, ClaimedEndpoint>;
-}> {
-  const [rows = [], states = [], waiting = []] = await transaction.all([
-    sql,
-    stateSql(...ids),
-    earliestSql(ids),
-  ]);
-  const earliest = parseEarliest(waiting);
-  const claimed = Array.from(
-    parseStates(states),
-    ([id, state]) => [id, { state, earliest: earliest.get(id) ?? null }] as const,
-  );
-  return { rows, claimed: new Map(claimed) };
+export async function readState(reader: Reader, id: Uuid): Promise<EndpointState | undefined> {
+  return parseStates(await reader.query(stateSql([id])))[0];
 }
 
-function stateSql(...endpointIds: readonly Uuid[]): string {
+/** One row for each subscribed type. */
+function stateSql(endpointIds: readonly Uuid[]): string {
+  const firstDue = (state: string): string =>
+    `(SELECT d.next_attempt_at FROM webhook_deliveries d FORCE INDEX (due)
+      WHERE d.endpoint_id=e.id AND d.state='${state}' ORDER BY d.next_attempt_at LIMIT 1) AS ${state}_at`;
   return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
-      s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
+      s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head,
+      ${firstDue('pending')}, ${firstDue('retrying')}
     FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
     LEFT JOIN event_removals r ON r.tenant_id=e.tenant_id
     LEFT JOIN webhook_subscriptions s ON s.endpoint_id=e.id
@@ -112,16 +90,12 @@ function stateSql(...endpointIds: readonly Uuid[]): string {
     WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)})`;
 }
 
-export async function readState(reader: Reader, id: Uuid): Promise<EndpointState | undefined> {
-  return parseStates(await reader.query(stateSql(id))).get(id);
-}
+const maybeSequence = column.nullable(column.bigint);
+const maybeType = column.nullable(column.oneOf(SUBSCRIBABLE_TYPES));
+const maybeTime = column.nullable(column.time);
 
-const maybeSequence = nullable(bigint);
-const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
-
-function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointState> {
-  const groups = groupBy(rows, (row) => uuid.parse(row.id));
-  return new Map(Array.from(groups, ([id, own]) => [id, parseState(own)]));
+function parseStates(rows: readonly StoredRow[]): readonly EndpointState[] {
+  return [...groupBy(rows, (row) => column.uuid.parse(row.id)).values()].map(parseState);
 }
 
 function parseState(rows: readonly StoredRow[]): EndpointState {
@@ -129,34 +103,24 @@ function parseState(rows: readonly StoredRow[]): EndpointState {
   let subscribedHead = 0n;
   for (const row of rows) {
     const type = maybeType.parse(row.subscribed_type);
-    if (type !== null) types.set(type, bigint.parse(row.subscribed_from));
+    if (type !== null) types.set(type, column.bigint.parse(row.subscribed_from));
     const head = maybeSequence.parse(row.type_head) ?? 0n;
     if (head > subscribedHead) subscribedHead = head;
   }
   const first = rows[0] ?? {};
-  const removedThrough = maybeSequence.parse(first.removed) ?? 0n;
-  const endpoint = parseRow(webhookEndpoints, first);
-  return { endpoint, types, head: bigint.parse(first.head), subscribedHead, removedThrough };
+  return {
+    endpoint: parseRow(webhookEndpoints, first),
+    types,
+    head: column.bigint.parse(first.head),
+    subscribedHead,
+    removedThrough: maybeSequence.parse(first.removed) ?? 0n,
+    earliest: soonest([maybeTime.parse(first.pending_at), maybeTime.parse(first.retrying_at)]),
+  };
 }
 
-function earliestSql(endpointIds: Iterable<Uuid>): string {
-  return `SELECT endpoint_id, state, MIN(next_attempt_at) AS at FROM webhook_deliveries FORCE INDEX (due)
-    WHERE endpoint_id IN (${literals(webhookDeliveries, 'endpointId', endpointIds)}) AND state IN ('pending','retrying')
-    GROUP BY endpoint_id, state`;
-}
-
-function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
-  const found = new Map<Uuid, Instant>();
-  for (const row of rows) {
-    const [id, at] = [uuid.parse(row.endpoint_id), time.parse(row.at)];
-    const known = found.get(id);
-    if (known === undefined || at < known) found.set(id, at);
-  }
-  return found;
-}
-
-export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Instant | null> {
-  return parseEarliest(await reader.query(earliestSql([endpointId]))).get(endpointId) ?? null;
+export function soonest(times: readonly (Instant | null)[]): Instant | null {
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : instant(Math.min(...known));
 }
 
 export function isSubscribedType(
@@ -178,7 +142,7 @@ export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
 /** Finds the dispatcher's work by indexes on what is due, so idle endpoints cost nothing. */
 
 /** SQL condition: the endpoint `e` may receive deliveries. */
-export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
+const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
 
 /** SQL condition: no run has a claim on the endpoint `e`. */
 export const freeSql = (now: Instant): string =>
@@ -197,15 +161,13 @@ export const inTimeSql = (now: Instant): string =>
 export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** Null if due deliveries were found. If it has moved since, another process has sent events. */
-  readonly cursor: bigint | null;
   readonly isFailing: boolean;
   readonly isBusy: boolean;
   /** Nothing is sent to it before its next probe. */
   readonly isProbed: boolean;
 }
 
-const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
+const COLUMNS = 'e.id, e.tenant_id, e.failures_in_row, e.probe_at';
 
 /**
  * Returns endpoints with events ahead of the cursor, including busy ones, unless they become due at
@@ -224,10 +186,10 @@ export async function endpointsBehind(
      STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${OPEN}
      AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${HAS_EVENTS_AHEAD_SQL}`,
   );
-  return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
+  return rows.map(parseCandidate);
 }
 
-const DUE_AT_ONCE = 1_000;
+const DUE_AT_ONCE = 500;
 
 /** Returns due endpoints, healthy and failing ones, those of each that have waited longest first. */
 export async function endpointsDue(
@@ -242,10 +204,10 @@ export async function endpointsDue(
       ORDER BY e.next_due_at LIMIT ${DUE_AT_ONCE})`,
   );
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_due_at`);
-  return rows.map((row) => ({ ...common(row), cursor: null }));
+  return rows.map(parseCandidate);
 }
 
-function common(row: StoredRow): Omit<EndpointCandidate, 'cursor'> {
+function parseCandidate(row: StoredRow): EndpointCandidate {
   return {
     id: column.uuid.parse(row.id),
     tenantId: column.uuid.parse(row.tenant_id),
@@ -298,3 +260,5 @@ export class LogWatcher {
     this.tenants.delete(tenantId);
   }
 }
+
+export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;

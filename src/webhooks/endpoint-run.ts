@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/pause.js';
 import type { WebhookDeps } from './deps.js';
-import { type ClaimedEndpoint, isHeld, isSubscribedType } from './endpoint-claims.js';
+import { type EndpointState, isHeld, isSubscribedType } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
-import { healthAfterAll, type Outcome, type RunResults, type StoredResults } from './results.js';
+import {
+  healthAfterAll,
+  type Outcome,
+  type RunResults,
+  type StoredResults,
+} from './delivery-store.js';
 import {
   type Health,
   isCutOff,
@@ -44,8 +49,6 @@ export class EndpointRun {
   private ended: Outcome[] = [];
   /** Deliveries cut off by a stop. They get rows, so that they are sent again. */
   private cutOff: OpenDelivery[] = [];
-  /** Deliveries from the log that this run has given rows. */
-  private readonly written = new Set<Uuid>();
   private health: Health;
   private mayBegin = false;
   /** Time of the last response, or when the first attempt in flight began. */
@@ -56,11 +59,11 @@ export class EndpointRun {
   /** Begins no attempt once `signal` is aborted. Calls `onSlow` when a turn exceeds `PROMPT_MS`. */
   constructor(
     private readonly deps: WebhookDeps,
-    private claimed: ClaimedEndpoint,
+    private state: EndpointState,
     private readonly signal: AbortSignal,
     private readonly onSlow: () => void = () => undefined,
   ) {
-    this.health = claimed.state.endpoint;
+    this.health = state.endpoint;
   }
 
   async run(): Promise<StoredResults | null> {
@@ -71,8 +74,8 @@ export class EndpointRun {
       for (;;) {
         const stored = await this.turn();
         if (stored === null || stored.isReleased) return stored;
-        this.claimed = stored;
-        this.health = healthAfterAll(stored.state.endpoint, this.ended);
+        this.state = stored;
+        this.health = healthAfterAll(stored.endpoint, this.ended);
       }
     } finally {
       this.mayBegin = false;
@@ -95,7 +98,7 @@ export class EndpointRun {
   }
 
   private hasRoom(): boolean {
-    if (this.mustEnd() || isHeld(this.claimed.state.endpoint)) return false;
+    if (this.mustEnd() || isHeld(this.state.endpoint)) return false;
     if (this.health.probeAt !== null)
       return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
     return this.inFlight.size < windowOf(this.health, this.isSilent());
@@ -103,13 +106,13 @@ export class EndpointRun {
 
   private async read(): Promise<boolean> {
     const { store } = this.deps;
-    const { endpoint } = this.claimed.state;
-    let work = await store.read(this.claimed);
+    const { endpoint } = this.state;
+    let work = await store.read(this.state);
     const isUnknown = ({ delivery }: OpenDelivery): boolean => !this.isKnown(delivery.id);
     if (endpoint.recoverAfter !== null && !work.pending.some(isUnknown)) {
       const recovered = await store.recover(endpoint);
       if (recovered === null) return false;
-      this.claimed = recovered;
+      this.state = recovered;
       work = await store.read(recovered);
     }
     const pending = work.pending.filter(isUnknown);
@@ -185,7 +188,7 @@ export class EndpointRun {
   /** Returns null if the attempt was cut off, which does not count. */
   private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
     const { failpoints, clock, observer } = this.deps;
-    const { endpoint, types } = this.claimed.state;
+    const { endpoint, types } = this.state;
     const { delivery, body, traceparent } = open;
     if (body === null || !isSubscribedType(types, delivery.eventType))
       return { open, result: null };
@@ -217,28 +220,23 @@ export class EndpointRun {
 
   private async store(): Promise<StoredResults | null> {
     if (this.inFlight.size > 0 && this.ended.length > 0) await sleep(GATHER_MS);
-    const begun = [...Array.from(this.inFlight.values(), ({ open }) => open), ...this.cutOff]
-      .filter((open) => !this.hasRow(open))
-      .map(({ delivery }) => delivery);
+    const begun = [
+      ...Array.from(this.inFlight.values(), ({ open }) => open),
+      ...this.cutOff,
+    ].filter(({ hasRow }) => !hasRow);
     const next = this.pending.find(({ hasRow }) => !hasRow)?.delivery.sequence ?? null;
     const results: RunResults = {
-      claim: this.claimed.state.endpoint,
+      claim: this.state.endpoint,
       through: next === null || this.through === null ? this.through : next - 1n,
-      ended: this.ended.map((one) => ({
-        ...one,
-        open: { ...one.open, hasRow: this.hasRow(one.open) },
-      })),
-      begun,
+      ended: this.ended,
+      begun: begun.map(({ delivery }) => delivery),
       then: this.inFlight.size > 0 ? 'keep' : this.mustEnd() ? 'release' : 'release_if_done',
     };
     [this.ended, this.cutOff, this.pending, this.retries] = [[], [], [], []];
     this.through = null;
-    for (const { id } of begun) this.written.add(id);
-    return this.deps.store.store(results);
-  }
-
-  private hasRow({ delivery, hasRow }: OpenDelivery): boolean {
-    return hasRow || this.written.has(delivery.id);
+    const stored = await this.deps.store.store(results);
+    for (const open of begun) open.hasRow = true;
+    return stored;
   }
 
   private mustEnd(): boolean {

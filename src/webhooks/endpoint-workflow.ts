@@ -15,7 +15,7 @@ import {
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { lockEndpointRow, updateEndpoint } from './endpoints.js';
-import { earliestDue } from './endpoint-claims.js';
+import { readState } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';
 
@@ -27,7 +27,8 @@ export async function checkEndpoint(
   const due = await transact(database, async (transaction) => {
     const { pausedAt, ...endpoint } = await lockEndpointRow(transaction, id);
     const now = clock();
-    const next = pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
+    const { earliest } = existing(await readState(transaction, id));
+    const next = pausedAt === null ? nextDue(earliest, endpoint) : null;
     const isDue = next !== null && next <= now;
     // A past `waitsUntil` makes the dispatcher notify the workflow of the next result.
     const set = { waitsUntil: next, attendedAt: now, ...(isDue ? { nextDueAt: now } : {}) };

@@ -9,7 +9,7 @@ import { webhookDeliveries, type WebhookDelivery } from '../db/entities/webhooks
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
-import type { ClaimedEndpoint, EndpointState } from './endpoint-claims.js';
+import type { EndpointState } from './endpoint-claims.js';
 import { MAX_UNSTORED } from './rules.js';
 
 /** The most events of the log that one read covers. */
@@ -20,8 +20,8 @@ export interface OpenDelivery {
   /** Null if retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
-  /** False for an event read from the log: its row is written with the result. */
-  readonly hasRow: boolean;
+  /** False for an event read from the log until its row is written, at the latest with the result. */
+  hasRow: boolean;
 }
 
 export interface EventsToSend {
@@ -58,17 +58,14 @@ export function newDelivery(
 /** Reads the next work of many endpoints, in their order. */
 export async function readWork(
   reader: Reader,
-  claimed: readonly ClaimedEndpoint[],
+  states: readonly EndpointState[],
   now: Instant,
 ): Promise<readonly EventsToSend[]> {
   const [due, logs] = await Promise.all([
-    readDue(reader, claimed, now),
-    readLogs(
-      reader,
-      Array.from(claimed, ({ state }) => rangeAhead(state)),
-    ),
+    readDue(reader, states, now),
+    readLogs(reader, states.map(rangeAhead)),
   ]);
-  return claimed.map(({ state }, index): EventsToSend => {
+  return states.map((state, index): EventsToSend => {
     const { id } = state.endpoint;
     const { found, through } = logs[index] ?? { found: [], through: 0n };
     const own = due.get(id) ?? [];
@@ -91,12 +88,12 @@ export async function readWork(
 /** Returns each endpoint's due deliveries and retries, a bounded number of each. */
 async function readDue(
   reader: Reader,
-  claimed: readonly ClaimedEndpoint[],
+  states: readonly EndpointState[],
   now: Instant,
 ): Promise<ReadonlyMap<Uuid, readonly OpenDelivery[]>> {
-  const due = claimed.filter(({ earliest }) => earliest !== null && earliest <= now);
+  const due = states.filter(({ earliest }) => earliest !== null && earliest <= now);
   if (due.length === 0) return new Map();
-  const parts = due.flatMap(({ state: { endpoint } }) =>
+  const parts = due.flatMap(({ endpoint }) =>
     ['pending', 'retrying'].map(
       (state) => `(SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent
         FROM webhook_deliveries d FORCE INDEX (due)

@@ -155,7 +155,7 @@ function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
   };
 }
 
-export const MAX_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 65_536;
 const HEAD_BYTES = 1_024;
 const DAY_MS = 86_400_000;
 /** Characters that control a terminal, break a line or change its direction. */

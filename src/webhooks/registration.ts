@@ -16,6 +16,7 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
+import { nullsOf } from '../db/table.js';
 import { headOf } from '../events/log.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
@@ -29,8 +30,7 @@ import {
 } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
-import { sealSecret } from './secrets.js';
-import { newSecret } from './signing.js';
+import { newSecret, sealSecret } from './signing.js';
 
 interface EndpointRequest {
   readonly url: string;
@@ -108,26 +108,11 @@ export function assertUrl<T>(
 }
 
 const NEW = {
+  ...nullsOf(webhookEndpoints),
   ...HEALTHY,
   status: 'enabled',
-  disabledReason: null,
-  disabledAt: null,
-  previousSecret: null,
-  previousSecretKeyId: null,
-  previousUntil: null,
-  recoverAfter: null,
-  recoverUntil: null,
   recoverAll: false,
-  lostFrom: null,
-  lostTo: null,
-  pausedAt: null,
-  pausedBy: null,
   fence: 0n,
-  leaseUntil: null,
-  nextDueAt: null,
-  waitsUntil: null,
-  attendedAt: null,
-  lastSuccessAt: null,
 } as const;
 
 function newEndpoint(

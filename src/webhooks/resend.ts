@@ -18,9 +18,8 @@ import { equalsSql, insertSql, literals, statement, updateSql } from '../db/stat
 import { transactFor } from '../db/transact.js';
 import { firstSince, headOf } from '../events/log.js';
 import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './endpoints.js';
-import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
+import { type Claim, CLAIM_MS, type EndpointState, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
-import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
 
 /**
@@ -114,12 +113,11 @@ export async function recoverSome(
   transaction: Transaction,
   { id, fence }: Claim,
   now: Instant,
-): Promise<ClaimedEndpoint | null> {
-  const claimed = (await lockStates(transaction, [id], true)).get(id);
-  if (claimed?.state.endpoint.fence !== fence) return null;
-  const { state } = claimed;
+): Promise<EndpointState | null> {
+  const state = (await lockStates(transaction, [id], true)).get(id);
+  if (state?.endpoint.fence !== fence) return null;
   const { recoverAfter, recoverUntil, recoverAll, tenantId } = state.endpoint;
-  if (recoverAfter === null || recoverUntil === null) return claimed;
+  if (recoverAfter === null || recoverUntil === null) return state;
   const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
   const range = { tenantId, types: state.types.keys(), after, until: recoverUntil, limit: STEP };
   const [read = { found: [], through: recoverUntil }] = await readLogs(transaction, [range]);
@@ -138,8 +136,8 @@ export async function recoverSome(
     ...statement(added, (rows) => insertSql(webhookDeliveries, rows)),
     updateSql(webhookEndpoints, { ...set, leaseUntil: instant(now + CLAIM_MS) }, { id }),
   ]);
-  const earliest = added.length + waiting.length > 0 ? now : claimed.earliest;
-  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, earliest };
+  const earliest = added.length + waiting.length > 0 ? now : state.earliest;
+  return { ...state, endpoint: { ...state.endpoint, ...set }, earliest };
 }
 
 /** Returns deliveries to add, and ids of waiting ones to make due. */

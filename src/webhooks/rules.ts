@@ -45,7 +45,7 @@ export const PREVIOUS_SECRET_MS = DAY_MS;
 export const MAX_ENDPOINTS = 16;
 
 /** Simultaneous attempts for one endpoint. */
-export const WINDOW = 8;
+const WINDOW = 8;
 /** Few, so that receivers that fail or hang hold few connections. */
 const REDUCED_WINDOW = 2;
 

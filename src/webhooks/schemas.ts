@@ -43,7 +43,7 @@ const typesField = z
   .min(1)
   .max(SUBSCRIBABLE_TYPES.length)
   .transform((types) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)))
-  .openapi({ description: 'The types of events it receives.' });
+  .describe('The types of events it receives.');
 
 /** Which URLs are valid depends on the allowed hosts. */
 export function registerEndpointBody(guard: UrlParser) {
@@ -232,20 +232,15 @@ export const deliveryResource = defineResource(
 export const DeliveryPageSchema = pageSchema('WebhookDeliveryPage', deliveryResource.schema);
 
 export const RecoverBody = z
-  .strictObject({ since: instantField('up').openapi({ description: 'At most 30 days ago.' }) })
+  .strictObject({ since: instantField('up').describe('At most 30 days ago.') })
   .openapi('RecoverWebhookEndpoint');
 exampled(RecoverBody, { since: '2026-11-20T00:00:00Z' });
 
 export const RecoverySchema = z
   .object({
     since: instantSchema.describe('The moment from which on events are sent again.'),
-    from_sequence: z
-      .number()
-      .int()
-      .nullable()
-      .openapi({ description: 'Null if nothing has happened since.' }),
+    from_sequence: z.int().nullable().describe('Null if nothing has happened since.'),
     to_sequence: z
-      .number()
       .int()
       .nullable()
       .describe('The last event that is sent again; null if there is none.'),

@@ -17,8 +17,7 @@ import {
   refusedResult,
   StaleConnection,
 } from './exchange.js';
-import { openSecrets } from './secrets.js';
-import { signatureHeaders } from './signing.js';
+import { openSecrets, signatureHeaders } from './signing.js';
 
 export interface OutgoingDelivery {
   readonly url: string;

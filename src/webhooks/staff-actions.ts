@@ -19,7 +19,7 @@ import {
   updateEndpoint,
 } from './endpoints.js';
 import { disable, enable } from './endpoint-changes.js';
-import { earliestDue, readState } from './endpoint-claims.js';
+import { readState } from './endpoint-claims.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**
@@ -147,11 +147,11 @@ export async function describe(
   now: Instant,
   timeZone = 'UTC',
 ): Promise<DescribedEndpoint> {
-  const { endpoint, types, head, subscribedHead } = existing(await readState(reader, endpointId));
-  const [pending, retrying, nextAttemptAt] = await Promise.all([
+  const state = existing(await readState(reader, endpointId));
+  const { endpoint, types, head, subscribedHead, earliest: nextAttemptAt } = state;
+  const [pending, retrying] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
-    earliestDue(reader, endpointId),
   ]);
   const behind = subscribedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
   const facts = { endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone };

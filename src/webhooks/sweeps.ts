@@ -91,11 +91,9 @@ const CLOCKS_APART_MS = 60_000;
 
 const MAX_REMOVED = 1_000;
 
-const MAX_EXAMINED = 1_000;
-
 /**
- * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint
- * that has any. Null after the last.
+ * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint.
+ * Null after the last.
  */
 export async function removeOldAttempts(
   database: Database,
@@ -103,10 +101,12 @@ export async function removeOldAttempts(
   after: Uuid | null,
 ): Promise<Piece | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
-  const examined = await findOld(database, before, after);
-  if (examined.old === null)
-    return examined.last === null ? null : { at: examined.last, isDone: true };
-  const endpoint = examined.old;
+  const behind = after === null ? '' : `WHERE id>${column.uuid.literal(after)} `;
+  const [endpoint] = await database.reader.list(
+    webhookEndpoints,
+    `FORCE INDEX (PRIMARY) ${behind}ORDER BY id LIMIT 1`,
+  );
+  if (endpoint === undefined) return null;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const isOld = (createdId: string, overAt: string, until: Instant): string =>
     `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
@@ -123,27 +123,6 @@ export async function removeOldAttempts(
     ),
   ]);
   return { at: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
-}
-
-/** Returns the next endpoint with old rows, and the last one examined. */
-async function findOld(
-  { reader }: Database,
-  before: Instant,
-  after: Uuid | null,
-): Promise<{ readonly old: WebhookEndpoint | null; readonly last: Uuid | null }> {
-  const behind = after === null ? '' : `WHERE e.id>${column.uuid.literal(after)} `;
-  const first = column.uuid.literal(firstIdAt(before));
-  const rows = await reader.query(
-    `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
-        OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
-     FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
-       ${behind}ORDER BY e.id LIMIT ${MAX_EXAMINED}) e ORDER BY e.id`,
-  );
-  const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
-  const last = rows.at(-1);
-  const id = found === undefined ? null : column.uuid.parse(found.id);
-  const old = id === null ? null : ((await reader.find(webhookEndpoints, { id })) ?? null);
-  return { old, last: last === undefined ? null : column.uuid.parse(last.id) };
 }
 
 /** Deliveries since then are kept, so that a recovery does not resend what got a 2xx. */

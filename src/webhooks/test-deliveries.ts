@@ -16,7 +16,7 @@ import type { WebhookDeps } from './deps.js';
 import { newDelivery } from './event-reader.js';
 import type { AttemptResult } from './exchange.js';
 import { isSuccess } from './rules.js';
-import { openSecrets } from './secrets.js';
+import { openSecrets } from './signing.js';
 import { attemptRow, sendMessage } from './sender.js';
 
 const TEST_TYPE = 'webhook.test';

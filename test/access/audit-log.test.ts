@@ -4,10 +4,15 @@ import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
 import { reserveAlias, setAlias, unreserveAlias } from '../../src/accounts/alias.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee.js';
-import { clearAccountLimits, setAccountLimits } from '../../src/accounts/limits.js';
+import {
+  clearAccountLimits,
+  removeFeeSchedule,
+  setAccountLimits,
+  setFeeAccount,
+  setFeeSchedule,
+} from '../../src/accounts/limits-and-fees.js';
 import { openAccount } from '../../src/accounts/opening.js';
-import { type Uuid } from '../../src/core/ids.js';
+import type { Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import { errnoOf } from '../../src/db/failures.js';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { displayName, parseAlias, parsePhone } from '../../src/accounts/identifiers.js';
+import { displayName, parseAlias, parsePhone } from '../../src/accounts/recipients.js';
 
 describe('an alias', () => {
   for (const [given, stored] of [

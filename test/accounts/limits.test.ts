@@ -3,7 +3,7 @@ import {
   clearAccountLimits,
   type LimitChange,
   setAccountLimits,
-} from '../../src/accounts/limits.js';
+} from '../../src/accounts/limits-and-fees.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Asset } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
-import { listFeeSchedules, removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee.js';
+import { listTenantAccounts, readAccountDetails } from '../../src/accounts/reading.js';
+import {
+  listFeeSchedules,
+  removeFeeSchedule,
+  setFeeAccount,
+} from '../../src/accounts/limits-and-fees.js';
 import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -129,7 +133,7 @@ describe('accounts as operators manage them', () => {
     });
     for (const change of [freezeAccount, unfreezeAccount])
       assert.equal((await refusalOf(change(test.deps, system!.id, DECIDED)))[0], 'not_found');
-    const listed = await listAccounts(test.database.reader, world.tenant.id, 1_000);
+    const listed = await listTenantAccounts(test.database.reader, world.tenant.id, 1_000);
     assert.ok(listed.length > 0 && listed.every(({ type }) => type !== 'system'));
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readEarlierPayments } from '../../src/batches/earlier-payments.js';
+import { readEarlierPayments } from '../../src/batches/read-batches.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';

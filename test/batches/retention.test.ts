@@ -5,7 +5,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonusBatchStorage } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { removeOldRailEvents } from '../../src/payouts/retention.js';
+import { removeOldRailEvents } from '../../src/payouts/sweeps.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { BatchWorld, payroll } from './support.js';

@@ -12,12 +12,12 @@ import {
   type BonusBatchRow,
 } from '../../src/db/entities/bonuses.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
-import { setFeeAccount } from '../../src/accounts/fee.js';
+import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
-import { errorRows, resultRows } from '../../src/batches/read-batches.js';
+import { readBatchRows, readProblems } from '../../src/batches/read-batches.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
 import {
@@ -25,8 +25,7 @@ import {
   SheetReaders,
 } from '../../src/spreadsheets/worker-thread/sheet-readers.js';
 import { type Cell, SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
-import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
-import type { UploadFile } from '../../src/batches/upload.js';
+import { CHUNK_BYTES, type UploadFile } from '../../src/batches/upload.js';
 import {
   validateBatch,
   type ValidationDeps,
@@ -99,6 +98,7 @@ export function number(text: string): Cell {
 }
 
 /** One for all tests of a process, because each would start a thread of its own. */
+const ALL = 1_000_000;
 const SHEETS = new SheetReaders();
 
 /** What the workflow of a batch calls, with readers of its own, and limits and a budget that nobody uses up. */
@@ -296,16 +296,12 @@ export class BatchWorld {
     return batch;
   }
 
-  async rows(id: Uuid): Promise<BonusBatchRow[]> {
-    const rows: BonusBatchRow[] = [];
-    for await (const row of resultRows(this.database.reader, await this.batch(id))) rows.push(row);
-    return rows;
+  async rows(id: Uuid): Promise<readonly BonusBatchRow[]> {
+    return readBatchRows(this.database.reader, await this.batch(id), undefined, 0, ALL);
   }
 
-  async problems(id: Uuid): Promise<BonusBatchProblem[]> {
-    const rows: BonusBatchProblem[] = [];
-    for await (const row of errorRows(this.database.reader, id)) rows.push(row);
-    return rows;
+  problems(id: Uuid): Promise<readonly BonusBatchProblem[]> {
+    return readProblems(this.database.reader, id, ALL);
   }
 
   async events(): Promise<string[]> {

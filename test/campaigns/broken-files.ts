@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { setQuotas } from '../../src/access/quotas.js';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { bytesOf, SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { recogniseFile } from '../../src/spreadsheets/open-sheet.js';
-import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type BrokenFile, brokenFiles } from '../spreadsheets/broken-files.js';
 import { batchServiceOf, BatchWorld, UNWATCHED } from '../batches/support.js';

@@ -9,7 +9,7 @@ import type { Member } from '../../src/db/entities/parties.js';
 import { BatchExecution } from '../../src/batches/execution.js';
 import type { ValidationDeps } from '../../src/batches/validation/run.js';
 import type { BatchControlDeps } from '../../src/batches/control.js';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { bytesOf } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { fileMaker, validationParts } from '../batches/support.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';

@@ -9,7 +9,7 @@ import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staf
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
-import { PROBLEM_CODES } from '../../src/batches/validation/problems.js';
+import { PROBLEM_CODES } from '../../src/batches/validation/cells.js';
 import { tableRows } from './pages.js';
 
 const PAGE = 'docs/contract.md';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { EXAMPLE_AMOUNTS, TEMPLATE_COLUMNS } from '../../src/batches/template.js';
-import { PROBLEM_CODES } from '../../src/batches/validation/problems.js';
+import { PROBLEM_CODES, REQUIRED_COLUMNS } from '../../src/batches/validation/cells.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
-import { REQUIRED_COLUMNS } from '../../src/batches/validation/cells.js';
 import {
   ASSET_NAMES,
   ASSETS,

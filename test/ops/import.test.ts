@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { addMember } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/status.js';
-import { readAccountDetails } from '../../src/accounts/directory.js';
+import { readAccountDetails } from '../../src/accounts/reading.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../../src/core/instant.js';
 import { checkGateway } from '../../development/gateway-check/check.js';
 import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
-import { railHeaders } from '../../src/payouts/rails/signing.js';
+import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { reportText } from '../../development/simulated-rail/wire.js';
 import { type Ran, run } from '../ops/ops.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
-import { openSecrets } from '../../src/payouts/secrets.js';
+import { openSecrets } from '../../src/payouts/service.js';
 import { startTestApi } from '../support/api.js';
 import { answered, LEAST, list, object, setStatus, text } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';

@@ -7,7 +7,7 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import { payoutRailEvents } from '../../src/db/entities/payouts.js';
 import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
-import { railHeaders } from '../../src/payouts/rails/signing.js';
+import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailSilent } from '../../src/payouts/rails/rail.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Uuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
-import { openSecrets } from '../../src/payouts/secrets.js';
+import { openSecrets } from '../../src/payouts/service.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../support/api.js';

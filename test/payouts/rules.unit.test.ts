@@ -3,7 +3,7 @@ import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rail.js';
-import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
+import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/wire.js';
 import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
 
 describe('the failure that a rail reports', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setFeeAccount } from '../../src/accounts/fee.js';
+import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { addMember } from '../../src/access/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { Failpoints } from '../../src/core/failpoints.js';
@@ -16,17 +16,15 @@ import {
 } from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type BreakerOptions, RailBreakers } from '../../src/payouts/breaker.js';
-import { flagStuck } from '../../src/payouts/flag.js';
+import { flagStuck, StatusPoller } from '../../src/payouts/sweeps.js';
 import { RailRecovery } from '../../src/payouts/recovery.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { type Rail, type Rails, SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { RailCalls } from '../../src/payouts/rail-calls.js';
-import { StatusPoller } from '../../src/payouts/status-polling.js';
+import { RailCalls, SubmissionQueue } from '../../src/payouts/rail-calls.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, readSeen, type SeenPayout } from '../../src/payouts/resolutions.js';
 import { DEFAULT_WINDOW_MS } from '../../src/payouts/rules.js';
-import { SubmissionQueue } from '../../src/payouts/submission-queue.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import {
@@ -51,7 +49,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
 import { assertLedgerSound, openWriter, setFee, someone, TEST_ACTOR } from '../support/world.js';
 import { Approvals } from '../../src/approvals/service.js';
-import { payoutApproval } from '../../src/payouts/approvals.js';
+import { payoutApproval } from '../../src/payouts/decide.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 
 /** A tenant with an account that pays out. Account numbers differ in their ends alone. */
@@ -270,7 +268,7 @@ export function railsOf(
   const failpoints = new Failpoints(null);
   const calls = new RailCalls({ breakers, database, writer, clock, rails, failpoints, observer });
   const { encryptionKeys = TEST_KEYRING, monotonic = () => performance.now() } = given;
-  const queue = new SubmissionQueue({ calls, breakers, encryptionKeys, monotonic });
+  const queue = new SubmissionQueue({ calls, encryptionKeys, monotonic });
   /** Whether or not the rail answers. */
   const submissions = {
     submit: (id: Uuid) => queue.submit(id, true),
@@ -284,9 +282,7 @@ export function railsOf(
   const callbacks = new RailCallbacks({
     ...{ database, writer, clock, notifier, keys, onCallback, observer },
   });
-  const recovery = new RailRecovery({
-    ...{ calls, queue, breakers, outbox: new Outbox(database, clock) },
-  });
+  const recovery = new RailRecovery({ calls, queue, outbox: new Outbox(database, clock) });
   const flagged = (status: Parameters<typeof flagStuck>[1]) => (olderMs: number, limit: number) =>
     flagStuck({ database, writer, clock }, status, olderMs, limit);
   const stuck = { flagSilent: flagged('in_progress'), flagUnsubmitted: flagged('approved') };

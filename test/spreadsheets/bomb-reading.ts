@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import assert from 'node:assert/strict';
 import { crc32, constants, deflateRawSync } from 'node:zlib';
-import { type ReadingLimits, WHOLE_FILE } from '../../src/spreadsheets/limits.js';
+import { type ReadingLimits, WHOLE_FILE } from '../../src/spreadsheets/sheet.js';
 import type { ReadApart } from './read-apart.js';
 import type { ZipPart } from './workbooks.js';
 

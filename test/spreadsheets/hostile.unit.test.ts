@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { bytesOf } from '../../src/spreadsheets/sheet.js';
 import { recogniseFile } from '../../src/spreadsheets/open-sheet.js';
 import { seeded } from './broken-files.js';
 import {

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
-import type { ReadingLimits } from '../../src/spreadsheets/limits.js';
+import { bytesOf, type ReadingLimits, SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 
 /** Reads a file in a process of its own, and tells what came of it and what it cost. */
 export interface ReadApart {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
-import { StoredFiles } from '../../src/spreadsheets/stored-files.js';
+import { StoredFiles } from '../../src/spreadsheets/generated-files.js';
 
 const PIECES = ['one,', 'two,', 'three'];
 const SIZE = PIECES.join('').length;

@@ -1,7 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { bytesOf, type Cell, SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { type Cell, SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
 
 /** Workbooks made by hand, down to the bytes of their zip. */
 

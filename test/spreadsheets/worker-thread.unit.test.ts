@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { ReaderThread } from '../../src/spreadsheets/worker-thread/reader-thread.js';
 import {
   type FileToRead,
+  ReaderThread,
   type ReadingOptions,
   SheetReaders,
 } from '../../src/spreadsheets/worker-thread/sheet-readers.js';
-import { bytesOf, piecesOf } from '../../src/spreadsheets/byte-source.js';
+import { bytesOf, piecesOf, SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
 import { withPart } from '../campaigns/bombs.js';
 import { filled } from './bomb-reading.js';
 import { MAIN, sheetXml, stringsXml, workbook } from './workbooks.js';

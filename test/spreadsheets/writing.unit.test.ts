@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import type { BonusBatchProblem, BonusBatchRow } from '../../src/db/entities/bonuses.js';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { bytesOf } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import {
   type CellKind,
@@ -15,12 +15,7 @@ import {
   csvLines,
   type TableRow,
 } from '../../src/spreadsheets/writing/cells.js';
-import {
-  ERROR_COLUMNS,
-  errorCells,
-  RESULT_COLUMNS,
-  resultCells,
-} from '../../src/batches/read-batches.js';
+import { ERROR_COLUMNS, errorCells, RESULT_COLUMNS, resultCells } from '../../src/batches/files.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
 import { textsOf } from './workbooks.js';
 

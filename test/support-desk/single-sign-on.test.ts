@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
-import { chromium } from 'playwright-core';
 import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
 import { operatorActor, listAuditRows, parseDetails } from '../../src/access/audit-log.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Staff, staff, type StaffRight } from '../../src/db/entities/staff.js';
@@ -26,7 +26,7 @@ import { startProvider, type TestProvider } from '../support/identity-provider.j
 import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
 import { Approvals } from '../../src/approvals/service.js';
-import { payoutApproval } from '../../src/payouts/approvals.js';
+import { payoutApproval } from '../../src/payouts/decide.js';
 
 const ALL: readonly StaffRight[] = ['read', 'approve', 'cancel', 'manage'];
 const BY_GROUP = new Map<string, readonly StaffRight[]>([

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AddressInfo } from 'node:net';
 import getRawBody from 'raw-body';
 import {
   callbackText,
@@ -14,9 +14,13 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
 import type { FailureCode } from '../../src/payouts/rails/rail.js';
-import { type RailHeaders, railHeaders, verify } from '../../src/payouts/rails/signing.js';
+import {
+  type KeyedReport,
+  type RailHeaders,
+  railHeaders,
+  verify,
+} from '../../src/payouts/rails/wire.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
-import type { KeyedReport } from '../../src/payouts/rails/wire.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
 
 /** A payment as the gateway has it; one for each key. */

@@ -27,7 +27,7 @@ import {
   walk,
 } from './bank.js';
 import { balanceOf, TEST_ACTOR, type WantedAccount } from './world.js';
-import { payoutApproval } from '../../src/payouts/approvals.js';
+import { payoutApproval } from '../../src/payouts/decide.js';
 import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
 
 /** Who there is beside the owner, and the role of each in the guarded account. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { lockAccount } from '../../src/accounts/access.js';
-import { setFeeAccount } from '../../src/accounts/fee.js';
+import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { transact } from '../../src/db/transact.js';

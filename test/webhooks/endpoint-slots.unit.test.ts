@@ -9,7 +9,6 @@ describe('the slots for endpoints', () => {
   const endpoint = (tenantId: Uuid, isFailing = true): EndpointCandidate => ({
     id: newId(),
     tenantId,
-    cursor: null,
     isFailing,
     isBusy: false,
     isProbed: false,

@@ -15,7 +15,7 @@ import {
 } from '../../src/db/entities/webhooks.js';
 import { appendEvents } from '../../src/ledger/event-log.js';
 import { transact } from '../../src/db/transact.js';
-import { DeliveryStore } from '../../src/webhooks/delivery-store.js';
+import { DeliveryStore, type StoredResults } from '../../src/webhooks/delivery-store.js';
 import {
   claim,
   endpointsBehind,
@@ -23,7 +23,6 @@ import {
   isHeld,
 } from '../../src/webhooks/endpoint-claims.js';
 import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
-import type { StoredResults } from '../../src/webhooks/results.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { makeMissedDue } from '../../src/webhooks/sweeps.js';
@@ -142,7 +141,7 @@ export async function dispatched(
     if (isHeld(endpoint)) return { ended: 'held', attempts };
     if (stored === null) return { ended: 'taken_over', attempts };
     if (signal.aborted) return { ended: 'stopped', attempts };
-    const { nextDueAt } = stored.state.endpoint;
+    const { nextDueAt } = stored.endpoint;
     if (nextDueAt === null || nextDueAt > deps.clock()) return { ended: 'idle', attempts };
   }
 }
@@ -153,16 +152,8 @@ export async function claimAndRun(
   id: Uuid,
   signal = new AbortController().signal,
 ): Promise<StoredResults | null> {
-  const candidate = {
-    id,
-    tenantId: id,
-    cursor: null,
-    isFailing: false,
-    isBusy: false,
-    isProbed: false,
-  };
   const [claimed] = await transact(deps.database, (transaction) =>
-    claim(transaction, [candidate], deps.clock()),
+    claim(transaction, [id], deps.clock()),
   );
   return claimed === undefined ? null : new EndpointRun(deps, claimed, signal).run();
 }
@@ -184,13 +175,11 @@ export async function isDue(
   now: Instant,
 ): Promise<boolean> {
   const { reader } = core.database;
-  const found = await Promise.all([
+  const [due, behind] = await Promise.all([
     endpointsDue(reader, now),
     endpointsBehind(reader, [account.tenantId], now),
   ]);
-  const takes = found
-    .flat()
-    .filter(({ isBusy, isProbed, cursor }) => !isBusy && (cursor === null || !isProbed));
+  const takes = [...due, ...behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed)];
   return takes.some((one) => one.id === id);
 }
 

@@ -1,10 +1,14 @@
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
 import { type Asset, ASSET_NAMES, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
-import { MAX_DIGITS, textOfNumber } from '../../spreadsheets/number-text.js';
-import { type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
+import {
+  type FilledCell,
+  isBlank,
+  MAX_DIGITS,
+  type SheetRow,
+  textOfNumber,
+} from '../../spreadsheets/sheet.js';
 import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
-import { cellProblem, type Problem, quote } from './problems.js';
 
 /** Each function reads one kind of column and ignores surrounding spaces. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
@@ -155,7 +159,7 @@ const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as 
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
 
-export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
+type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
 export interface Header {
   readonly columns: Columns;
@@ -189,3 +193,69 @@ function missing(name: ColumnName, found: readonly string[]): string {
       : `the first row has ${there.map((text) => quote(text, 20)).join(', ')}`;
   return `there is no column ${name}: ${has}`;
 }
+
+export interface Problem {
+  readonly code: ProblemCode;
+  /** Empty if the problem concerns no column. */
+  readonly field: string;
+  readonly message: string;
+  readonly value: string;
+}
+
+const MAX_VALUE = 100;
+const MAX_MESSAGE = 300;
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
+
+export function cellProblem(
+  field: string,
+  code: ProblemCode,
+  message: string,
+  cell: FilledCell | null,
+): Problem {
+  return {
+    field,
+    code,
+    message: shorten(message, MAX_MESSAGE),
+    value: shorten(cell?.text ?? '', MAX_VALUE),
+  };
+}
+
+export function fileProblem(code: ProblemCode, message: string): Problem {
+  return cellProblem('', code, message, null);
+}
+
+export function quote(text: string, most = 40): string {
+  return `"${shorten(text, most)}"`;
+}
+
+/** The text without characters that cannot be stored, cut to `most` code points with … */
+function shorten(text: string, most: number): string {
+  const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
+  return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;
+}
+
+/** Codes of the errors file. (docs/contract.md, Validation) */
+export const PROBLEM_CODES = [
+  'missing_field',
+  'invalid_field',
+  'not_found',
+  'ambiguous_recipient',
+  'same_account',
+  'below_minimum',
+  'above_per_operation_limit',
+  'mixed_asset',
+  'duplicate_reference',
+  'formula_cell',
+  'missing_column',
+  'duplicate_column',
+  'no_rows',
+  'too_many_rows',
+  'too_many_columns',
+  'above_approval_threshold',
+  'rate_limited',
+  'unreadable_file',
+  'bad_encoding',
+  'too_large_inflated',
+] as const;
+
+type ProblemCode = (typeof PROBLEM_CODES)[number];

@@ -1,4 +1,4 @@
-import { limitsOf } from '../../accounts/limits.js';
+import { limitsOf } from '../../accounts/limits-and-fees.js';
 import { type Limits, operationLimitRefusal } from '../../accounts/rules.js';
 import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
 import { MAX_REFERENCE } from '../../bonuses/decide.js';
@@ -12,16 +12,18 @@ import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/part
 import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import {
+  cellProblem,
   type ColumnName,
   type Header,
   type NamedRecipient,
+  type Problem,
+  quote,
   readAmount,
   readAsset,
   type Reading,
   readRecipient,
   readText,
 } from './cells.js';
-import { cellProblem, type Problem, quote } from './problems.js';
 
 /** Read once, so that all rows have the same terms. */
 interface BatchTerms {

@@ -13,13 +13,11 @@ import type { Reader } from '../../db/database.js';
 import { approvalPolicies } from '../../db/entities/approvals.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { GenerationSuperseded } from '../../spreadsheets/generated-files.js';
-import { EventLoopYielder } from '../../spreadsheets/limits.js';
-import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
+import { EventLoopYielder, SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import type { BatchFiles } from '../files.js';
-import { storedFile } from '../uploaded-file.js';
-import { readHeader } from './cells.js';
-import { fileProblem, type Problem } from './problems.js';
+import { storedFile } from '../upload.js';
+import { fileProblem, type Problem, readHeader } from './cells.js';
 import { readRow, type ReadRow, readTerms, RowChecker, type ValidRow } from './rows.js';
 import {
   type Progress,

@@ -14,7 +14,7 @@ import {
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
 import { outbox } from '../../db/entities/outbox.js';
-import { accounts } from '../../db/entities/parties.js';
+import { accounts, tenants } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { appendEvents } from '../../ledger/event-log.js';
@@ -24,9 +24,8 @@ import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
 import { completeFiles } from '../files.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { batchEvent } from '../schemas.js';
-import type { Problem } from './problems.js';
+import type { Problem } from './cells.js';
 import type { RowChecker, ValidRow } from './rows.js';
-import { lastWithWorkflow, leavesQueue, lockQueue } from './tenant-queue.js';
 
 /** Thrown if a later run has begun or the validation is over. */
 export class ValidationSuperseded extends Error {
@@ -127,18 +126,16 @@ export class ValidationRecord {
           ),
         );
       const stored = problems.flatMap((one) => this.problemRows(one));
-      if (stored.length > 0) statements.push(this.countProblems(stored.length));
+      if (stored.length > 0)
+        statements.push(
+          `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${stored.length} WHERE batch_id=${uuid.literal(this.batch.id)}`,
+        );
       for (let from = 0; from < stored.length; from += PROBLEMS_AN_INSERT)
         statements.push(
           insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)),
         );
       await transaction.all(statements);
     });
-  }
-
-  private countProblems(more: number): string {
-    const batch = literal(bonusBatchStorage, 'batchId', this.batch.id);
-    return `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${more} WHERE batch_id=${batch}`;
   }
 
   /**
@@ -260,3 +257,44 @@ async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null>
   );
   return row === undefined ? null : uuid.parse(row.id);
 }
+
+/**
+ * The first two batches of a tenant that wait for validation have a workflow; the next ones get
+ * theirs when these end, or were begun too often. Otherwise one tenant's many files would put
+ * hundreds of tasks ahead of other tenants.
+ */
+
+/** The batch being read and the next one. */
+const WITH_A_WORKFLOW = 2;
+/** Attempts after which a batch whose content makes reading fail no longer delays the queue. */
+const BEGUN_TOO_OFTEN = 5;
+
+const IN_QUEUE = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
+
+/** Returns the last queued batch that has a workflow; null if one more batch may get one. */
+export async function lastWithWorkflow(
+  reader: Reader,
+  tenantId: Uuid,
+  except: Uuid | null,
+): Promise<Uuid | null> {
+  const others = except === null ? '' : ` AND id<>${uuid.literal(except)}`;
+  const [row] = await reader.query(
+    `SELECT id FROM bonus_batches FORCE INDEX (status)
+     WHERE tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND ${IN_QUEUE}${others}
+     ORDER BY created_at, id LIMIT 1 OFFSET ${WITH_A_WORKFLOW - 1}`,
+  );
+  return row === undefined ? null : uuid.parse(row.id);
+}
+
+function leavesQueue({ validationRun }: Pick<BonusBatch, 'validationRun'>): boolean {
+  return validationRun === BEGUN_TOO_OFTEN;
+}
+
+async function lockQueue(transaction: Transaction, tenantId: Uuid): Promise<void> {
+  await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+}
+
+export const MAY_HAVE_WORKFLOW_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
+  SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
+  WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
+    AND (ahead.created_at<t.created_at OR (ahead.created_at=t.created_at AND ahead.id<t.id))))`;

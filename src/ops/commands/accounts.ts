@@ -6,8 +6,8 @@ import {
   unreserveAlias,
 } from '../../accounts/alias.js';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
-import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
-import { displayName } from '../../accounts/identifiers.js';
+import { listTenantAccounts, readAccountDetails } from '../../accounts/reading.js';
+import { displayName } from '../../accounts/recipients.js';
 import { openAccount } from '../../accounts/opening.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
 import { isCountry } from '../../core/countries.js';
@@ -117,7 +117,7 @@ export const accountCommands = {
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
     input: { tenant, limit },
     run: async ({ database, output }, { tenant, limit: most }, called) => {
-      const found = await listAccounts(database.reader, tenant.id, most);
+      const found = await listTenantAccounts(database.reader, tenant.id, most);
       output.newest(
         found.map(accountFields),
         most,

@@ -1,5 +1,9 @@
 import type { z } from 'zod';
-import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee.js';
+import {
+  listFeeSchedules,
+  removeFeeSchedule,
+  setFeeSchedule,
+} from '../../accounts/limits-and-fees.js';
 import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import { counted } from '../../core/plural.js';

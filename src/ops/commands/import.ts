@@ -1,5 +1,5 @@
 import { openSync, statSync, writeSync } from 'node:fs';
-import { parseAlias, parsePhone } from '../../accounts/identifiers.js';
+import { parseAlias, parsePhone } from '../../accounts/recipients.js';
 import { importAccounts, type ImportDeps, type NewAccount } from '../../accounts/opening.js';
 import type { FieldProblem, Refusal } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';

@@ -1,4 +1,4 @@
-import { clearAccountLimits, setAccountLimits } from '../../accounts/limits.js';
+import { clearAccountLimits, setAccountLimits } from '../../accounts/limits-and-fees.js';
 import { readLimitState } from '../../accounts/reading.js';
 import {
   type AccountPolicy,

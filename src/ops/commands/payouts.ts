@@ -16,7 +16,7 @@ import {
 } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
-import { SubmissionQueue } from '../../payouts/submission-queue.js';
+import { SubmissionQueue } from '../../payouts/rail-calls.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
@@ -33,6 +33,9 @@ import { readNames } from '../../support/reading/transfers.js';
 import { readWaiting } from '../../support/reading/waiting.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { railCallsOf } from '../context.js';
+import { PROGRAM } from '../help.js';
+import { payoutApproval } from '../../payouts/decide.js';
+import type { Fields } from '../output.js';
 import {
   approvalActCommands,
   EXAMPLE_ID,
@@ -40,9 +43,6 @@ import {
   operationListCommand,
 } from './transfers.js';
 import { reconcileCommand } from './rails.js';
-import { PROGRAM } from '../help.js';
-import { payoutApproval } from '../../payouts/approvals.js';
-import type { Fields } from '../output.js';
 
 function payoutFields(payout: Payout): Fields {
   const fields = payoutResource.presentToStaff('ops', payout);
@@ -138,7 +138,6 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   if (payout.endedAt !== null) return (await calls.poll(payout)).payout;
   const queue = new SubmissionQueue({
     calls,
-    breakers: calls.deps.breakers,
     encryptionKeys: ops.encryptionKeys(),
     monotonic: () => performance.now(),
   });

@@ -2,9 +2,16 @@ import type { Keyring } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../../core/instant.js';
 import { traceHeaders } from '../../core/trace.js';
-import { railHeaders, type SignedMessage } from './signing.js';
+import {
+  cannotList,
+  isAbout,
+  orderText,
+  railHeaders,
+  readPage,
+  readReport,
+  type SignedMessage,
+} from './wire.js';
 import { type Rail, type RailOrder, type RailPage, type RailReport, RailSilent } from './rail.js';
-import { cannotList, isAbout, orderText, readPage, readReport } from './wire.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;

@@ -12,13 +12,13 @@ import {
   compareLine,
   Coverage,
   type Difference,
-  lineText,
   type EarlierLines,
+  flagByLine,
+  lineText,
   outcomesOf,
   type OwnOutcome,
   payoutText,
 } from './compare.js';
-import { flagByLine } from './flag.js';
 import {
   coveredDays,
   type DatedLine,

@@ -1,12 +1,13 @@
 import { TextDecoder } from 'node:util';
 import { CsvError, parse, type Parser } from 'csv-parse';
-import { type ByteSource, piecesOf } from '../byte-source.js';
-import { EventLoopYielder } from '../limits.js';
 import {
+  type ByteSource,
   type Cell,
+  EventLoopYielder,
   LAST_COLUMN,
   LAST_ROW,
   MAX_CELL_LENGTH,
+  piecesOf,
   SheetProblem,
   type SheetRow,
   tooManyColumns,
@@ -124,11 +125,7 @@ function notCsv({ code, records }: CsvError): SheetProblem {
 }
 
 /** Writes at the rate that the parser accepts, which throws its own failures. */
-export async function feed(
-  parser: Parser,
-  head: string,
-  rest: AsyncGenerator<string>,
-): Promise<void> {
+async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
   const turns = new EventLoopYielder();
   try {
     await writePiece(parser, head);
@@ -184,7 +181,7 @@ const SEPARATORS = new Map([
 ]);
 
 /** Start and end of the first non-empty line after a `sep=` line. */
-export function headerOf(head: string): { readonly start: number; readonly end: number } {
+function headerOf(head: string): { readonly start: number; readonly end: number } {
   const skipped = SEP_LINE.exec(head)?.[0].length ?? 0;
   const found = head.slice(skipped).search(/\S/);
   const start = found < 0 ? head.length : skipped + found;

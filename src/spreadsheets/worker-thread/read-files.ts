@@ -1,16 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import { bytesOf } from '../byte-source.js';
-import { type ReadingLimits, WHOLE_FILE } from '../limits.js';
+import { bytesOf, type ReadingLimits, SheetProblem, type SheetRow, WHOLE_FILE } from '../sheet.js';
 import { openSheet } from '../open-sheet.js';
-import { SheetProblem, type SheetRow } from '../sheet.js';
-import {
-  MORE,
-  packRows,
-  type FileMessage,
-  type ReadingResult,
-  type RowsMessage,
-} from './messages.js';
 import { lowerPriority } from '../../core/priority.js';
+import type { FileMessage, ReadingResult, RowsMessage } from './sheet-readers.js';
 
 /** Worker thread that reads files, a few pieces ahead of the requests for more. */
 
@@ -29,15 +21,15 @@ if (port === null) throw new Error('this module runs only in a worker thread');
 let credit = 0;
 let wake = (): void => {};
 
-port.on('message', (message: FileMessage | typeof MORE) => {
-  if (message === MORE) {
+port.on('message', (message: FileMessage | 'more') => {
+  if (message === 'more') {
     credit += 1;
     wake();
   } else void read(message);
 });
 
 function send(rows: readonly SheetRow[], end: ReadingResult | null): void {
-  const message: RowsMessage = { rows: packRows(rows), end };
+  const message: RowsMessage = { rows: JSON.stringify(rows), end };
   port?.postMessage(message);
 }
 

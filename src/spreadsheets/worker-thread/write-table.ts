@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../core/priority.js';
 import type { TableRow } from '../writing/cells.js';
 import { TableFiles } from '../writing/table-files.js';
-import type { TableSpec, ThreadMessage } from './write-in-thread.js';
+import type { TableSpec, ThreadMessage } from '../writing/with-table-files.js';
 
 /** Worker thread that writes one table. A rejection ends the thread and is rethrown there. */
 

@@ -8,10 +8,8 @@ import {
   trimmedRow,
   unreadable,
 } from '../sheet.js';
-import { TextBuffer, type Texts, unescapeText } from './texts.js';
-import { isoOfDays, isoOfText } from './dates.js';
-import type { CellStyle } from './styles.js';
-import { isTrue, type PartReader } from './xml.js';
+import { isTrue, type PartReader, TextBuffer, type Texts, unescapeText } from './xml.js';
+import { type CellStyle, isoOfDays, isoOfText } from './styles.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 

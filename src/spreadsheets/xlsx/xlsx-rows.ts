@@ -1,11 +1,14 @@
-import type { ByteSource } from '../byte-source.js';
-import { ReadingBudget, type ReadingLimits } from '../limits.js';
-import { type SheetRow, unreadable } from '../sheet.js';
+import {
+  type ByteSource,
+  ReadingBudget,
+  type ReadingLimits,
+  type SheetRow,
+  unreadable,
+} from '../sheet.js';
 import { Archive } from '../zip/archive.js';
 import { SheetRows } from './sheet-rows.js';
 import { GENERAL, readStyles } from './styles.js';
-import { TextBuffer, Texts, unescapeText } from './texts.js';
-import { isTrue, readPart, readWholePart } from './xml.js';
+import { isTrue, readPart, readWholePart, TextBuffer, Texts, unescapeText } from './xml.js';
 
 /** Yields the rows of the first visible sheet, also hidden ones. Throws `SheetProblem`. */
 export async function* xlsxRows(

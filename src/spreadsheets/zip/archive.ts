@@ -1,9 +1,13 @@
 import { Readable, pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry } from 'yauzl';
-import { type ByteSource, piecesOf } from '../byte-source.js';
-import type { ReadingBudget } from '../limits.js';
-import { SheetProblem, unreadable } from '../sheet.js';
+import {
+  type ByteSource,
+  piecesOf,
+  type ReadingBudget,
+  SheetProblem,
+  unreadable,
+} from '../sheet.js';
 
 /** A workbook has a few dozen, or hundreds with many pictures. */
 const MAX_ENTRIES = 2_000;

@@ -2,7 +2,7 @@ import { formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { counted } from '../../core/plural.js';
 import type { Instant } from '../../core/instant.js';
-import { displayName } from '../../accounts/identifiers.js';
+import { displayName } from '../../accounts/recipients.js';
 import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
 import { isPaused, pendingRows } from '../../batches/rules.js';
 import type { Reader } from '../../db/database.js';

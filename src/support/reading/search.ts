@@ -1,4 +1,4 @@
-import { parseAlias, parsePhone } from '../../accounts/identifiers.js';
+import { parseAlias, parsePhone } from '../../accounts/recipients.js';
 import { parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { string, uuid } from '../../db/columns.js';

@@ -1,4 +1,4 @@
-import { displayName } from '../../accounts/identifiers.js';
+import { displayName } from '../../accounts/recipients.js';
 import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';

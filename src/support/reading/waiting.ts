@@ -4,7 +4,7 @@ import { asset, integer, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
-import { payoutApproval } from '../../payouts/approvals.js';
+import { payoutApproval } from '../../payouts/decide.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { type Rows, TABLES } from './search.js';
 

@@ -1,6 +1,6 @@
-import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
-import { displayName } from '../../accounts/identifiers.js';
-import { limitsOf } from '../../accounts/limits.js';
+import { listTenantAccounts, readAccountDetails } from '../../accounts/reading.js';
+import { displayName } from '../../accounts/recipients.js';
+import { limitsOf } from '../../accounts/limits-and-fees.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
 import {
   type AccountOperation,
@@ -230,7 +230,7 @@ export const tenantKind: ResourceKind<Tenant> = {
          AND status<>'deleted' ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
       ),
     ),
-    ofTenant('accounts', listAccounts),
+    ofTenant('accounts', listTenantAccounts),
   ],
   async describe({ id, network, createdAt }, { reader, now, timeZone, time }) {
     return {

@@ -1,6 +1,5 @@
-import { type EarlierPayments, readEarlierPayments } from '../../batches/earlier-payments.js';
-import { readBatchRows, readProblems } from '../../batches/read-batches.js';
-import { isAccepted, totalDebit } from '../../batches/rules.js';
+import { readBatchRows, readEarlierPayments, readProblems } from '../../batches/read-batches.js';
+import { type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/plural.js';
 import {

@@ -5,7 +5,7 @@ import type { PayrollBank } from '../../../support/batch-workflows.js';
 import { newId } from '../../../../src/core/ids.js';
 import { systemClock } from '../../../../src/core/instant.js';
 import { payoutRailEvents } from '../../../../src/db/entities/payouts.js';
-import { railHeaders } from '../../../../src/payouts/rails/signing.js';
+import { railHeaders } from '../../../../src/payouts/rails/wire.js';
 import { RAIL, RAIL_KEY } from '../battlefield.js';
 import type { Attack } from '../campaign.js';
 

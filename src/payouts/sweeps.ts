@@ -1,0 +1,180 @@
+import { type Clock, instant, type Instant } from '../core/instant.js';
+import { time, uuid } from '../db/columns.js';
+import { type Payout, payoutRailEvents, payouts } from '../db/entities/payouts.js';
+import { literal, literals, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { performDue, type Sweep } from '../temporal/sweeper.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import { changeRow } from '../ledger/writer/types.js';
+import type { RailBreakers } from './breaker.js';
+import type { RailCalls } from './rail-calls.js';
+import { flagged, nextPoll } from './rules.js';
+import { type PayoutCommand, payoutCommand, railCommand, resultOf } from './commands.js';
+
+/** How long a worker has to poll a claimed payout, which is then due again. */
+const LEASE_MS = 600_000;
+const POLL_EVERY_MS = 5_000;
+const POLLED_AT_ONCE = 20;
+
+/** Polls rails about payouts that have ended, and so have no workflow, but may be returned. */
+export class StatusPoller {
+  constructor(
+    private readonly calls: RailCalls,
+    private readonly windowMs: (rail: string) => number,
+  ) {}
+
+  async pollDue(rail: string, limit: number): Promise<number> {
+    const due = await this.claim(rail, limit);
+    await Promise.all(due.map((payout) => this.poll(payout)));
+    return due.length;
+  }
+
+  private claim(rail: string, limit: number): Promise<readonly Payout[]> {
+    const { database, clock } = this.calls.deps;
+    return transact(database, async (transaction) => {
+      const now = clock();
+      const rows = await transaction.list(
+        payouts,
+        `FORCE INDEX (asking)
+         WHERE rail=${literal(payouts, 'rail', rail)} AND ask_at<=${time.literal(now)}
+         ORDER BY ask_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
+      );
+      if (rows.length === 0) return [];
+      const askAt = instant(now + LEASE_MS);
+      const id = rows.map((row) => row.id);
+      await transaction.execute(updateSql(payouts, { askAt }, { id }));
+      return rows.map((row) => ({ ...row, askAt }));
+    });
+  }
+
+  private async poll(before: Payout): Promise<void> {
+    const { payout, response } = await this.calls.poll(before);
+    const { database, clock } = this.calls.deps;
+    const now = clock();
+    const usual = nextPoll(payout, now, this.windowMs(payout.rail));
+    const next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
+    const at = (value: Instant | null): string => literal(payouts, 'askAt', value);
+    // If the payout has changed since, that change has set `ask_at`, which stays.
+    const sql = `UPDATE payouts SET ask_at=${at(next)}
+      WHERE id=${uuid.literal(payout.id)} AND ask_at<=>${at(before.askAt)}`;
+    await transact(database, (transaction) => transaction.execute(sql));
+  }
+}
+
+function sooner(usual: Instant, now: Instant): Instant {
+  return instant(now + Math.max(LEASE_MS, Math.trunc((usual - now) / 8)));
+}
+
+/** Polls each rail in a sweep of its own, so that a silent one delays no other. */
+export function pollingSweeps(
+  poller: StatusPoller,
+  rails: Iterable<string>,
+  breakers: Pick<RailBreakers, 'isClosed'>,
+): Sweep[] {
+  return Array.from(rails, (rail) => ({
+    name: `inquiries ${rail}`,
+    everyMs: POLL_EVERY_MS,
+    run: async () =>
+      (await breakers.isClosed(rail)) &&
+      (await poller.pollDue(rail, POLLED_AT_ONCE)) === POLLED_AT_ONCE,
+  }));
+}
+
+const EVENTS_AT_A_TIME = 1_000;
+const EVERY_MS = 600_000;
+const DAY_MS = 86_400_000;
+
+export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
+  const run = () => removeOldRailEvents(database, instant(clock() - keptDays * DAY_MS));
+  return { name: 'old rail events', everyMs: EVERY_MS, run };
+}
+
+/**
+ * Removes events from before this time, except those of payouts that are flagged or ended later.
+ * Returns true if more may be left.
+ */
+export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
+  const moment = time.literal(before);
+  const rows = await database.reader.query(
+    `SELECT e.id FROM payout_rail_events e FORCE INDEX (at) LEFT JOIN payouts p ON p.id=e.payout_id
+     WHERE e.at<${moment} AND (e.payout_id IS NULL OR (COALESCE(p.returned_at, p.ended_at)<${moment} AND p.stuck_since IS NULL))
+     ORDER BY e.at LIMIT ${EVENTS_AT_A_TIME}`,
+  );
+  const ids = literals(
+    payoutRailEvents,
+    'id',
+    rows.map((row) => uuid.parse(row.id)),
+  );
+  if (rows.length > 0)
+    await transact(database, (transaction) =>
+      transaction.execute(`DELETE FROM payout_rail_events WHERE id IN (${ids})`),
+    );
+  return rows.length === EVENTS_AT_A_TIME;
+}
+
+interface FlagPayout extends PayoutCommand {
+  /** Flags the payout only if it has had its state since before this instant. */
+  readonly inStateSince: Instant;
+}
+
+const flagPayout = payoutCommand<FlagPayout>('flag payout', {
+  decide: ({ inStateSince }, payout, state) => {
+    const { status, approvedAt, submittedAt, stuckSince } = payout;
+    const since =
+      status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
+    const isDue = since !== null && since < inStateSince && stuckSince === null;
+    const resource = isDue ? flagged(payout, 'no_outcome', state) : payout;
+    const rows = isDue ? [changeRow(payouts, resource)] : [];
+    return { outcome: { done: true, resource }, writes: { rows }, bindsKey: false };
+  },
+});
+
+const FLAG_EVERY_MS = 5_000;
+const FLAGGED_AT_ONCE = 100;
+
+const STUCK_IN = {
+  in_progress: { index: 'submitted', since: 'submitted_at', order: 'ORDER BY submitted_at' },
+  approved: { index: 'expiring', since: 'approved_at', order: '' },
+} as const;
+
+interface FlagDeps {
+  readonly database: Database;
+  readonly writer: LedgerWriter;
+  readonly clock: Clock;
+}
+
+/** Flags payouts older than `olderMs` in the state. Returns how many the last search found. */
+export function flagStuck(
+  { database, writer, clock }: FlagDeps,
+  status: keyof typeof STUCK_IN,
+  olderMs: number,
+  limit: number,
+): Promise<number> {
+  const inStateSince = instant(clock() - olderMs);
+  const { index, since, order } = STUCK_IN[status];
+  const find = (others: string, most: number) =>
+    database.reader.list(
+      payouts,
+      `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(inStateSince)}
+         AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
+    );
+  return performDue(limit, find, async (payout) =>
+    resultOf(await writer.submit(flagPayout, { ...railCommand(payout), inStateSince })),
+  );
+}
+
+export function stuckSweep(
+  deps: FlagDeps,
+  afterMs: Readonly<Record<keyof typeof STUCK_IN, number>>,
+): Sweep {
+  const run = async (): Promise<boolean> => {
+    const flagging = [
+      flagStuck(deps, 'in_progress', afterMs.in_progress, FLAGGED_AT_ONCE),
+      flagStuck(deps, 'approved', afterMs.approved, FLAGGED_AT_ONCE),
+    ];
+    await Promise.allSettled(flagging);
+    return (await Promise.all(flagging)).includes(FLAGGED_AT_ONCE);
+  };
+  return { name: 'stuck payouts', everyMs: FLAG_EVERY_MS, run };
+}
