@@ -1,6 +1,6 @@
 import type { Asset } from '../../src/core/amount.js';
 import { toRfc3339 } from '../../src/core/instant.js';
-import { assertAccountAllowed } from '../../src/accounts/access.js';
+import { readAccount } from '../../src/accounts/access.js';
 import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
 import type { Reader } from '../../src/db/database.js';
 import { Cursors, cursorBinding } from '../../src/http/cursor.js';
@@ -90,7 +90,7 @@ async function measure(bench: Bench): Promise<Measured> {
 /** The service's work for the page, including its check of the caller's role. */
 async function readPage(reader: Reader, ledger: Ledger, { filter, before }: Page): Promise<void> {
   const [accountId = ledger.memberId] = ledger.accountIds;
-  await assertAccountAllowed(reader, 'readAccount', callerOf(ledger), accountId);
+  await readAccount(reader, callerOf(ledger), accountId, 'readAccount');
   await readMovements(reader, accountId, filter, before, PAGE);
 }
 

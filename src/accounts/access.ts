@@ -5,24 +5,12 @@ import type { Uuid } from '../core/ids.js';
 import { type Caller, type Operation, roleAllows, ROLES } from '../core/permissions.js';
 import type { Database, Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles, tenants } from '../db/entities/parties.js';
-import { equalsSql, literal, literals, type Where } from '../db/statements.js';
+import { equalsSql, literal, literals, type Where, columnList } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
 import { transact, transactFor } from '../db/transact.js';
 import { perReader } from '../db/coalesced-reads.js';
 import type { OwnerFinder } from '../ledger/writer/types.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
-
-/** SQL that joins an account (`a`) of the caller's tenant with the caller's role in it (`r`). */
-export function ownAccountSql(
-  caller: Caller,
-  accountId: Uuid,
-): { from: string; where: string; role: string } {
-  const member = literal(memberRoles, 'memberId', caller.memberId);
-  return {
-    role: 'r.role AS caller_role',
-    from: `accounts a LEFT JOIN member_roles r ON r.account_id=a.id AND r.member_id=${member}`,
-    where: `a.id=${literal(accounts, 'id', accountId)} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system'`,
-  };
-}
 
 const role = column.nullable(column.oneOf(ROLES));
 
@@ -51,15 +39,20 @@ export async function assertAllowedSomewhere(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-export async function assertAccountAllowed(
+/** Returns the tenant's account. Throws not_found, authority_insufficient. */
+export async function readAccount(
   reader: Reader,
-  operation: Operation,
-  caller: Caller,
+  { tenantId, memberId }: Caller,
   accountId: Uuid,
-): Promise<void> {
-  const own = ownAccountSql(caller, accountId);
-  const [row] = await reader.query(`SELECT ${own.role} FROM ${own.from} WHERE ${own.where}`);
+  operation: Operation,
+): Promise<Account> {
+  const [row] = await reader.query(
+    `SELECT r.role AS caller_role, ${columnList(accounts, 'a')}
+     FROM accounts a LEFT JOIN member_roles r ON r.account_id=a.id AND r.member_id=${literal(memberRoles, 'memberId', memberId)}
+     WHERE a.id=${literal(accounts, 'id', accountId)} AND a.tenant_id=${literal(accounts, 'tenantId', tenantId)} AND a.type<>'system'`,
+  );
   assertAllowed(operation, row);
+  return parseRow(accounts, row);
 }
 
 /** The author of a change of an account: a member of its tenant with the right, or an operator. */
@@ -78,7 +71,7 @@ export function changeAccount<T>(
     );
   return transactFor(by.tenantId, database, async (transaction) => {
     // Checked before the lock, so that no request waits for a foreign account's row.
-    await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
+    await readAccount(transaction, by, accountId, 'manageAccount');
     const account = assertOpen(await lockOwnAccount(transaction, by, accountId));
     return work(transaction, account, memberActor(by));
   });

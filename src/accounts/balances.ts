@@ -17,9 +17,8 @@ import { parseRow } from '../db/table.js';
 import { transactFor } from '../db/transact.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { type DatabaseClock, SETTLED_AFTER_MS } from '../ledger/database-clock.js';
-import { assertAllowed, pairsSql } from './access.js';
+import { assertAllowed, pairsSql, readAccount } from './access.js';
 import { rangesWithin } from './movements.js';
-import { readAccount } from './reading.js';
 
 interface BalanceQuery {
   readonly caller: Caller;
@@ -129,7 +128,7 @@ export async function readPastBalances(
 ): Promise<Readonly<Record<string, unknown>>> {
   assertSettled('at', at, await databaseClock.read(database.lookup));
   const { reader } = database;
-  const account = await readAccount(reader, caller, accountId);
+  const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
   await awaitPostings(database, [account], at, caller.tenantId);
   const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;

@@ -4,7 +4,7 @@ import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
-import type { Caller, Operation } from '../core/permissions.js';
+import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accountLimits } from '../db/entities/identity.js';
@@ -12,22 +12,8 @@ import { balances, monthTotals } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles, tenants } from '../db/entities/parties.js';
 import { behindSql, columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { assertAllowed, ownAccountSql } from './access.js';
+import { readAccount } from './access.js';
 import { limitsOf } from './limits-and-fees.js';
-
-export async function readAccount(
-  reader: Reader,
-  caller: Caller,
-  accountId: Uuid,
-  operation: Operation = 'readAccount',
-): Promise<Account> {
-  const own = ownAccountSql(caller, accountId);
-  const [row] = await reader.query(
-    `SELECT ${own.role},${columnList(accounts, 'a')} FROM ${own.from} WHERE ${own.where}`,
-  );
-  assertAllowed(operation, row);
-  return parseRow(accounts, row);
-}
 
 export async function listAccounts(
   reader: Reader,

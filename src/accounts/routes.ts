@@ -1,11 +1,11 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { type Api, pathId } from '../http/route.js';
 import { answerNumberedPage, answerPage, type Cursors } from '../http/cursor.js';
-import { assertAccountAllowed } from './access.js';
+import { readAccount } from './access.js';
 import { readAlias, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
 import { presentMovement, readMovements } from './movements.js';
-import { listAccounts, readAccount, readLimits } from './reading.js';
+import { listAccounts, readLimits } from './reading.js';
 import type { RecipientBudget } from './recipient-budget.js';
 import { AliasLookup, lookUpPhone, parsePhone } from './recipients.js';
 import {
@@ -65,7 +65,7 @@ function accountReadRoutes(
     handler: async (request) => ({
       status: 200,
       body: accountResource.present(
-        await readAccount(reader, request.caller, pathId(request, 'account_id')),
+        await readAccount(reader, request.caller, pathId(request, 'account_id'), 'readAccount'),
       ),
     }),
   });
@@ -120,7 +120,7 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
           to: input['created_at[lte]'],
         };
         const accountId = pathId(request, 'account_id');
-        await assertAccountAllowed(reader, 'readAccount', caller, accountId);
+        await readAccount(reader, caller, accountId, 'readAccount');
         const page = await readMovements(reader, accountId, filter, before, limit);
         return { items: page.items.map(presentMovement), next: page.nextBefore };
       }),

@@ -1,5 +1,5 @@
 import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
-import { assertAccountAllowed, changeAccount, type Changer } from '../accounts/access.js';
+import { readAccount, changeAccount, type Changer } from '../accounts/access.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, existing, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -37,7 +37,7 @@ export async function readPolicy(
   accountId: Uuid,
   asset: Asset,
 ): Promise<AccountPolicy> {
-  await assertAccountAllowed(reader, 'readLimits', caller, accountId);
+  await readAccount(reader, caller, accountId, 'readLimits');
   const row = await reader.find(approvalPolicies, { accountId, asset });
   const policy = accountPolicy(accountId, asset, policyState(row, clock()));
   if (policy === null) throw notFound();

@@ -14,7 +14,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 import { nullsOf } from '../db/table.js';
-import { assertAccountAllowed, lockOwnAccount } from '../accounts/access.js';
+import { readAccount, lockOwnAccount } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
@@ -55,7 +55,7 @@ export async function uploadBatch(
   const [id, outboxId] = [newId(), newId()];
   const queued = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
-    await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     // Refuses early, before megabytes are written. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
@@ -64,7 +64,7 @@ export async function uploadBatch(
     await assertWithinQuotas(transaction, tenantId, 0);
     // The account is locked last, so that its lock is short. No transaction waits for the new rows.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
-    await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     const batch = newBatch(id, caller, upload, clock());
     if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return { row: batch };
     queued.isNext = true;

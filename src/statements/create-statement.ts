@@ -9,7 +9,7 @@ import { tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { rangesWithin } from '../accounts/movements.js';
 import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../accounts/balances.js';
-import { readAccount } from '../accounts/reading.js';
+import { readAccount } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
@@ -59,7 +59,7 @@ async function readFigures(
   assertPeriod({ from, to });
   assertSettled('to', to, now);
   const { reader } = database;
-  const account = await readAccount(reader, caller, accountId);
+  const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
   await awaitPostings(database, [account], to, caller.tenantId);
   const entryCount = await countWithin(reader, accountId, from, to);

@@ -14,8 +14,8 @@ import {
   type WebhookWorkflowInput,
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
-import { lockEndpointRow, updateEndpoint } from './endpoints.js';
-import { readState } from './endpoint-claims.js';
+import { updateEndpoint } from './endpoints.js';
+import { lockStates } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';
 
@@ -25,10 +25,10 @@ export async function checkEndpoint(
   id: Uuid,
 ): Promise<EndpointView> {
   const due = await transact(database, async (transaction) => {
-    const { pausedAt, ...endpoint } = await lockEndpointRow(transaction, id);
+    const states = await lockStates(transaction, [id], true);
+    const { endpoint, earliest } = existing(states.get(id));
     const now = clock();
-    const { earliest } = existing(await readState(transaction, id));
-    const next = pausedAt === null ? nextDue(earliest, endpoint) : null;
+    const next = endpoint.pausedAt === null ? nextDue(earliest, endpoint) : null;
     const isDue = next !== null && next <= now;
     // A past `waitsUntil` makes the dispatcher notify the workflow of the next result.
     const set = { waitsUntil: next, attendedAt: now, ...(isDue ? { nextDueAt: now } : {}) };

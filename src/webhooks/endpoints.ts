@@ -136,23 +136,11 @@ export async function lockManaged(
   id: Uuid,
 ): Promise<WebhookEndpoint> {
   const { tenantId } = await findManaged(transaction, caller, id);
-  return lock(transaction, { id, tenantId });
+  return lockEndpoint(transaction, { id, tenantId });
 }
 
-/** Locks an endpoint of any tenant, for operators. Throws not_found. */
-export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
-  return lock(transaction, { id });
-}
-
-/** Locks an endpoint, which may be deleted. */
-export async function lockEndpointRow(
-  transaction: Transaction,
-  id: Uuid,
-): Promise<WebhookEndpoint> {
-  return existing(await transaction.find(webhookEndpoints, { id }, { forUpdate: true }));
-}
-
-async function lock(
+/** Locks an endpoint unless it is deleted. Throws not_found. */
+export async function lockEndpoint(
   transaction: Transaction,
   where: Where<WebhookEndpoint>,
 ): Promise<WebhookEndpoint> {

@@ -128,7 +128,7 @@ async function lockForAction(
   by: StaffIdentity,
   actId: Uuid,
 ): Promise<WebhookEndpoint | null> {
-  const endpoint = await lockEndpoint(transaction, endpointId);
+  const endpoint = await lockEndpoint(transaction, { id: endpointId });
   if (await wasPerformed(transaction, actId)) return null;
   const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
   if (refusal !== null) throw new ApiError(refusal);
