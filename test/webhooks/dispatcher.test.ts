@@ -7,10 +7,12 @@ import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { updateSql } from '../../src/db/statements.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';
+import { pause, resume } from '../../src/webhooks/staff-actions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, openBank } from '../support/bank.js';
+import { answered } from '../support/bank.js';
 import { openDatabase, ownDatabase, type TestDatabase } from '../support/database.js';
 import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
+import { addStaff, proven } from '../support/staff.js';
 import {
   claimAndRun,
   deliveriesOf,
@@ -337,16 +339,25 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('a run of the dispatcher skips events that nobody subscribed to without writing a row, and starts at the head of the log', async () => {
-    const bank = await openBank(api);
-    const account = await bank.account();
-    await emit(api, { account }, 5);
-    const own = { ...(await hooked(api, ['payout.failed'], bank)), account };
-    await emit(api, own, 3_000, 'transfer.rejected');
-    await emit(api, own, 2, 'payout.failed');
-    await emit(api, own, 1, 'payout.completed');
-    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 2);
-    assert.equal((await deliveriesOf(api, own.id)).length, 2);
-    assert.equal((await endpointOf(api, own.id)).cursorSequence, 3_008n);
+  it('a run of the dispatcher sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 40);
+    const ana = proven(
+      await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }),
+    );
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const running = dispatched(partsOf(api, receiver), own.id);
+    await until('eight are on their way', () => arrivedAt(own).length === 8);
+    assert.equal(await pause(api.core, own.id, ana), true);
+    // Longer than a turn of a run, which then reads the endpoint again.
+    await sleep(1_200);
+    gate.open(200);
+    assert.deepEqual(await running, { ended: 'held', attempts: 8 });
+    const held = await dispatched(partsOf(api, receiver), own.id);
+    assert.deepEqual([held, arrivedAt(own).length], [{ ended: 'held', attempts: 0 }, 8]);
+    receiver.reply = () => 200;
+    assert.equal(await resume(api.core, own.id, ana), true);
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 32);
   });
 });
