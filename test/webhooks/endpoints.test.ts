@@ -25,7 +25,6 @@ import {
   walk,
 } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
-import { isCommit, Proxy } from '../support/proxy.js';
 import { FakeReceiver, Gate, sign } from '../support/receiver.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { newUrl, register, until } from './support.js';
@@ -196,40 +195,6 @@ describe('webhook endpoints', () => {
       assert.equal(answers.filter(({ json }) => 'secret' in json).length, 1);
       assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
     });
-  });
-
-  it('webhook endpoints whose COMMIT is not answered exist or not, never twice: the key tells', async () => {
-    const proxy = await Proxy.open(db.url);
-    const cut = await startTestApi(
-      { url: proxy.through(db.url) },
-      { COMMAND_TIMEOUT_MS: '1500' },
-      { receiver },
-    );
-    try {
-      for (let round = 0; round < 6; round += 1) {
-        const [key, body] = [randomUUID(), good()];
-        const fate = (['cut_before', 'cut_after', 'cut_racing'] as const)[round % 3]!;
-        let isArmed = true;
-        proxy.fateOf = (data) => {
-          if (!isArmed || !isCommit(data)) return 'pass';
-          isArmed = false;
-          return fate;
-        };
-        const first = await cut.request('POST', PATH, { token: bank.token, body, key });
-        assert([201, 503].includes(first.status), first.text);
-        // What has happened is found and told, with the secret.
-        if (fate === 'cut_after') assert.match(text(answered(first, 201).json.secret), /^whsec_/);
-        const again = await post(body, key);
-        assert([200, 201].includes(again.status), again.text);
-        if (first.status === 201)
-          assert.deepEqual([again.status, again.json.id], [200, first.json.id]);
-        answered(await bank.request('DELETE', `${PATH}/${text(again.json.id)}`), 204);
-      }
-      assert.deepEqual(await walk(bank, PATH), []);
-    } finally {
-      await cut.stop();
-      await proxy.close();
-    }
   });
 
   it('webhook endpoints that are deleted are gone, and deleting one again is not an error', async () => {
