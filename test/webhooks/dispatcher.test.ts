@@ -352,11 +352,11 @@ describe('the dispatcher of a worker', () => {
     assert.equal(await pause(api.core, own.id, ana), true);
     // Longer than a turn of a run, which then reads the endpoint again.
     await sleep(1_200);
+    receiver.reply = () => 200;
     gate.open(200);
     assert.deepEqual(await running, { ended: 'held', attempts: 8 });
     const held = await dispatched(partsOf(api, receiver), own.id);
     assert.deepEqual([held, arrivedAt(own).length], [{ ended: 'held', attempts: 0 }, 8]);
-    receiver.reply = () => 200;
     assert.equal(await resume(api.core, own.id, ana), true);
     assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 32);
   });
