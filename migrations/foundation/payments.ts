@@ -64,7 +64,7 @@ export const PAYMENTS = [
   `CREATE TABLE payout_rail_events (
     id ${ID}, payout_id ${ID_OR_NULL}, rail ${ascii(40)} NOT NULL,
     kind ENUM('submission', 'inquiry', 'callback', 'statement', 'resolution', 'void') NOT NULL,
-    said ENUM('accepted', 'completed', 'failed', 'returned', 'unknown', 'voided') NULL,
+    reported ENUM('accepted', 'completed', 'failed', 'returned', 'unknown', 'voided') NULL,
     effect ${ascii(20)} NOT NULL, callback_id ${ascii(60)} NULL, rail_reference ${ascii(64)} NULL,
     failure_code ${ascii(40)} NULL, attempt INT NULL, at ${TIME},
     PRIMARY KEY (id), KEY at (at), KEY payout (payout_id, id), KEY rail (rail, at)) ${TABLE}`,
@@ -96,8 +96,8 @@ export const PAYMENTS = [
     attempts INT NOT NULL, attempted_at ${TIME_OR_NULL}, failed_at ${TIME_OR_NULL},
     ended_at ${TIME_OR_NULL}, returned_at ${TIME_OR_NULL}, stuck_since ${TIME_OR_NULL},
     stuck_reason ENUM('no_outcome', 'contradiction', 'account_closed', 'overflow') NULL,
-    ask_at ${TIME_OR_NULL},
-    PRIMARY KEY (id), KEY asking (rail, ask_at), KEY ended (rail, ended_at),
+    next_poll_at ${TIME_OR_NULL},
+    PRIMARY KEY (id), KEY polling (rail, next_poll_at), KEY ended (rail, ended_at),
     KEY expiring (status, approval_expires_at), KEY returned (rail, returned_at),
     KEY source (source_account_id, created_at, id), KEY status (tenant_id, status, created_at, id),
     KEY stuck (stuck_since), KEY submitted (status, submitted_at),
@@ -124,7 +124,7 @@ export const PAYMENTS = [
     rail ${ascii(40)} NOT NULL, state ENUM('closed', 'open', 'half_open') NOT NULL, since ${TIME},
     failures INT NOT NULL, last_payout_id ${ID_OR_NULL}, last_failure VARCHAR(200) NULL,
     last_failure_at ${TIME_OR_NULL}, probes INT NOT NULL, probe_at ${TIME_OR_NULL},
-    wake_at ${TIME_OR_NULL},
+    resume_at ${TIME_OR_NULL},
     PRIMARY KEY (rail)) ${TABLE}`,
   `CREATE TABLE payout_statement_lines (
     statement_id ${ID}, number INT NOT NULL, rail ${ascii(40)} NOT NULL, payout_key ${ID},

@@ -21,7 +21,7 @@ const PROBE_AFTER_MS = 10_000;
 
 export function newBreaker(rail: string, now: Instant): RailBreaker {
   const noFailure = { failures: 0, lastPayoutId: null, lastFailure: null, lastFailureAt: null };
-  const noProbe = { probes: 0, probeAt: null, wakeAt: null };
+  const noProbe = { probes: 0, probeAt: null, resumeAt: null };
   return { rail, state: 'closed', since: now, ...noFailure, ...noProbe };
 }
 
@@ -43,7 +43,7 @@ function afterFailure(
   const { since, probes } = isFirst ? { since: now, probes: 0 } : before;
   const factor = Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(probes, 10));
   const probeAt = instant(now + probeAfterMs * factor);
-  return { ...failed, state: 'open', since, probes, probeAt, wakeAt: null };
+  return { ...failed, state: 'open', since, probes, probeAt, resumeAt: null };
 }
 
 /** How long after a rail's first response its waiting payouts are resumed. */
@@ -52,8 +52,8 @@ export const RESUMES_AFTER_MS = 2_000;
 function afterResponse(before: RailBreaker, now: Instant): RailBreaker {
   if (before.state === 'closed') return { ...before, failures: 0, lastPayoutId: null };
   const { lastFailure, lastFailureAt } = before;
-  const wakeAt = instant(now + RESUMES_AFTER_MS);
-  return { ...newBreaker(before.rail, now), lastFailure, lastFailureAt, wakeAt };
+  const resumeAt = instant(now + RESUMES_AFTER_MS);
+  return { ...newBreaker(before.rail, now), lastFailure, lastFailureAt, resumeAt };
 }
 
 interface BreakerObserver {
@@ -114,11 +114,11 @@ export class RailBreakers {
   /** Returns when the rail's payouts were due to be resumed; null if they are not due. */
   async resumesAt(rail: string): Promise<Instant | null> {
     const row = await this.find(rail);
-    return row?.state === 'closed' && this.isDue(row.wakeAt) ? row.wakeAt : null;
+    return row?.state === 'closed' && this.isDue(row.resumeAt) ? row.resumeAt : null;
   }
 
-  async resumed(rail: string, wakeAt: Instant): Promise<void> {
-    await this.update(rail, 'wake_at=NULL', `wake_at=${time.literal(wakeAt)}`);
+  async resumed(rail: string, resumeAt: Instant): Promise<void> {
+    await this.update(rail, 'resume_at=NULL', `resume_at=${time.literal(resumeAt)}`);
   }
 
   private isDue(at: Instant | null): boolean {

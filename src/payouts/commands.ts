@@ -80,7 +80,7 @@ export function railEvent(
   report: Omit<Report, 'status'> | null = null,
 ): PayoutRailEvent {
   return {
-    ...{ id, payoutId, rail, said: null, callbackId: null, attempt: null },
+    ...{ id, payoutId, rail, reported: null, callbackId: null, attempt: null },
     railReference: report?.reference ?? null,
     failureCode: report?.failureCode ?? null,
     ...what,

@@ -23,7 +23,7 @@ import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import { payoutEvent, workflowEntry } from './commands.js';
 import { chooseRail, type RailRoute } from './rails/rail.js';
-import { afterProgress, givenBack, nextInstant } from './rules.js';
+import { afterProgress, releaseWrites, nextInstant } from './rules.js';
 
 export interface CreatePayout extends Command {
   readonly payoutId: Uuid;
@@ -155,7 +155,7 @@ function rejected(
   const endedAt = nextInstant(payout, state.at);
   const ended: Payout = { ...payout, status: 'rejected', endedAt, rejectionCode, rejectionReason };
   const events = [payoutEvent('payout.rejected', ended)];
-  return { ended, writes: { ...givenBack(ended), events } };
+  return { ended, writes: { ...releaseWrites(ended), events } };
 }
 
 const EXPIRED = { failureCode: 'approval_expired', failureMessage: 'it was not approved in time' };
@@ -164,5 +164,5 @@ function canceled(payout: Payout, state: LockedState): Ending<Payout> {
   const endedAt = nextInstant(payout, state.at);
   const ended: Payout = { ...afterProgress(payout), endedAt, status: 'canceled' };
   const events = [payoutEvent('payout.canceled', ended)];
-  return { ended, writes: { ...givenBack(ended), events } };
+  return { ended, writes: { ...releaseWrites(ended), events } };
 }

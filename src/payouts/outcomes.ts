@@ -23,7 +23,7 @@ import {
 import {
   afterProgress,
   flagged,
-  givenBack,
+  releaseWrites,
   nextInstant,
   NOT_FLAGGED,
   payoutPosting,
@@ -74,7 +74,7 @@ function decideReport(command: ReportPayout, payout: Payout, state: LockedState)
     ? unposted(payout, report, state)
     : keepFlag(intended, payout, state);
   const recorded = isTooLarge ? 'noted' : recordedAs(effect);
-  const what = { kind, said: report.status, effect: recorded, callbackId, at: state.at };
+  const what = { kind, reported: report.status, effect: recorded, callbackId, at: state.at };
   const rows: RowWrite[] = [insertRailEvent(command.eventId, settled, what, report)];
   if (settled !== payout) rows.push(changeRow(payouts, settled));
   if (settled !== payout && outboxId !== null)
@@ -194,7 +194,7 @@ function failed(payout: Payout, code: Report['failureCode'], state: LockedState)
   const settled = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   return {
     settled,
-    writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] },
+    writes: { ...releaseWrites(settled), events: [payoutEvent('payout.failed', settled)] },
   };
 }
 

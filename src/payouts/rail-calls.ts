@@ -118,12 +118,12 @@ export class RailCalls {
 
   /** Applies the response to a call. Throws ApiError not_found, ledger_unavailable. */
   async report(payout: Payout, kind: RailCall, report: Report): Promise<Payout> {
-    const { status: said, reference } = report;
+    const { status: reported, reference } = report;
     // A completed payout is polled many times, so a report without an effect locks no account.
     const isPaid = payout.status === 'completed' || payout.status === 'returned';
     const isSame = isPaid && reference === payout.railReference;
     if (isSame && effectOf(payout, report, 'rail') === 'duplicate') {
-      await this.record(payout, { kind, effect: 'duplicate', said }, report);
+      await this.record(payout, { kind, effect: 'duplicate', reported }, report);
       return payout;
     }
     const command = { ...railCommand(payout), kind, report, callbackId: null, outboxId: null };

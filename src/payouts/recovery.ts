@@ -62,7 +62,7 @@ export class RailRecovery {
     const { calls, queue } = this.deps;
     const inProgress = `status='in_progress'`;
     const known =
-      (await this.first(rail, 'asking', 'ask_at IS NOT NULL ORDER BY ask_at DESC')) ??
+      (await this.first(rail, 'polling', 'next_poll_at IS NOT NULL ORDER BY next_poll_at DESC')) ??
       (await this.first(
         rail,
         'submitted',

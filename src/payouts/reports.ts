@@ -23,7 +23,7 @@ const CONFLICTS = { effect: 'conflict' } as const;
 const RESOLVED_LINES = { kind: 'statement', effect: 'settled' } as const;
 /** Payments that were reported and could not be posted. */
 const UNPOSTED = (['completed', 'returned'] as const).map(
-  (said) => ({ effect: 'noted', said }) as const,
+  (reported) => ({ effect: 'noted', reported }) as const,
 );
 
 /** Returns the rows that the functions below read under the account's lock. */
@@ -64,7 +64,7 @@ export function openLines(payout: Payout, state: LockedState): readonly PayoutSt
   const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
   return currentLines(payout, state).filter(({ status, reference }) => {
     const index = resolved.findIndex(
-      ({ said, railReference }) => said === status && railReference === reference,
+      ({ reported, railReference }) => reported === status && railReference === reference,
     );
     // Each resolution counts for one line: an equal line of another day may be another payment.
     if (index >= 0) resolved.splice(index, 1);
@@ -99,7 +99,8 @@ function hasPaymentReport(
   return [CONFLICTS, ...UNPOSTED]
     .flatMap((of) => state.rows(payoutRailEvents, { payoutId, ...of }))
     .some(
-      ({ kind, said }) => kind !== 'statement' && (said === 'completed' || said === 'returned'),
+      ({ kind, reported }) =>
+        kind !== 'statement' && (reported === 'completed' || reported === 'returned'),
     );
 }
 
@@ -111,11 +112,12 @@ export function isTaken(payout: Payout, state: LockedState): boolean {
     railReference !== null ||
     rows(LISTED).length > 0 ||
     openLines(payout, state).length > 0 ||
-    (stuckReason === 'contradiction' && rows(CONFLICTS).some(({ said }) => said !== 'unknown'))
+    (stuckReason === 'contradiction' &&
+      rows(CONFLICTS).some(({ reported }) => reported !== 'unknown'))
   );
 }
 
-type Contrary = Pick<PayoutRailEvent, 'said' | 'railReference'>;
+type Contrary = Pick<PayoutRailEvent, 'reported' | 'railReference'>;
 
 export function countContradictions(payout: Payout, state: LockedState): number {
   const events = [LISTED, CONFLICTS].flatMap((of) =>
@@ -140,7 +142,7 @@ function countDifferent(
   lines: readonly PayoutStatementLine[],
 ): number {
   const all = [
-    ...events.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`),
+    ...events.map(({ reported, railReference }) => `${reported ?? ''} ${railReference ?? ''}`),
     ...lines.map(({ status, reference }) => `${status} ${reference ?? ''}`),
   ];
   return new Set(all).size;
@@ -158,7 +160,7 @@ export async function isResolved(
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
       ON r.payout_id=e.payout_id AND r.status='applied' AND e.at<=r.decided_at
-     WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
+     WHERE e.payout_id=${uuid.literal(id)} AND e.reported=${literal(payoutRailEvents, 'reported', status)}
        AND e.rail_reference<=>${literal(payoutRailEvents, 'railReference', reference)}
        AND e.kind NOT IN ('resolution','statement') AND e.effect NOT IN ('replayed','noted') LIMIT 1`,
   );

@@ -163,16 +163,16 @@ function resolvedReports(
   state: LockedState,
 ): RowWrite[] {
   const { at } = state;
-  const [said, effect] =
+  const [reported, effect] =
     outcome === 'unchanged' ? ([null, 'noted'] as const) : ([outcome, 'applied'] as const);
-  const rows = [insertRailEvent(eventId, settled, { kind: 'resolution', said, effect, at })];
+  const rows = [insertRailEvent(eventId, settled, { kind: 'resolution', reported, effect, at })];
   if (release?.by === 'void') {
     const { report } = release;
-    const what = { kind: 'void', said: report.status, effect: 'applied', at } as const;
+    const what = { kind: 'void', reported: report.status, effect: 'applied', at } as const;
     rows.push(insertRailEvent(release.eventId, settled, what, report));
   }
   for (const { status, reference } of openLines(facts, state)) {
-    const line = { kind: 'statement', said: status, effect: 'settled', at } as const;
+    const line = { kind: 'statement', reported: status, effect: 'settled', at } as const;
     rows.push(insertRailEvent(newId(), settled, line, { reference, failureCode: null }));
   }
   return rows;

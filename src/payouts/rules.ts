@@ -110,7 +110,7 @@ export function releasedHold({ id, raw, feeRaw }: Payout): HoldChange {
 }
 
 /** Releases the hold and restores the month's allowance, because nothing leaves. */
-export function givenBack(payout: Payout): Writes {
+export function releaseWrites(payout: Payout): Writes {
   const { sourceAccountId: accountId, asset, limitMonth: month, raw } = payout;
   return { holds: [releasedHold(payout)], months: [{ accountId, asset, month, raw: -raw }] };
 }
@@ -126,7 +126,7 @@ export function afterProgress(payout: Payout): Payout {
 
 /** Sets the time of the next poll. The poller applies the rail's own return window. */
 export function scheduled(payout: Payout, { at }: LockedState): Payout {
-  return { ...payout, askAt: nextPoll(payout, at, Number.POSITIVE_INFINITY) };
+  return { ...payout, nextPollAt: nextPoll(payout, at, Number.POSITIVE_INFINITY) };
 }
 
 /** Flags a payout. A flagged one keeps its time, and never gets a lesser reason. */

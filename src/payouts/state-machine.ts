@@ -1,4 +1,4 @@
-import type { Payout, PayoutStatus, RAIL_WORDS } from '../db/entities/payouts.js';
+import type { Payout, PayoutStatus, REPORT_STATUSES } from '../db/entities/payouts.js';
 
 /** The effects of reports on payouts. Pure. A test compares them with docs/payouts.md. */
 
@@ -7,7 +7,7 @@ export const REPORTERS = ['rail', 'statement', 'staff'] as const;
 type Reporter = (typeof REPORTERS)[number];
 
 /** `unknown`: the rail never received the payout. `unchanged`: the payout is right as it is. */
-export type ReportStatus = (typeof RAIL_WORDS)[number] | 'unchanged';
+export type ReportStatus = (typeof REPORT_STATUSES)[number] | 'unchanged';
 
 export type Effect =
   | 'record'

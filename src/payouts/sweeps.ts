@@ -36,15 +36,15 @@ export class StatusPoller {
       const now = clock();
       const rows = await transaction.list(
         payouts,
-        `FORCE INDEX (asking)
-         WHERE rail=${literal(payouts, 'rail', rail)} AND ask_at<=${time.literal(now)}
-         ORDER BY ask_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
+        `FORCE INDEX (polling)
+         WHERE rail=${literal(payouts, 'rail', rail)} AND next_poll_at<=${time.literal(now)}
+         ORDER BY next_poll_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
       );
       if (rows.length === 0) return [];
-      const askAt = instant(now + LEASE_MS);
+      const nextPollAt = instant(now + LEASE_MS);
       const id = rows.map((row) => row.id);
-      await transaction.execute(updateSql(payouts, { askAt }, { id }));
-      return rows.map((row) => ({ ...row, askAt }));
+      await transaction.execute(updateSql(payouts, { nextPollAt }, { id }));
+      return rows.map((row) => ({ ...row, nextPollAt }));
     });
   }
 
@@ -54,10 +54,10 @@ export class StatusPoller {
     const now = clock();
     const usual = nextPoll(payout, now, this.windowMs(payout.rail));
     const next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
-    const at = (value: Instant | null): string => literal(payouts, 'askAt', value);
-    // If the payout has changed since, that change has set `ask_at`, which stays.
-    const sql = `UPDATE payouts SET ask_at=${at(next)}
-      WHERE id=${uuid.literal(payout.id)} AND ask_at<=>${at(before.askAt)}`;
+    const at = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
+    // If the payout has changed since, that change has set `next_poll_at`, which stays.
+    const sql = `UPDATE payouts SET next_poll_at=${at(next)}
+      WHERE id=${uuid.literal(payout.id)} AND next_poll_at<=>${at(before.nextPollAt)}`;
     await transact(database, (transaction) => transaction.execute(sql));
   }
 }

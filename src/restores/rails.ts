@@ -41,7 +41,7 @@ export async function railsEverSeen(reader: Reader): Promise<readonly string[]> 
   for (;;) {
     // One row per step, because DISTINCT may read the whole index.
     const [next] = await reader.query(
-      `SELECT rail FROM payouts FORCE INDEX (asking) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
+      `SELECT rail FROM payouts FORCE INDEX (polling) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
        ORDER BY rail LIMIT 1`,
     );
     if (next === undefined) break;

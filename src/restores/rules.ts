@@ -35,15 +35,18 @@ export type FindingKind = RestoreFinding['kind'];
 /** Returns how a payout differs from its rail's report, which is null if the rail has none. */
 export function findingOf(
   payout: Pick<Payout, 'status' | 'asset' | 'raw' | 'railReference'>,
-  said: (Pick<ListedPayment, 'status'> & Partial<Pick<ListedPayment, 'amount'>>) | null,
+  reported: (Pick<ListedPayment, 'status'> & Partial<Pick<ListedPayment, 'amount'>>) | null,
 ): FindingKind | null {
   const { status, asset, raw, railReference } = payout;
-  if (said === null) return railReference === null ? null : 'not_paid_there';
-  if (said.amount !== undefined && (said.amount.raw !== raw || said.amount.asset !== asset))
+  if (reported === null) return railReference === null ? null : 'not_paid_there';
+  if (
+    reported.amount !== undefined &&
+    (reported.amount.raw !== raw || reported.amount.asset !== asset)
+  )
     return 'amount';
   if (status === 'approved' || status === 'in_progress') return 'goes_on';
   const isUnsent = status === 'pending_approval' || status === 'rejected' || status === 'canceled';
-  return isUnsent && TAKEN.includes(said.status) ? 'approval_lost' : null;
+  return isUnsent && TAKEN.includes(reported.status) ? 'approval_lost' : null;
 }
 
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {

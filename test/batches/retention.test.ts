@@ -131,7 +131,7 @@ describe('what is kept of what rails said', () => {
     const rail = `kept-${randomUUID().slice(0, 8)}`;
     const insert = (at: string): Promise<number> =>
       db.change(
-        `INSERT INTO payout_rail_events (id, payout_id, rail, kind, said, effect, at)
+        `INSERT INTO payout_rail_events (id, payout_id, rail, kind, reported, effect, at)
          VALUES (${idLiteral(randomUUID())}, NULL, '${rail}', 'callback', NULL, 'unknown_payout', '${at}')`,
       );
     await insert('2020-01-01 00:00:00.000');

@@ -281,7 +281,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   // Its last orders have arrived, and their outcome is known.
   await gateway.calm();
   await db.change(
-    `UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`,
+    `UPDATE payouts SET next_poll_at='2020-01-01' WHERE rail='${RAIL}' AND next_poll_at IS NOT NULL`,
   );
   while ((await deps.poller.pollDue(RAIL, AT_ONCE)) > 0);
 }

@@ -26,7 +26,7 @@ const said = (
   effect: string,
   reference = "'R-1'",
 ): string =>
-  `INSERT INTO payout_rail_events (id, payout_id, rail, kind, said, effect, rail_reference, at)
+  `INSERT INTO payout_rail_events (id, payout_id, rail, kind, reported, effect, rail_reference, at)
    VALUES (${idLiteral(newId())}, ${idLiteral(payoutId)}, 'simulated', '${kind}', '${word}', '${effect}', ${reference},
      UTC_TIMESTAMP(3) + INTERVAL 1 SECOND)`;
 /** A line in the statement of a day, loaded an hour ago, and what the service recorded of it. */

@@ -17,7 +17,7 @@ import {
   type PayoutBank,
   railsOf,
   rowOf,
-  saidOf,
+  railEventsOf,
 } from './support.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
@@ -60,7 +60,7 @@ describe('a rail that does not answer', () => {
     assert.equal((await queue.poll(ids[0]!)).isHeld, true);
     assert.equal(rail.given.length, 3);
     assert.equal(rail.asked.length, 0);
-    assert.deepEqual(await saidOf(db, last), []);
+    assert.deepEqual(await railEventsOf(db, last), []);
     assert.equal((await balanceOf(db.database, own.source.id)).held, 4n * LEAST);
   });
 
@@ -114,9 +114,9 @@ describe('a rail that does not answer', () => {
     later(1_001);
     await recovery.probeDue('simulated');
     assert.deepEqual(rail.asked, [ids[0]]);
-    const { state, failures, wakeAt } = await breaker();
+    const { state, failures, resumeAt } = await breaker();
     assert.deepEqual([state, failures], ['closed', 0]);
-    assert.notEqual(wakeAt, null);
+    assert.notEqual(resumeAt, null);
     // Another worker may take it for silent for some moments more, and hold what comes in them.
     const [held] = await pay(1);
     await db.change(`DELETE FROM outbox`);
@@ -135,7 +135,7 @@ describe('a rail that does not answer', () => {
       ),
       [...ids.slice(1), held].toSorted(),
     );
-    assert.equal((await breaker()).wakeAt, null);
+    assert.equal((await breaker()).resumeAt, null);
     later(1_000);
     assert.equal((await queue.submit(waiting)).isHeld, false);
     assert.equal((await rowOf(db, waiting)).status, 'completed');

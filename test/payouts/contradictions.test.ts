@@ -13,7 +13,7 @@ import {
   usePayouts,
   resolve,
   rowOf,
-  saidOf,
+  railEventsOf,
   statusesOf,
 } from './support.js';
 
@@ -130,7 +130,7 @@ describe('a rail that contradicts the end we know', () => {
     assert.equal(await tell('completed', null, 'R-1'), 'conflict');
     await resolve(rails, db, id, 'unchanged');
     assert.equal(await tell('accepted', null, 'R-1'), 'settled');
-    assert.equal((await rowOf(db, id)).askAt, null);
+    assert.equal((await rowOf(db, id)).nextPollAt, null);
     await assertSameStory(own, id);
   });
 
@@ -182,7 +182,7 @@ describe('a rail that contradicts the end we know', () => {
       assert(await isStuck());
       assert.equal((await rowOf(db, id)).status, 'failed');
       assert.deepEqual(
-        (await saidOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
+        (await railEventsOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
         ['submission sent', 'submission applied', 'callback conflict'],
       );
     });

@@ -21,7 +21,7 @@ import {
   type PayoutBank,
   railsOf,
   rowOf,
-  saidOf,
+  railEventsOf,
   statusesOf,
   TEST_KEYRING,
   untilStatus,
@@ -88,7 +88,7 @@ describe('the HTTP rail', () => {
       for (const id of [failed, returned, done]) {
         await assertSameStory(own, id);
         assert(
-          (await saidOf(db, id)).some(
+          (await railEventsOf(db, id)).some(
             ({ kind, effect }) => kind === 'callback' && effect === 'applied',
           ),
         );
@@ -210,7 +210,9 @@ describe('the HTTP rail', () => {
       railHeaders(KEY, { method: 'POST', path, body: Buffer.from(body) }, instant(at));
     const call = (body: string) => post(body, sign(body));
     const effects = async () =>
-      (await saidOf(db, id)).filter(({ kind }) => kind === 'callback').map((one) => one.effect);
+      (await railEventsOf(db, id))
+        .filter(({ kind }) => kind === 'callback')
+        .map((one) => one.effect);
     /** All that was written down of this rail. */
     const rowsOf = async (): Promise<number> =>
       (await db.database.reader.select(payoutRailEvents, { rail: RAIL })).length;

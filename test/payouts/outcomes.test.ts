@@ -15,7 +15,7 @@ import {
   railsOf,
   usePayouts,
   rowOf,
-  saidOf,
+  railEventsOf,
   statusesOf,
 } from './support.js';
 
@@ -142,7 +142,7 @@ describe('an approved payout', () => {
     assert.equal((await submissions.poll(id)).payout.status, 'completed');
     assert.equal(rail.given.length, 1);
     assert.deepEqual(
-      (await saidOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
+      (await railEventsOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
       [
         'submission sent',
         'submission no_answer',
@@ -190,22 +190,22 @@ describe('an approved payout', () => {
     const rail = new ScriptedRail(say('completed'), say('completed'), say('returned'));
     let now: Clock = systemClock;
     const { submissions, poller } = railsOf(db, { rail, clock: () => now() });
-    await db.change('UPDATE payouts SET ask_at=NULL WHERE ask_at IS NOT NULL');
+    await db.change('UPDATE payouts SET next_poll_at=NULL WHERE next_poll_at IS NOT NULL');
     const id = await own.pay();
     await submissions.submit(id);
     for (const [hours, status] of [
       [1, 'completed'],
       [2, 'returned'],
     ] as const) {
-      const { askAt, endedAt } = await rowOf(db, id);
-      assert.equal(askAt! - endedAt!, hours * 3_600_000);
-      now = () => instant(askAt! - 1);
+      const { nextPollAt, endedAt } = await rowOf(db, id);
+      assert.equal(nextPollAt! - endedAt!, hours * 3_600_000);
+      now = () => instant(nextPollAt! - 1);
       assert.equal(await poller.pollDue('simulated', 10), 0);
-      now = () => askAt!;
+      now = () => nextPollAt!;
       assert.equal(await poller.pollDue('simulated', 10), 1);
       assert.equal((await rowOf(db, id)).status, status);
     }
-    assert.equal((await rowOf(db, id)).askAt, null);
+    assert.equal((await rowOf(db, id)).nextPollAt, null);
     assert.equal((await balanceOf(db.database, own.source.id)).available, 10_000n * LEAST);
     await assertSameStory(own, id);
   });

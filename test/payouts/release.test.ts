@@ -19,7 +19,7 @@ import {
   railsOf,
   resolve,
   rowOf,
-  saidOf,
+  railEventsOf,
   seen,
 } from './support.js';
 
@@ -73,7 +73,9 @@ describe('an outcome that gives money back', () => {
   const reject = async ({ writer }: Rails, who = 'leo') =>
     rejectResolution(writer, await seen(db, id), someone(who));
   const words = async () =>
-    (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
+    (await railEventsOf(db, id)).map(
+      ({ kind, reported, effect }) => `${kind} ${reported ?? '-'} ${effect}`,
+    );
 
   it("an outcome that gives money back needs the rail's word that it will never pay, which is recorded with it", async () => {
     const { rail, rails } = await silent(VOIDED);

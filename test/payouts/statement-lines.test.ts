@@ -13,7 +13,7 @@ import { answered, LEAST } from '../support/bank.js';
 import { type TestDatabase } from '../support/database.js';
 import { balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { type Answer, say } from './scripted-rail.js';
-import { type PayoutBank, usePayouts, resolve, rowOf, saidOf, seen } from './support.js';
+import { type PayoutBank, usePayouts, resolve, rowOf, railEventsOf, seen } from './support.js';
 
 const RAIL = 'http:lines';
 const DAY_MS = 86_400_000;
@@ -215,7 +215,7 @@ describe('a line of a statement', () => {
     );
     assert.deepEqual((await rowOf(db, id)).status, 'in_progress');
     assert(
-      !(await saidOf(db, id)).some(({ kind }) => kind === 'void'),
+      !(await railEventsOf(db, id)).some(({ kind }) => kind === 'void'),
       'the rail was asked to void',
     );
   });

@@ -14,7 +14,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, railEventsOf } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -104,9 +104,9 @@ describe('the statements of a rail', () => {
     differences.map(({ difference, payoutId }) => `${difference} ${payoutId ?? 'day'}`);
   const stuck = async (id: Uuid) => (await rowOf(db, id)).stuckReason;
   const fromStatements = async (id: Uuid): Promise<string[]> =>
-    (await saidOf(db, id))
+    (await railEventsOf(db, id))
       .filter(({ kind }) => kind === 'statement')
-      .map(({ said, effect, railReference }) => `${said} ${effect} ${railReference}`);
+      .map(({ reported, effect, railReference }) => `${reported} ${effect} ${railReference}`);
   const stored = async () => {
     const named = `rail='${railOf(country)}'`;
     const [statements] = await db.sql(`SELECT COUNT(*) AS n FROM payout_statements WHERE ${named}`);

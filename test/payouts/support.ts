@@ -224,7 +224,7 @@ export async function rowOf(
 }
 
 /** What was said about it between us and its rail, oldest first. */
-export function saidOf(
+export function railEventsOf(
   { database }: Pick<TestDatabase, 'database'>,
   payoutId: Uuid,
 ): Promise<PayoutRailEvent[]> {

@@ -38,7 +38,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     await closeAccount(db.deps, own.source.id, { reason: 'it moved away', actor: TEST_ACTOR });
     assert.equal(await tell(id, 'returned', 'account_blocked'), 'applied');
     assert.deepEqual(await standing(id), ['returned', 'account_closed']);
-    assert.equal((await rowOf(db, id)).askAt, null);
+    assert.equal((await rowOf(db, id)).nextPollAt, null);
     assert.deepEqual(await balance(own.source.id), { available: all, held: 0n });
     assert.deepEqual(
       (await findings(db.database)).map(({ check, subject }) => [check, subject]),
@@ -84,7 +84,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     await adjust(own.source, 'in', room);
     assert.equal(await tell(id, 'returned', 'account_closed'), 'noted');
     assert.deepEqual(await standing(id), ['completed', 'overflow']);
-    assert((await rowOf(db, id)).askAt !== null);
+    assert((await rowOf(db, id)).nextPollAt !== null);
     await adjust(own.source, 'out', room);
     assert.equal(await tell(id, 'returned', 'account_closed'), 'applied');
     assert.deepEqual(await standing(id), ['returned', null]);

@@ -15,7 +15,7 @@ import {
   type PayoutBank,
   railsOf,
   rowOf,
-  saidOf,
+  railEventsOf,
 } from '../payouts/support.js';
 import type { TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
@@ -122,7 +122,7 @@ describe('finishing a restore', () => {
     assert.ok((await raiseContradictions(deps, restore.id, calls)) > 0);
     assert.equal(await raiseContradictions(deps, restore.id, calls), 0);
     assert.deepEqual(
-      (await saidOf(db, late)).map(({ kind, effect }) => [kind, effect]),
+      (await railEventsOf(db, late)).map(({ kind, effect }) => [kind, effect]),
       [['inquiry', 'conflict']],
     );
     answered(await own.act('approve', late), 200);

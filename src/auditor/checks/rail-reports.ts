@@ -10,7 +10,7 @@ import {
   payouts,
   type PayoutStatus,
   RAIL_EFFECTS,
-  RAIL_WORDS,
+  REPORT_STATUSES,
 } from '../../db/entities/payouts.js';
 import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { literals } from '../../db/statements.js';
@@ -19,7 +19,7 @@ import type { AuditRun, Check } from '../run.js';
 import { idList, ROWS_A_SLICE, scanTable } from '../scan.js';
 
 /** Reports of a rail that fit a payout in each state. */
-const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof RAIL_WORDS)[number][]>> = {
+const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof REPORT_STATUSES)[number][]>> = {
   pending_approval: ['unknown'],
   approved: ['unknown'],
   rejected: ['unknown'],
@@ -80,7 +80,7 @@ const parseTraces = rowParser({
   payoutId: uuid,
   given: integer,
   givenBefore: integer,
-  reported: integer,
+  applied: integer,
 });
 
 async function readTraces(
@@ -89,7 +89,7 @@ async function readTraces(
 ): Promise<ReadonlyMap<Uuid, ReturnType<typeof parseTraces>>> {
   const rows = await reader.query(
     `SELECT e.payout_id, COUNT(IF(e.effect='sent', 1, NULL)) AS given,
-       COUNT(IF(e.effect='applied', 1, NULL)) AS reported,
+       COUNT(IF(e.effect='applied', 1, NULL)) AS applied,
        COUNT(IF(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at), 1, NULL))
          AS given_before
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
@@ -104,10 +104,10 @@ function checkTraces(
   traces: ReturnType<typeof parseTraces> | undefined,
 ): void {
   if (traces === undefined) return;
-  const { given, givenBefore, reported } = traces;
+  const { given, givenBefore, applied } = traces;
   const isReturned = given > 0 && WITHOUT_ORDER.includes(status);
   // Retention removes older rows first: if the order still exists, so does a report of the outcome.
-  const isGuessed = givenBefore > 0 && reported === 0 && REPORTED.includes(status);
+  const isGuessed = givenBefore > 0 && applied === 0 && REPORTED.includes(status);
   audit.reportAll(`payout ${id}`, {
     payout_order: isReturned && `it is ${status}, but its rail received it and may pay it`,
     payout_outcome:
@@ -117,7 +117,7 @@ function checkTraces(
 
 const parseReport = rowParser({
   payoutId: uuid,
-  said: oneOf(RAIL_WORDS),
+  reported: oneOf(REPORT_STATUSES),
   railReference: nullable(string),
   effect: oneOf(RAIL_EFFECTS),
   firstAt: time,
@@ -131,11 +131,11 @@ async function readReports(
 ): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
   const genuine = literals(payoutRailEvents, 'effect', GENUINE);
   const rows = await reader.query(
-    `SELECT payout_id, said, rail_reference, effect, MIN(at) AS first_at
+    `SELECT payout_id, reported, rail_reference, effect, MIN(at) AS first_at
      FROM payout_rail_events FORCE INDEX (payout)
-     WHERE payout_id IN (${ids}) AND said IS NOT NULL AND kind<>'resolution'
+     WHERE payout_id IN (${ids}) AND reported IS NOT NULL AND kind<>'resolution'
        AND NOT (kind='statement' AND effect='noted') AND effect IN (${genuine})
-     GROUP BY payout_id, said, rail_reference, effect`,
+     GROUP BY payout_id, reported, rail_reference, effect`,
   );
   return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
 }
@@ -156,26 +156,26 @@ function checkReports(
   resolvedAt: Instant | undefined,
 ): void {
   for (const report of reports.filter((one) => contradicts(payout, one))) {
-    const { said, railReference } = report;
+    const { reported, railReference } = report;
     // The operators' decision also covers repetitions of the report.
-    if (isSettled(resolvedAt, timesOf(reports, said, railReference))) continue;
+    if (isSettled(resolvedAt, timesOf(reports, reported, railReference))) continue;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
     const named = railReference === null ? '' : ` as ${railReference}`;
     audit.report(
       'payout_rail_word',
       `payout ${payout.id}`,
-      `it is ${payout.status}${known}, its rail reported ${said}${named}, and it is not raised`,
+      `it is ${payout.status}${known}, its rail reported ${reported}${named}, and it is not raised`,
     );
   }
 }
 
 function timesOf(
   reports: readonly RailReport[],
-  said: string,
+  reported: string,
   railReference: string | null,
 ): Instant[] {
   return reports
-    .filter((one) => one.said === said && one.railReference === railReference)
+    .filter((one) => one.reported === reported && one.railReference === railReference)
     .map(({ firstAt }) => firstAt);
 }
 
@@ -185,7 +185,7 @@ function isSettled(resolvedAt: Instant | undefined, knownAt: readonly Instant[])
 
 const parseLine = rowParser({
   payoutId: uuid,
-  said: oneOf(LINE_STATUSES),
+  reported: oneOf(LINE_STATUSES),
   railReference: nullable(string),
   raw: bigint,
   asset,
@@ -203,7 +203,7 @@ async function readLines(
   before: Instant,
 ): Promise<ReadonlyMap<Uuid, readonly Line[]>> {
   const rows = await reader.query(
-    `SELECT p.id AS payout_id, l.status AS said, l.reference AS rail_reference, l.raw, l.asset,
+    `SELECT p.id AS payout_id, l.status AS reported, l.reference AS rail_reference, l.raw, l.asset,
        s.taken_at
      FROM payouts p JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id
      JOIN payout_statements s ON s.id=l.statement_id AND s.taken_at<${time.literal(before)}
@@ -219,14 +219,14 @@ function checkLines(
   reports: readonly RailReport[],
   resolvedAt: Instant | undefined,
 ): void {
-  for (const { said, railReference, raw, asset: ofAsset, takenAt } of lines) {
-    const isPaidAfterAll = said === 'failed' && payout.failedAt !== null;
+  for (const { reported, railReference, raw, asset: ofAsset, takenAt } of lines) {
+    const isPaidAfterAll = reported === 'failed' && payout.failedAt !== null;
     const isOther = raw !== payout.raw || ofAsset !== payout.asset;
-    const isContrary = contradicts(payout, { said, railReference, effect: 'noted' });
+    const isContrary = contradicts(payout, { reported, railReference, effect: 'noted' });
     if (!isOther && (isPaidAfterAll || !isContrary)) continue;
-    if (isSettled(resolvedAt, [takenAt, ...timesOf(reports, said, railReference)])) continue;
+    if (isSettled(resolvedAt, [takenAt, ...timesOf(reports, reported, railReference)])) continue;
     const named = railReference === null ? '' : ` as ${railReference}`;
-    const listed = `a statement of its rail lists ${said} ${raw} ${ofAsset}${named}`;
+    const listed = `a statement of its rail lists ${reported} ${raw} ${ofAsset}${named}`;
     const message = `it is ${payout.status}, ${listed}, and it is not raised`;
     audit.report('payout_rail_word', `payout ${payout.id}`, message);
   }
@@ -235,22 +235,22 @@ function checkLines(
 function releasedSql(ids: string): string {
   return `SELECT DISTINCT p.id
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
-     JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id AND l.status=e.said
+     JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id AND l.status=e.reported
        AND l.reference<=>e.rail_reference
      JOIN payout_statements s ON s.id=l.statement_id
      WHERE p.id IN (${ids}) AND p.status IN ('failed','rejected','canceled') AND ${IS_NEWEST}
        AND e.kind='statement' AND e.effect IN ('noted','conflict')
-       AND e.said IN ('completed','returned') AND e.at<p.ended_at
+       AND e.reported IN ('completed','returned') AND e.at<p.ended_at
        AND NOT EXISTS (SELECT 1 FROM payout_resolutions r FORCE INDEX (payout)
          WHERE r.payout_id=p.id AND r.status='applied' AND r.decided_at<=p.ended_at)`;
 }
 
 function contradicts(
   { status, railReference: known }: Payout,
-  { said, railReference, effect }: Pick<RailReport, 'said' | 'railReference' | 'effect'>,
+  { reported, railReference, effect }: Pick<RailReport, 'reported' | 'railReference' | 'effect'>,
 ): boolean {
-  if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
+  if (effect === 'conflict' || !AGREEING[status].includes(reported)) return true;
   // An acceptance before the failure agrees.
-  if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;
+  if (status === 'failed' && reported === 'accepted' && effect !== 'noted') return true;
   return railReference !== null && known !== null && railReference !== known;
 }

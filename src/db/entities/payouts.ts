@@ -54,11 +54,11 @@ export const payouts = defineTable(
     stuckSince: column.nullable(column.time),
     stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
     /** When its rail is next polled after its end; null for never. */
-    askAt: column.nullable(column.time),
+    nextPollAt: column.nullable(column.time),
   },
   {
     indexes: {
-      asking: ['rail', 'askAt'],
+      polling: ['rail', 'nextPollAt'],
       ended: ['rail', 'endedAt'],
       expiring: ['status', 'approvalExpiresAt'],
       returned: ['rail', 'returnedAt'],
@@ -93,7 +93,7 @@ const RAIL_EVENT_KINDS = [
   'void',
 ] as const;
 /** `unknown`: the rail never received the payout. `voided`: it will never pay. */
-export const RAIL_WORDS = [
+export const REPORT_STATUSES = [
   'accepted',
   'completed',
   'failed',
@@ -125,7 +125,7 @@ export const payoutRailEvents = defineTable(
     payoutId: column.nullable(column.uuid),
     rail: column.ascii(40),
     kind: column.oneOf(RAIL_EVENT_KINDS),
-    said: column.nullable(column.oneOf(RAIL_WORDS)),
+    reported: column.nullable(column.oneOf(REPORT_STATUSES)),
     effect: column.asciiEnum(RAIL_EFFECTS, 20),
     callbackId: column.nullable(column.ascii(60)),
     railReference: column.nullable(column.ascii(64)),

@@ -72,7 +72,7 @@ export const railBreakers = defineTable(
     /** During a probe, by when it must have a result. Null while closed. */
     probeAt: column.nullable(column.time),
     /** When waiting payouts are due to be notified after closing. Null if none remain. */
-    wakeAt: column.nullable(column.time),
+    resumeAt: column.nullable(column.time),
   },
   { key: ['rail'] },
 );

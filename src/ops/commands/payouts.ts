@@ -113,7 +113,7 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     rail_said: events.slice(-MAX_EVENTS).map(eventLine),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),
-    asked_next_at: toRfc3339(payout.askAt),
+    asked_next_at: toRfc3339(payout.nextPollAt),
     resolutions: resolutions.map(resolutionLine),
     workflow_id: payoutWorkflowId(id),
   });

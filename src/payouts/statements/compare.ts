@@ -179,13 +179,13 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   const { status, railReference, stuckReason } = command.facts;
   const isSame = payout.status === status && payout.stuckReason === stuckReason;
   if (!isSame || payout.railReference !== railReference) return refuse(CHANGED, false);
-  const { status: said, reference } = command.line;
+  const { status: reported, reference } = command.line;
   const report = { reference, failureCode: null };
   const effect = judge(command, payout, state);
   const resource =
     effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).settled;
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
-  const what = { kind: 'statement', said, effect: recorded, at: state.at } as const;
+  const what = { kind: 'statement', reported, effect: recorded, at: state.at } as const;
   const rows = [insertRailEvent(command.eventId, payout, what, report)];
   if (resource !== payout) rows.push(changeRow(payouts, resource));
   return accept(resource, { rows });

@@ -192,7 +192,7 @@ async function findUnmatched(
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))
-    for (const event of await reader.select(payoutRailEvents, { payoutId, said: 'failed' }))
+    for (const event of await reader.select(payoutRailEvents, { payoutId, reported: 'failed' }))
       if (event.payoutId !== null && event.kind !== 'resolution') found.add(event.payoutId);
   return found;
 }

@@ -83,9 +83,9 @@ export function attemptTable(
 
 export function railSection(reports: readonly PayoutRailEvent[], timeZone: string): Content {
   const rows = reports.map(
-    ({ at, kind, said, effect, railReference, attempt, callbackId }): readonly Fact[] => [
+    ({ at, kind, reported, effect, railReference, attempt, callbackId }): readonly Fact[] => [
       ['Message', kind],
-      ['Reported', said ?? 'nothing'],
+      ['Reported', reported ?? 'nothing'],
       ['Effect', endText(effect)],
       ['Attempt', attempt],
       ["Rail's reference", railReference],

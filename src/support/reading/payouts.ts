@@ -32,13 +32,13 @@ export function eventLine(event: PayoutRailEvent): string {
 
 function railEventText({
   kind,
-  said,
+  reported,
   effect,
   callbackId,
   railReference,
   attempt,
 }: PayoutRailEvent): string {
-  const what = said === null ? effect : `${said} (${effect})`;
+  const what = reported === null ? effect : `${reported} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;
   const numbered = attempt === null ? '' : `, attempt ${attempt}`;
   return `${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;

@@ -160,10 +160,10 @@ const REPORTS: Readonly<Record<PayoutRailEvent['kind'], string>> = {
 };
 
 /** Returns what was sent or reported, such as "Sent to the rail: no answer". */
-function reportText({ kind, said, effect }: PayoutRailEvent): string {
+function reportText({ kind, reported, effect }: PayoutRailEvent): string {
   if (effect === 'sent') return REPORTS[kind];
-  const answer = said === 'voided' ? 'confirmed' : (endText(said) ?? endText(effect) ?? '');
-  const isPlain = said === null || effect === 'applied' || effect === 'noted';
+  const answer = reported === 'voided' ? 'confirmed' : (endText(reported) ?? endText(effect) ?? '');
+  const isPlain = reported === null || effect === 'applied' || effect === 'noted';
   return `${REPORTS[kind]}: ${answer}${isPlain ? '' : ` (${endText(effect)})`}`;
 }
 
@@ -171,7 +171,7 @@ function reportText({ kind, said, effect }: PayoutRailEvent): string {
 function railText(reports: readonly PayoutRailEvent[]): string {
   const asked = reports.filter(({ kind }) => kind === 'inquiry').length;
   const sent = reports.filter(({ effect }) => effect === 'sent').length;
-  const answer = reports.some(({ said }) => said !== null) ? '' : ', no answer';
+  const answer = reports.some(({ reported }) => reported !== null) ? '' : ', no answer';
   return `sent ${counted(sent, 'time')}, asked ${counted(asked, 'time')}${answer}`;
 }
 
