@@ -52,7 +52,7 @@ module.exports = {
       to: { path: '^src/auditor/' },
     },
     reachesOnly(
-      'the-bridge-knows-no-feature',
+      'temporal-knows-no-feature',
       'temporal/ imports only db and core, and the shape of a row that the desk writes.',
       '^src/temporal/',
       ['^src/(temporal|db|core)/', '^src/ledger/writer/types'],

@@ -66,7 +66,7 @@ export function setHandlers<Action extends string>(handlers: Handlers<Action>): 
     let number = 0;
     const handle = (given: unknown): void | Promise<void> => {
       const content = { ...parseSignal(given), number: (number += 1) };
-      return onAction({ action, ...content, actId: newActionId((total += 1)) });
+      return onAction({ action, ...content, actionId: newActionId((total += 1)) });
     };
     const description = `${describe(action)}. ${SIGNED_INPUT}`;
     setHandler(defineSignal<[unknown]>(action), handle, { description });

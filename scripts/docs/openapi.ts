@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import {
   buildApi,
-  buildBridge,
+  buildTemporal,
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,
@@ -43,14 +43,14 @@ export async function describeApi({
   const config = readConfig({ ...UNUSED, BASE_URL, DOCS_URL });
   const logger = pino({ level: 'silent' });
   const core = buildCore(config, logger);
-  const bridge = buildBridge(config, core, logger);
+  const temporal = buildTemporal(config, core, logger);
   const sending = buildConfiguredSending(config);
-  const deps = buildWebhookParts(config, core, sending, bridge);
+  const deps = buildWebhookParts(config, core, sending, temporal);
   const tests = new TestDeliveries(deps, () => undefined);
-  const api = buildApi(config, core, bridge, { deps, tests });
+  const api = buildApi(config, core, temporal, { deps, tests });
   // Open resources would keep the process running.
-  await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
-  await Promise.all([core.database.close(), bridge.client.close()]);
+  await Promise.all([temporal.notifier.stop(), tests.stop(), sending.close()]);
+  await Promise.all([core.database.close(), temporal.client.close()]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
 }

@@ -76,28 +76,32 @@ export class Approvals<Row extends Approvable> {
     });
   }
 
-  /** Repeating an `actId` returns the first result. */
+  /** Repeating an `actionId` returns the first result. */
   performByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
     staff: StaffIdentity,
     reason: string,
-    actId: Uuid = newId(),
+    actionId: Uuid = newId(),
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'staff', staff };
     const what = { tenantId, resourceId, action, acting, reason: cleanReason(reason) };
-    return this.perform({ ...what, ...this.actionKey(resourceId, actId), notifiesWorkflow: true });
+    return this.perform({
+      ...what,
+      ...this.actionKey(resourceId, actionId),
+      notifiesWorkflow: true,
+    });
   }
 
   /**
    * Performs a signal's action. A malformed or unproven signal changes nothing and is recorded as
-   * refused. Throws ledger_unavailable; repeating the actId then returns the result.
+   * refused. Throws ledger_unavailable; repeating the actionId then returns the result.
    */
   async performSignal(
     signal: StaffActionSignal,
     signals: Pick<StaffSignals, 'verify'>,
   ): Promise<StaffActionResult> {
-    const { resourceId, action, actId } = signal;
+    const { resourceId, action, actionId } = signal;
     const row = await this.findForWorkflow(asUuid(resourceId));
     const { tenantId, id: subjectId, status } = row;
     const { resourceType } = this.feature;
@@ -107,7 +111,7 @@ export class Approvals<Row extends Approvable> {
       return { state: await this.state(resourceId), refused: signed.refused };
     const acting: ApprovalActor = { by: 'staff', staff: signed.by };
     const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
-    const keyed = this.actionKey(subjectId, actId);
+    const keyed = this.actionKey(subjectId, actionId);
     const { outcome } = await this.perform({ ...what, ...keyed, notifiesWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
@@ -209,9 +213,9 @@ export class Approvals<Row extends Approvable> {
     return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
-  private actionKey(id: Uuid, actId: string): Keyed {
-    const key = `${this.feature.resourceType}/${id}/act/${actId}`;
-    return { key, fingerprint: commandFingerprint(['act', id, actId]) };
+  private actionKey(id: Uuid, actionId: string): Keyed {
+    const key = `${this.feature.resourceType}/${id}/action/${actionId}`;
+    return { key, fingerprint: commandFingerprint(['action', id, actionId]) };
   }
 }
 

@@ -33,13 +33,13 @@ export interface BatchControlDeps extends DatabaseDeps {
   readonly writer: LedgerWriter;
 }
 
-/** A repetition with the same `actId` changes nothing. */
+/** A repetition with the same `actionId` changes nothing. */
 type Action = (
   deps: BatchControlDeps,
   batchId: Uuid,
   actor: Actor,
   reason: string,
-  actId?: Uuid,
+  actionId?: Uuid,
 ) => Promise<BonusBatch>;
 
 /** Pauses payment after the current group. Pausing a paused batch is recorded as `unchanged`. */
@@ -53,7 +53,7 @@ async function setPaused(
   batchId: Uuid,
   actor: Actor,
   given: string,
-  actId = newId(),
+  actionId = newId(),
 ): Promise<BonusBatch> {
   const reason = checkedText('reason', given, MAX_REASON);
   const { sourceAccountId } = await findBatch(database.reader, batchId);
@@ -61,7 +61,7 @@ async function setPaused(
     // The account's row guards the batch. While it is locked, no group of rows is paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
-    if (await wasPerformed(transaction, actId)) return batch;
+    if (await wasPerformed(transaction, actionId)) return batch;
     if (isSettled(batch)) throw new ApiError(SETTLED);
     if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
     const isSame = (batch.pausedAt === null) === (pausedAt === null);
@@ -71,7 +71,7 @@ async function setPaused(
       ...progressDetails(batch),
       ...(isSame ? { unchanged: true } : {}),
     });
-    await recordAction(transaction, actor, clock(), entry, actId);
+    await recordAction(transaction, actor, clock(), entry, actionId);
     if (isSame) return batch;
     const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];
     const set = { pausedAt, pausedBy, pauseReason };
@@ -89,7 +89,7 @@ export const cancelBatch: Action = async (
   batchId,
   actor,
   reason,
-  actId = newId(),
+  actionId = newId(),
 ) => {
   const checked = checkedText('reason', reason, MAX_REASON);
   const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
@@ -99,7 +99,7 @@ export const cancelBatch: Action = async (
     fingerprint: commandFingerprint(['cancel', batchId]),
     batchId,
     sourceAccountId,
-    by: { actor, reason: checked, actId },
+    by: { actor, reason: checked, actionId },
     outboxId: newId(),
   });
   if (!outcome.done) throw new ApiError(outcome.refusal);
@@ -116,7 +116,7 @@ interface StaffRequest {
   readonly by: StaffIdentity;
   readonly reason: string;
   /** Equal for all retries. An action that was performed or refused is not repeated. */
-  readonly actId: Uuid;
+  readonly actionId: Uuid;
 }
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
@@ -126,18 +126,18 @@ export async function performBatchAction(
   deps: BatchControlDeps,
   request: StaffRequest,
 ): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
-  const { batchId, action, by, reason, actId } = request;
+  const { batchId, action, by, reason, actionId } = request;
   try {
-    if (!(await wasPerformed(deps.database.current, actId))) {
+    if (!(await wasPerformed(deps.database.current, actionId))) {
       const refusal = await standingRefusal(deps.database.reader, `bonus_batch.${action}`, by);
       if (refusal !== null) throw new ApiError(refusal);
     }
-    return { batch: await ACTS[action](deps, batchId, by, reason, actId) };
+    return { batch: await ACTS[action](deps, batchId, by, reason, actionId) };
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
     const batch = existing(await deps.database.reader.find(bonusBatches, { id: batchId }));
     const refused = failure.refusal.message;
-    await recordOnce(deps, actId, by, batchAudit(batch, `${action}_refused`, { refused }));
+    await recordOnce(deps, actionId, by, batchAudit(batch, `${action}_refused`, { refused }));
     return { refusal: failure.refusal };
   }
 }

@@ -58,9 +58,9 @@ export class Batches {
   }
 
   withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<BonusBatch>> {
-    const actId = newId();
-    const key = `bonus_batch/${batchId}/act/${actId}`;
-    const fingerprint = commandFingerprint(['act', batchId, actId]);
+    const actionId = newId();
+    const key = `bonus_batch/${batchId}/action/${actionId}`;
+    const fingerprint = commandFingerprint(['action', batchId, actionId]);
     return this.submit(withdrawBatchKind, caller, batchId, { key, fingerprint });
   }
 

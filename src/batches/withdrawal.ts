@@ -54,7 +54,7 @@ interface LapseBatch extends BatchCommand {
 export interface Canceling {
   readonly actor: Actor;
   readonly reason: string | null;
-  readonly actId: Uuid;
+  readonly actionId: Uuid;
 }
 
 interface Ending {
@@ -79,7 +79,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
   return withdrawn(
     batch,
-    { code: 'withdrawn', outboxId, by: { actor, reason: null, actId: newId() } },
+    { code: 'withdrawn', outboxId, by: { actor, reason: null, actionId: newId() } },
     state,
   );
 }
@@ -127,10 +127,10 @@ export function notifyWorkflow(
 
 export function cancelEntry(
   batch: BonusBatch,
-  { actor, actId }: Canceling,
+  { actor, actionId }: Canceling,
   details: AuditDetails,
   { at }: LockedState,
 ): RowWrite {
   const entry = batchAudit(batch, 'cancel', details);
-  return insertRow(auditLog, auditRow(actId, actor, at, entry));
+  return insertRow(auditLog, auditRow(actionId, actor, at, entry));
 }

@@ -105,12 +105,12 @@ export class BatchWorkflowService {
     signals: Pick<StaffSignals, 'verify'>,
   ): Promise<string | null> {
     const { action } = signal;
-    const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];
+    const [batchId, actionId] = [asUuid(signal.batchId), asUuid(signal.actionId)];
     const { tenantId } = await this.find(batchId);
     const subject = { tenantId, subjectType: 'bonus_batch', subjectId: batchId } as const;
     const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
-    const result = await performBatchAction(this.deps, { batchId, action, ...signed, actId });
+    const result = await performBatchAction(this.deps, { batchId, action, ...signed, actionId });
     return 'refusal' in result ? result.refusal.message : null;
   }
 

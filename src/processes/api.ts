@@ -1,5 +1,5 @@
 import {
-  buildBridge,
+  buildTemporal,
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,
@@ -35,15 +35,19 @@ const { logger } = logging;
 endOnUncaught(logging);
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
-const bridge = buildBridge(config, core, logger, tracing?.temporal);
+const temporal = buildTemporal(config, core, logger, tracing?.temporal);
 const sending = buildConfiguredSending(config);
-const webhooks = buildWebhookParts(config, core, sending, bridge);
+const webhooks = buildWebhookParts(config, core, sending, temporal);
 const tests = new TestDeliveries(webhooks, (fault) =>
   logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
 );
-const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(
-  refuseToStart,
-);
+const servers = await openApiServers(
+  config,
+  core,
+  temporal,
+  { deps: webhooks, tests },
+  logger,
+).catch(refuseToStart);
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 // Renders the docs later, because requests are waiting when a process starts.
 setTimeout(() => void servers.docs.render(), DOCS_DELAY_MS).unref();
@@ -55,10 +59,10 @@ endOnSignals(logging, async () => {
   await servers.requests.write();
   core.rollbacks.stop();
   servers.rates.close();
-  await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
+  await Promise.all([temporal.notifier.stop(), tests.stop(), sending.close()]);
   await Promise.all([
     core.database.close(),
-    bridge.client.close(),
+    temporal.client.close(),
     servers.admin.stop(0),
     tracing?.stop(),
   ]);

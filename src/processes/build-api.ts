@@ -101,20 +101,20 @@ export function buildCore(
 }
 
 /** The parts that pass work from the outbox in MySQL to Temporal. */
-export interface Bridge {
+export interface TemporalParts {
   readonly client: TemporalClient;
   readonly outbox: Outbox;
   readonly relay: Relay;
   readonly notifier: OutboxNotifier;
 }
 
-/** The bridge connects on first use, so the process works while Temporal is unavailable. */
-export function buildBridge(
+/** Connects on first use, so the process works while Temporal is unavailable. */
+export function buildTemporal(
   config: ServiceConfig,
   core: Core,
   logger: Logger,
   tracing: TemporalTracing | null = null,
-): Bridge {
+): TemporalParts {
   const { database, clock, registry, failpoints } = core;
   const client = new TemporalClient(temporalOptions(config), tracing?.client);
   const outbox = new Outbox(database, clock);
@@ -139,7 +139,7 @@ export function buildWebhookParts(
   config: ServiceConfig,
   { clock, database, failpoints }: Core,
   sending: Sending,
-  { notifier }: Pick<Bridge, 'notifier'>,
+  { notifier }: Pick<TemporalParts, 'notifier'>,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookDeps {
   const store = new DeliveryStore({ database, clock, notifier });
@@ -169,7 +169,7 @@ export function buildConfiguredSending(
 export function buildCallbacks(
   config: ServiceConfig,
   { database, writer, clock, registry }: Core,
-  { notifier }: Bridge,
+  { notifier }: TemporalParts,
   logger: Logger,
   observer = outcomeMetrics(registry),
 ): RailCallbacks {
@@ -195,7 +195,7 @@ interface ApiServers {
 export async function openApiServers(
   config: Config,
   core: Core,
-  bridge: Bridge,
+  temporal: TemporalParts,
   webhooks: Webhooks,
   logger: Logger,
 ): Promise<ApiServers> {
@@ -207,8 +207,8 @@ export async function openApiServers(
   const requests = new RequestLog(database, requestLogMetrics(registry));
   const rates = await buildRates(config, registry, logger);
   const { app, docs } = createService({
-    api: buildApi(config, core, bridge, webhooks),
-    inbound: [railCallbackRoute(buildCallbacks(config, core, bridge, logger))],
+    api: buildApi(config, core, temporal, webhooks),
+    inbound: [railCallbackRoute(buildCallbacks(config, core, temporal, logger))],
     authenticate: (token, address) => {
       const noted = (caller: Caller | null): Caller | null => {
         if (caller !== null) uses.note(caller.tokenKeyId);
@@ -230,7 +230,7 @@ export async function openApiServers(
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
   void prepareLedger(core);
-  core.rollbacks.start(() => bridge.client.auditCheckpoint());
+  core.rollbacks.start(() => temporal.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry, readiness, errors });
   return {
@@ -246,7 +246,7 @@ export async function openApiServers(
 export function buildApi(
   config: Config,
   core: Core,
-  { notifier }: Bridge,
+  { notifier }: TemporalParts,
   webhooks: Webhooks,
 ): Api {
   const { clock, databaseClock, database, writer, recipientBudget } = core;

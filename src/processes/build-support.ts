@@ -18,7 +18,7 @@ import { resourceRoutes, sessionRoutes, waitingRoutes } from '../support/routes.
 import { singleSignOnRoutes } from '../support/single-sign-on/routes.js';
 import { createSite } from '../support/site.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
-import type { Bridge, Core } from './build-api.js';
+import type { TemporalParts, Core } from './build-api.js';
 import { ledgerFitness, prepareLedger } from './build-ledger.js';
 
 interface SupportServers {
@@ -31,14 +31,14 @@ interface SupportServers {
 export async function openSupport(
   config: SupportConfig,
   core: Core,
-  bridge: Bridge,
+  temporal: TemporalParts,
   logger: Logger,
 ): Promise<SupportServers> {
   const errors = new ErrorWriter(config.DOCS_URL);
   keyringMetrics(core.registry, config);
   const { SUPPORT_URL: url, TRUSTED_PROXIES: trustedProxies } = config;
   const site = createSite({
-    deps: buildDeskDeps(config, core, bridge, logger),
+    deps: buildDeskDeps(config, core, temporal, logger),
     settings: {
       ...{ url, trustedProxies, workflowUrl: workflowUrlOf(config), provider: providerOf(config) },
       withCode: config.SUPPORT_CODE_SIGN_IN === 'on',
@@ -48,7 +48,7 @@ export async function openSupport(
     routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, resourceRoutes],
   });
   void prepareLedger(core);
-  core.rollbacks.start(() => bridge.client.auditCheckpoint());
+  core.rollbacks.start(() => temporal.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry: core.registry, readiness, errors });
   return {
@@ -61,7 +61,7 @@ export async function openSupport(
 function buildDeskDeps(
   config: SupportConfig,
   core: Core,
-  { notifier }: Bridge,
+  { notifier }: TemporalParts,
   logger: Logger,
 ): DeskDeps {
   const { database, writer, clock } = core;

@@ -45,7 +45,7 @@ import { WebhookDispatcher } from '../webhooks/dispatcher.js';
 import { lagMetrics, webhookMetrics } from '../webhooks/metrics.js';
 import type { Sending } from '../webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from '../webhooks/sweeps.js';
-import { type Bridge, buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
+import { type TemporalParts, buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
 import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
@@ -73,7 +73,7 @@ interface SdkParts {
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
-  bridge: Bridge,
+  temporal: TemporalParts,
   sending: Sending,
   logger: Logger,
   { tracing, metricsPort }: SdkParts = { tracing: null, metricsPort: 0 },
@@ -84,12 +84,12 @@ export async function openWorker(
   const observer = webhookMetrics(registry, (fault) =>
     logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is retried'),
   );
-  const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
+  const webhooks = buildWebhookParts(config, core, sending, temporal, observer);
   const dispatcher = new WebhookDispatcher(webhooks, ENDPOINTS_AT_ONCE);
   const { services, sweeps, rails } = buildWorkerServices(
     config,
     core,
-    bridge,
+    temporal,
     webhooks,
     sheets,
     logger,
@@ -97,24 +97,24 @@ export async function openWorker(
   const activities = createActivities({ ...services, stopping: stopping.signal });
   const workers = buildWorkers(
     config,
-    bridge,
+    temporal,
     servedQueues(config, activities, rails),
     logger,
     tracing,
   );
   const sweeper = buildSweeper(core, sweeps, logger);
-  outboxMetrics(registry, bridge.outbox, clock);
+  outboxMetrics(registry, temporal.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
   restoreMetrics(registry, database.reader);
   lagMetrics(registry, database.reader, clock);
-  temporalMetrics(registry, bridge.client, workers);
+  temporalMetrics(registry, temporal.client, workers);
   keyringMetrics(registry, config);
   const readiness = new Readiness(async () => (workers.isPolling ? ledgerFitness(core) : 'unfit'));
   const errors = new ErrorWriter(config.DOCS_URL);
   const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(metricsPort) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
   void prepareLedger(core);
-  core.rollbacks.start(() => bridge.client.auditCheckpoint());
+  core.rollbacks.start(() => temporal.client.auditCheckpoint());
   sweeper.start();
   if (config.WORKER_QUEUES.includes('webhooks')) dispatcher.start();
   workers.start();
@@ -122,7 +122,12 @@ export async function openWorker(
     readiness.stop();
     stopping.abort();
     core.rollbacks.stop();
-    await Promise.all([sweeper.stop(), dispatcher.stop(), workers.stop(), bridge.notifier.stop()]);
+    await Promise.all([
+      sweeper.stop(),
+      dispatcher.stop(),
+      workers.stop(),
+      temporal.notifier.stop(),
+    ]);
     await sheets.close();
   };
   return { admin: server, sweeper, workers, stop };
@@ -142,13 +147,13 @@ function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks
 function buildWorkerServices(
   config: WorkerConfig,
   core: Core,
-  bridge: Bridge,
+  temporal: TemporalParts,
   webhooks: WebhookDeps,
   sheets: SheetReaders,
   logger: Logger,
 ): WorkerServices {
   const { clock, database, writer, writers, recipientBudget } = core;
-  const { client, outbox, relay, notifier } = bridge;
+  const { client, outbox, relay, notifier } = temporal;
   // Separate writers, so that rows of batches do not delay approvals and payouts.
   const payoutDeps = { ...core, writer: writers.add('payouts') };
   const batchLimits = buildBatchLimits(ACTIVITIES_AT_ONCE);
@@ -167,7 +172,7 @@ function buildWorkerServices(
   const deciding = [writer, database.reader, clock, notifier] as const;
   const transferApprovals = new Approvals(transferApproval, ...deciding);
   const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
-  const callbacks = buildCallbacks(config, payoutDeps, bridge, logger, rails.observer);
+  const callbacks = buildCallbacks(config, payoutDeps, temporal, logger, rails.observer);
   return {
     rails: rails.names,
     services: {
@@ -201,7 +206,7 @@ function buildWorkerServices(
       expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       dailyTotalsSweep(core),
-      buildReconciliation(config, core, bridge),
+      buildReconciliation(config, core, temporal),
     ],
   };
 }
@@ -209,7 +214,7 @@ function buildWorkerServices(
 function buildReconciliation(
   config: WorkerConfig,
   { database, clock, registry }: Core,
-  { client, outbox }: Bridge,
+  { client, outbox }: TemporalParts,
 ): Sweep {
   return reconciliationSweep({
     database,
@@ -265,7 +270,7 @@ function buildSweeper(
 
 function buildWorkers(
   config: WorkerConfig,
-  { client }: Bridge,
+  { client }: TemporalParts,
   queues: readonly ServedQueue[],
   logger: Logger,
   tracing: TemporalTracing | null,

@@ -1,4 +1,4 @@
-import { buildBridge, buildCore } from './build-api.js';
+import { buildTemporal, buildCore } from './build-api.js';
 import { openSupport } from './build-support.js';
 import { readSupportConfig } from '../config/config.js';
 import { assertLeastRights } from '../db/least-rights.js';
@@ -20,8 +20,8 @@ const { logger } = logging;
 endOnUncaught(logging);
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
-const bridge = buildBridge(config, core, logger);
-const servers = await openSupport(config, core, bridge, logger).catch(refuseToStart);
+const temporal = buildTemporal(config, core, logger);
+const servers = await openSupport(config, core, temporal, logger).catch(refuseToStart);
 logger.info({ port: servers.desk.port, adminPort: servers.admin.port }, 'listening');
 
 endOnSignals(logging, async () => {
@@ -29,6 +29,6 @@ endOnSignals(logging, async () => {
   await servers.desk.stop(config.SHUTDOWN_GRACE_MS);
   await core.writers.idle();
   core.rollbacks.stop();
-  await bridge.notifier.stop();
-  await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
+  await temporal.notifier.stop();
+  await Promise.all([core.database.close(), temporal.client.close(), servers.admin.stop(0)]);
 });

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { buildBridge, buildConfiguredSending, buildCore } from './build-api.js';
+import { buildTemporal, buildConfiguredSending, buildCore } from './build-api.js';
 import { openWorker } from './build-worker.js';
 import { readWorkerConfig } from '../config/config.js';
 import { lowerPriority } from '../core/priority.js';
@@ -33,10 +33,10 @@ try {
 }
 const core = buildCore(config, logger);
 await assertLeastRights(core.database.reader, refuseToStart).catch(refuseToStart);
-const bridge = buildBridge(config, core, logger, tracing?.temporal);
+const temporal = buildTemporal(config, core, logger, tracing?.temporal);
 const sending = buildConfiguredSending(config);
 const sdk = { tracing: tracing?.temporal ?? null, metricsPort };
-const deps = await openWorker(config, core, bridge, sending, logger, sdk).catch(refuseToStart);
+const deps = await openWorker(config, core, temporal, sending, logger, sdk).catch(refuseToStart);
 logger.info({ adminPort: deps.admin.port, queues: config.WORKER_QUEUES }, 'working');
 
 endOnSignals(logging, async () => {
@@ -45,7 +45,7 @@ endOnSignals(logging, async () => {
   await core.writers.idle();
   await Promise.all([
     core.database.close(),
-    bridge.client.close(),
+    temporal.client.close(),
     deps.admin.stop(0),
     tracing?.stop(),
   ]);

@@ -38,14 +38,14 @@ export class StaffSignals {
     signal: StaffSignal,
     { details, ...subject }: SignalSubject,
   ): Promise<Signed | { readonly refused: string }> {
-    const { actor, actId } = signal;
+    const { actor, actionId } = signal;
     const cleaned = cleanText(signal.reason ?? '', MAX_REASON);
     const reason = 'clean' in cleaned ? cleaned.clean : null;
     const code = signal.code ?? null;
     const workflowId = WORKFLOW_ID_OF[subject.subjectType](subject.subjectId);
     const verified = await verifyClaim(this.deps, {
       ...{ name: actor, code, channel: 'temporal', right: STAFF_ACTIONS[action].right },
-      purpose: `signal/${action}/${subject.subjectId}/${actId}/${reason ?? ''}`,
+      purpose: `signal/${action}/${subject.subjectId}/${actionId}/${reason ?? ''}`,
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
       receivedAt: signal.code === null ? null : await this.receivedAt(workflowId, signal),
       refusalEntry: { ...subject, action: `${action}_refused`, details: { ...details, reason } },

@@ -127,7 +127,7 @@ function textOf(given: unknown): string | null {
 export interface StaffSignal extends SignalContent {
   readonly action: string;
   /** Id shared by all retries, so that the action is recorded once. */
-  readonly actId: string;
+  readonly actionId: string;
 }
 
 export interface StaffActionSignal extends StaffSignal {

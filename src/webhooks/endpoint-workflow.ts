@@ -60,7 +60,7 @@ export async function performSignal(
   signals: Pick<StaffSignals, 'verify'>,
 ): Promise<string | null> {
   const { action } = signal;
-  const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
+  const [id, actionId] = [asUuid(signal.endpointId), asUuid(signal.actionId)];
   const endpoint = existing(await deps.database.reader.find(webhookEndpoints, { id }));
   const subject = {
     tenantId: endpoint.tenantId,
@@ -72,12 +72,16 @@ export async function performSignal(
   const { by, reason } = signed;
   try {
     if (endpoint.status === 'deleted') throw DELETED;
-    await ACTIONS[action](deps, id, by, { reason }, actId);
+    await ACTIONS[action](deps, id, by, { reason }, actionId);
     return null;
   } catch (failure) {
     if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
     const details = { reason, refused: failure.message };
-    await recordOnce(deps, actId, by, { ...subject, action: `webhook.${action}_refused`, details });
+    await recordOnce(deps, actionId, by, {
+      ...subject,
+      action: `webhook.${action}_refused`,
+      details,
+    });
     return failure.message;
   }
 }

@@ -23,7 +23,7 @@ import { readState } from './endpoint-claims.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**
- * Staff actions on an endpoint. Each is recorded once under `actId` and returns whether anything
+ * Staff actions on an endpoint. Each is recorded once under `actionId` and returns whether anything
  * changed. All throw not_found, authority_insufficient, and invalid_state if the action was refused
  * before.
  */
@@ -33,7 +33,7 @@ export type Operation = (
   endpointId: Uuid,
   by: StaffIdentity,
   details?: AuditDetails,
-  actId?: Uuid,
+  actionId?: Uuid,
 ) => Promise<boolean>;
 
 /** Waiting deliveries keep their place. */
@@ -63,10 +63,10 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
 const CHUNK = 1_000;
 
 /** Recorded last, so that repeating an interrupted action completes it. */
-export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
+export const retryNow: Operation = async (deps, endpointId, by, details, actionId = newId()) => {
   const { database, clock } = deps;
   const isNew = await transact(database, (transaction) =>
-    lockForAction(transaction, 'webhook.retry_now', endpointId, by, actId),
+    lockForAction(transaction, 'webhook.retry_now', endpointId, by, actionId),
   );
   if (isNew === null) return false;
   const at = column.time.literal(clock());
@@ -77,7 +77,7 @@ export const retryNow: Operation = async (deps, endpointId, by, details, actId =
          AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
       ),
     );
-  return makeDue(deps, endpointId, by, details, actId);
+  return makeDue(deps, endpointId, by, details, actionId);
 };
 
 /** Begins a recovery. Also throws invalid_field, invalid_state. Returns null if nothing happened. */
@@ -107,15 +107,15 @@ type Change = (
 
 /** Changes the endpoint under its lock, and records that it was changed or did not need to be. */
 function operation(action: StaffActionName, change: Change): Operation {
-  return ({ database, clock }, endpointId, by, details = {}, actId = newId()) =>
+  return ({ database, clock }, endpointId, by, details = {}, actionId = newId()) =>
     transact(database, async (transaction) => {
-      const endpoint = await lockForAction(transaction, action, endpointId, by, actId);
+      const endpoint = await lockForAction(transaction, action, endpointId, by, actionId);
       if (endpoint === null) return false;
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
       const recorded = isChanged ? details : { ...details, unchanged: true };
-      await recordAction(transaction, by, now, endpointAudit(endpoint, action, recorded), actId);
+      await recordAction(transaction, by, now, endpointAudit(endpoint, action, recorded), actionId);
       return isChanged;
     });
 }
@@ -126,10 +126,10 @@ async function lockForAction(
   action: StaffActionName,
   endpointId: Uuid,
   by: StaffIdentity,
-  actId: Uuid,
+  actionId: Uuid,
 ): Promise<WebhookEndpoint | null> {
   const endpoint = await lockEndpoint(transaction, { id: endpointId });
-  if (await wasPerformed(transaction, actId)) return null;
+  if (await wasPerformed(transaction, actionId)) return null;
   const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
   if (refusal !== null) throw new ApiError(refusal);
   return endpoint;

@@ -72,13 +72,21 @@ for (const kind of KINDS)
       id: unknown,
       who: string | null = sofia.name,
       reason: string | null = 'asked for on the phone',
-      actId: string = newId(),
+      actionId: string = newId(),
     ): Promise<Acted> {
       const person = await findStaff(db.database.reader, who ?? '');
       if (channel === 'temporal') {
         await forgetCodes(db.change);
         const code = person === undefined ? '492039' : codeOf(person);
-        const signal = { resourceId: text(id), action, actor: who, reason, code, number: 1, actId };
+        const signal = {
+          resourceId: text(id),
+          action,
+          actor: who,
+          reason,
+          code,
+          number: 1,
+          actionId,
+        };
         const { state, refused } = await approvals.performSignal(signal, signalsOf(db.database));
         return { status: state.status, refused };
       }

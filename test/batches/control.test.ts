@@ -82,12 +82,12 @@ describe('an operator at a batch that is executing', () => {
       'temporal',
     );
     const isPaused = async (): Promise<boolean> => (await world.batch(batch.id)).pausedAt !== null;
-    const act = (action: 'pause' | 'resume', actId = newId()) => ({
+    const act = (action: 'pause' | 'resume', actionId = newId()) => ({
       batchId: batch.id,
       action,
       by,
       reason: 'x',
-      actId,
+      actionId,
     });
     const [pausing, resuming] = [act('pause'), act('resume')];
     assert('batch' in (await performBatchAction(world.deps, pausing)));

@@ -105,7 +105,7 @@ async function actOf(
     ...(who === 2 ? { ...signature, code: 'no code' } : signature),
     ...(random(8) === 0 ? { reason: null } : {}),
     number: 1,
-    actId: newId(),
+    actionId: newId(),
   };
 }
 

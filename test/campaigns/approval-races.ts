@@ -152,7 +152,7 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
     () => ask('cancel', bank.token),
     () =>
       service.performSignal(
-        { resourceId: id, action: bySignal, ...signature, number: 1, actId: newId() },
+        { resourceId: id, action: bySignal, ...signature, number: 1, actionId: newId() },
         signals,
       ),
     () => service.expire(id),

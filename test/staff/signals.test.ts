@@ -28,7 +28,7 @@ describe('a signal of the staff', () => {
   async function verify(act: Partial<StaffSignal>): Promise<[string, unknown]> {
     const about = { tenantId: newId(), subjectType: 'transfer', subjectId: newId() } as const;
     const subject = { ...about, details: { status: 'waiting' } };
-    const signal = { ...signature, number: 7, action: 'approve', actId: newId(), ...act };
+    const signal = { ...signature, number: 7, action: 'approve', actionId: newId(), ...act };
     const signed = await signals.verify('transfer.approve', signal, subject);
     const lines = await db.database.reader.select(auditLog, { subjectId: subject.subjectId });
     assert.equal(lines.length, 'refused' in signed ? 1 : 0);
@@ -59,7 +59,7 @@ describe('a signal of the staff', () => {
   });
 
   it('a signal of the staff is proven only for this action on this resource, for this reason: its id opens no other', async () => {
-    const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
+    const signal = { ...signature, number: 7, action: 'approve', actionId: newId() } as const;
     const about = (subjectId = newId()) =>
       ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;
     const own = about();

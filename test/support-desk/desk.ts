@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { buildBridge, buildCore, type Core } from '../../src/processes/build-api.js';
+import { buildTemporal, buildCore, type Core } from '../../src/processes/build-api.js';
 import { openSupport } from '../../src/processes/build-support.js';
 import { readSupportConfig } from '../../src/config/config.js';
 import { newId } from '../../src/core/ids.js';
@@ -40,8 +40,8 @@ export async function startTestDesk(
   const config = readSupportConfig(testEnvironment(db.url, others));
   const { logger } = createLogging('silent', 'support', { write: () => undefined });
   const core = buildCore(config, logger, clock && asDatabaseClock(clock));
-  const bridge = buildBridge(config, core, logger);
-  const servers = await openSupport(config, core, bridge, logger);
+  const temporal = buildTemporal(config, core, logger);
+  const servers = await openSupport(config, core, temporal, logger);
   const url = `http://127.0.0.1:${servers.desk.port}`;
   const hire: TestDesk['hire'] = (name, rights = STAFF_RIGHTS) =>
     addStaff(core.database, { name, rights });
@@ -67,8 +67,8 @@ export async function startTestDesk(
     stop: async () => {
       await servers.desk.stop(2_000);
       await core.writers.idle();
-      await bridge.notifier.stop();
-      await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
+      await temporal.notifier.stop();
+      await Promise.all([core.database.close(), temporal.client.close(), servers.admin.stop(0)]);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
 import {
-  buildBridge,
+  buildTemporal,
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,
@@ -86,12 +86,12 @@ export async function startTestApi(
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, clock && asDatabaseClock(clock));
-  const bridge = buildBridge(config, core, logger);
+  const temporal = buildTemporal(config, core, logger);
   const configured = buildConfiguredSending(config);
   const sending = receiver === 'real' ? configured : receiver.sending;
-  const deps = buildWebhookParts(config, core, sending, bridge);
+  const deps = buildWebhookParts(config, core, sending, temporal);
   const webhooks = { deps, tests: new TestDeliveries(deps, () => undefined) };
-  const servers = await openApiServers(config, core, bridge, webhooks, logger);
+  const servers = await openApiServers(config, core, temporal, webhooks, logger);
   const baseUrl = `http://127.0.0.1:${servers.api.port}`;
   return {
     core,
@@ -105,8 +105,8 @@ export async function startTestApi(
       await servers.requests.write();
       core.rollbacks.stop();
       servers.rates.close();
-      await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), configured.close()]);
-      await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
+      await Promise.all([temporal.notifier.stop(), webhooks.tests.stop(), configured.close()]);
+      await Promise.all([core.database.close(), temporal.client.close(), servers.admin.stop(0)]);
     }),
   };
 }

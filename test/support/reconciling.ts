@@ -8,7 +8,7 @@ import type { TestWorker } from './temporal-worker.js';
  * resources whose workflow was missing or showed another status.
  */
 export async function reconcile(
-  { core: { database }, bridge: { outbox, client } }: Pick<TestWorker, 'core' | 'bridge'>,
+  { core: { database }, temporal: { outbox, client } }: Pick<TestWorker, 'core' | 'temporal'>,
   resources: readonly WorkflowResource[],
 ): Promise<number> {
   let behind = 0;

@@ -1,8 +1,8 @@
 import {
-  buildBridge,
+  buildTemporal,
   buildConfiguredSending,
   buildCore,
-  type Bridge,
+  type TemporalParts,
   type Core,
 } from '../../src/processes/build-api.js';
 import { openWorker, type WorkerDeps } from '../../src/processes/build-worker.js';
@@ -36,7 +36,7 @@ export function installRuntimeOnce(): void {
 /** The worker of the service in this process. */
 export interface TestWorker {
   readonly core: Core;
-  readonly bridge: Bridge;
+  readonly temporal: TemporalParts;
   readonly deps: WorkerDeps;
   readonly adminUrl: string;
   stop(): Promise<void>;
@@ -64,21 +64,21 @@ export async function startTestWorker(
   const config = readWorkerConfig(testEnvironment(url, { ...PATIENT, ...own, ...environment }));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
   const core = buildCore(config, logger, clock && asDatabaseClock(clock));
-  const bridge = buildBridge(config, core, logger);
+  const parts = buildTemporal(config, core, logger);
   const sending = buildConfiguredSending(config, attemptTimeoutMs);
-  const deps = await openWorker(config, core, bridge, sending, logger);
+  const deps = await openWorker(config, core, parts, sending, logger);
   if (!sweeps) await deps.sweeper.stop();
   if (polls) await until('the worker polls', () => deps.workers.isPolling);
   return {
     core,
-    bridge,
+    temporal: parts,
     deps,
     adminUrl: `http://127.0.0.1:${deps.admin.port}`,
     stop: stoppedAfterTests(async () => {
       await deps.stop();
       await sending.close();
       await core.writers.idle();
-      await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0)]);
+      await Promise.all([core.database.close(), parts.client.close(), deps.admin.stop(0)]);
     }),
   };
 }

@@ -158,7 +158,7 @@ describe("a signal's code", () => {
         taskQueue: 'of-mallory',
       });
       await forged.signal('approve', { ...signature, ...sent });
-      const act = { resourceId: id, action: 'approve', ...signature, number: 1, actId: newId() };
+      const act = { resourceId: id, action: 'approve', ...signature, number: 1, actionId: newId() };
       await scheduleActivity(temporal, 'of-mallory', {
         name: 'actOnTransfer',
         taskQueue: 'approvals',

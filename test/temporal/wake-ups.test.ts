@@ -201,12 +201,12 @@ describe('a signal to a workflow that is busy', () => {
         return { call: 'actOnTransfer', answers: { state, refused: null } };
       }),
     ]);
-    const seen = acts as { action: string; actor: string; actId: string }[];
+    const seen = acts as { action: string; actor: string; actionId: string }[];
     assert.deepEqual(
       seen.map(({ action, actor }) => [action, actor]),
       asked,
     );
-    assert.equal(new Set(seen.map(({ actId }) => actId)).size, asked.length);
+    assert.equal(new Set(seen.map(({ actionId }) => actionId)).size, asked.length);
   });
 
   it('a signal to a workflow that is busy is handled even after the action that ended it: what staff asked too late is recorded', async () => {

@@ -159,12 +159,12 @@ describe('an endpoint that fails', () => {
     const ana = proven(
       await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }),
     );
-    const actId = newId();
-    assert.equal(await retryNow(api.core, own.id, ana, {}, actId), true);
+    const actionId = newId();
+    assert.equal(await retryNow(api.core, own.id, ana, {}, actionId), true);
     assert.equal(await isDue(own), true);
     await run(own.id);
     const due = await dueIn(own);
-    assert.equal(await retryNow(api.core, own.id, ana, {}, actId), false);
+    assert.equal(await retryNow(api.core, own.id, ana, {}, actionId), false);
     assert.equal(await isDue(own), false);
     assert.deepEqual(await dueIn(own), due);
     assert.equal(await retryNow(api.core, own.id, ana), true);

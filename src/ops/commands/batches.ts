@@ -59,7 +59,7 @@ function controlCommand(
     run: async (ops, { batch, ...input }) => {
       const reason = checkedText('reason', input.reason, MAX_REASON);
       if (more.question !== undefined) await ops.output.confirm(more.question(batch));
-      const request = { batchId: batch.id, action, by: ops.by(), reason, actId: newId() };
+      const request = { batchId: batch.id, action, by: ops.by(), reason, actionId: newId() };
       const result = await performBatchAction(ops, request);
       if ('refusal' in result) throw new ApiError(result.refusal);
       ops.output.one(batchFields(result.batch));

@@ -12,7 +12,7 @@ interface ActionRequest {
   /** Reason of 1 to 140 characters. */
   readonly reason: string;
   /** Id of the form. A form that is sent twice performs its action once. */
-  readonly actId: Uuid;
+  readonly actionId: Uuid;
   readonly form: URLSearchParams;
 }
 

@@ -83,13 +83,13 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
       return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
     },
     recordsRefusals: true,
-    run: async (deps, shown, { by, reason, actId }) => {
+    run: async (deps, shown, { by, reason, actionId }) => {
       const { outcome } = await approvalsOf(deps).performByStaff(
         rowOf(shown),
         action,
         by,
         reason,
-        actId,
+        actionId,
       );
       if (!outcome.done) throw new ApiError(outcome.refusal);
     },
@@ -107,8 +107,8 @@ function batchAction(
     verb: action,
     name: `bonus_batch.${action}`,
     recordsRefusals: true,
-    run: async (deps, { id: batchId }, { by, reason, actId }) => {
-      const result = await performBatchAction(deps, { batchId, action, by, reason, actId });
+    run: async (deps, { id: batchId }, { by, reason, actionId }) => {
+      const result = await performBatchAction(deps, { batchId, action, by, reason, actionId });
       if ('refusal' in result) throw new ApiError(result.refusal);
     },
   };
@@ -138,8 +138,8 @@ export const BATCH_ACTIONS = [
 ];
 
 function runOf(operation: Operation): DeskAction<WebhookEndpoint>['run'] {
-  return async (deps, { id }, { by, reason, actId }) => {
-    await operation(deps, id, by, { reason }, actId);
+  return async (deps, { id }, { by, reason, actionId }) => {
+    await operation(deps, id, by, { reason }, actionId);
   };
 }
 
