@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import {
-  type AuditedPart,
-  auditNext,
-  type ScheduledAuditDeps,
-} from '../src/auditor/scheduled-audit.js';
+import { type AuditedPart, auditNext, type ScheduledAuditDeps } from '../src/auditor/audit.js';
 import { instant } from '../src/core/instant.js';
-import type { RollbackGuard } from '../src/restores/rollback-guard.js';
+import type { RollbackGuard } from '../src/restores/checkpoint.js';
 import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
 export interface AuditActivities {

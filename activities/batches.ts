@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
-import { LimitReached } from '../src/core/concurrency-limit.js';
+import { LimitReached } from '../src/core/concurrency.js';
 import type { ValidationWatch } from '../src/batches/validation/run.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
-import type { StaffSignals } from '../src/staff/signals.js';
+import type { StaffSignals } from '../src/staff/verification.js';
 import type { BatchActionSignal, BatchPayment, BatchState } from '../src/temporal/contracts.js';
-import { GONE_REASON, goneBatch, orGone } from './gone.js';
+import { GONE_REASON, goneBatch, orGone } from './approvals.js';
 
 /** Temporal may run each activity twice or late: the rows' states decide what it does. */
 export interface BatchActivities {

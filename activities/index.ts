@@ -2,8 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { DatabaseDeps } from '../src/db/database.js';
 import type { SubmissionQueue } from '../src/payouts/rail-calls.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
-import { StaffSignals } from '../src/staff/signals.js';
-import type { StaffDeps } from '../src/staff/verification.js';
+import { type StaffDeps, StaffSignals } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
 import { auditActivities, type AuditActivities, type AuditServices } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
@@ -12,11 +11,28 @@ import {
   type PayoutActivities,
   railActivities,
   type RailActivities,
-} from './payouts.js';
-import { transferActivities, type TransferActivities } from './transfers.js';
-import { webhookActivities, type WebhookActivities } from './webhooks.js';
+  transferActivities,
+  type TransferActivities,
+} from './approvals.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../src/payouts/decide.js';
+import { asUuid } from '../src/core/ids.js';
+import type { EndpointActionSignal, EndpointView } from '../src/temporal/contracts.js';
+import { checkEndpoint, performSignal } from '../src/webhooks/endpoint-workflow.js';
+
+/** None of these activities sends. */
+export interface WebhookActivities {
+  checkEndpoint(endpointId: string): Promise<EndpointView>;
+  /** Returns why the action was refused, or null. */
+  actOnEndpoint(signal: EndpointActionSignal): Promise<string | null>;
+}
+
+export function webhookActivities(deps: DatabaseDeps, signals: StaffSignals): WebhookActivities {
+  return {
+    checkEndpoint: (endpointId) => checkEndpoint(deps, asUuid(endpointId)),
+    actOnEndpoint: (signal) => performSignal(deps, signal, signals),
+  };
+}
 
 export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;

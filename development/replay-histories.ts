@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection, type HistoryAndWorkflowId } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { BUNDLE_FILE } from '../src/temporal/bundle-file.js';
+import { BUNDLE_FILE } from '../src/temporal/workers.js';
 import { messageOf } from '../src/temporal/failures.js';
 import { connectionOptions, type TemporalOptions } from '../src/temporal/connection-options.js';
 import { WORKFLOW_TYPES, type WorkflowType } from '../src/temporal/contracts.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { temporalOptions } from '../src/config/temporal.js';
+import { temporalOptions } from '../src/config/servers.js';
 import { ConfigError, readTemporalConfig } from '../src/config/config.js';
 import { installRuntime } from '../src/temporal/workers.js';
 import { type Replayed, replayOpen, replayRecorded } from './replay-histories.js';

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
-import { ENTITY_SCHEMAS } from '../src/db/entity-schemas.js';
-import { migrate } from '../src/db/migrate.js';
+import { ENTITY_SCHEMAS, migrate } from '../src/db/migrate.js';
 
 /**
  * Creates an empty database on the server that MYSQL_ADMIN_URL names, migrates it, and writes the

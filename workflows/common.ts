@@ -1,4 +1,8 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  defineSearchAttributeKey,
+  type PayloadConverter,
+} from '@temporalio/common';
 import {
   type ActivityInterfaceFor,
   type ActivityOptions,
@@ -151,3 +155,15 @@ export class View<State> {
     this.notice.show(this.state === null ? '' : this.waitingForOf(this.state));
   }
 }
+
+/** Unreadable payloads are undefined, so that signals with invalid bytes do not fail every task. */
+export const payloadConverter: PayloadConverter = {
+  toPayload: (...value) => defaultPayloadConverter.toPayload(...value),
+  fromPayload<T>(...payload: Parameters<PayloadConverter['fromPayload']>): T {
+    try {
+      return defaultPayloadConverter.fromPayload<T>(payload[0], payload[1]);
+    } catch {
+      return undefined as T;
+    }
+  },
+};

@@ -5,15 +5,15 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PayoutActivities, RailActivities } from '../activities/payouts.js';
+import type { PayoutActivities, RailActivities } from '../activities/approvals.js';
 import {
   type ApprovalState,
   type PayoutWorkflowInput,
   railQueue,
 } from '../src/temporal/contracts.js';
-import { WorkflowInterface, waitForApproval } from './approval.js';
+import { waitForApproval, WorkflowInterface } from './transfer.js';
 import { ATTEMPT, clockTime, describedActivities } from './common.js';
-import { counted } from '../src/core/plural.js';
+import { counted } from '../src/core/collections.js';
 
 const { readPayout, actOnPayout, expirePayout } = describedActivities<
   Omit<PayoutActivities, keyof RailActivities>

@@ -1,5 +1,5 @@
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import type { WebhookActivities } from '../activities/webhooks.js';
+import type { WebhookActivities } from '../activities/index.js';
 import {
   type EndpointView,
   ENDPOINT_SIGNALS,

@@ -3,7 +3,7 @@ import { Failpoints } from '../../src/core/failpoints.js';
 import { requestFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { Deadline } from '../../src/db/deadline.js';
+import { Deadline } from '../../src/core/pause.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { nameAccounts, postGroup } from '../../src/ledger/writer/group.js';
 import { findResults } from '../../src/ledger/idempotency.js';

@@ -1,6 +1,5 @@
 import { type Asset, ASSETS } from '../../src/core/amount.js';
-import { monthOf } from '../../src/core/calendar.js';
-import type { Instant } from '../../src/core/instant.js';
+import { type Instant, monthOf } from '../../src/core/instant.js';
 import { type History, PAY_IN } from './history.js';
 
 export const TIME_ZONE = 'America/Bogota';

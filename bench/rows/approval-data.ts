@@ -7,7 +7,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { NO_PENDING_POLICY } from '../../src/approvals/policy-rules.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { upsertSql } from '../../src/db/statements.js';
-import { transact } from '../../src/db/transact.js';
+import { transact } from '../../src/db/reader.js';
 import { withDatabase } from '../ledgers/database.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';
 import type { Database, Reader } from '../../src/db/database.js';
-import { transact } from '../../src/db/transact.js';
+import { transact } from '../../src/db/reader.js';
 import type { Bench, Service } from '../bench.js';
 import { withDatabase } from '../ledgers/database.js';
 import type { Ledger } from '../ledgers/ledger.js';

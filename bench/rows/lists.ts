@@ -1,5 +1,5 @@
 import { listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
-import type { TimePosition } from '../../src/core/pages.js';
+import type { TimePosition } from '../../src/core/collections.js';
 import { toRfc3339 } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';
 import { Cursors, cursorBinding } from '../../src/http/cursor.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Actor, recordAction } from '../../src/access/audit-log.js';
 import { type Staff, staff } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
-import { transact } from '../../src/db/transact.js';
+import { transact } from '../../src/db/reader.js';
 import { codeAt, newFactor, stepOf } from '../../src/staff/authenticator.js';
 import { findStaff, sealedColumns, setPerson } from '../../src/staff/people.js';
 import type { StaffDeps } from '../../src/staff/verification.js';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
+import { buildTemporal } from '../../src/processes/build-temporal.js';
 import {
   buildApi,
-  buildTemporal,
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,

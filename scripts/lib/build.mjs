@@ -38,12 +38,11 @@ export async function compile({ onlyService = false } = {}) {
 
 /** Bundles the workflows, with and without tracing, if they or the few modules that they may import have changed. */
 export async function bundleWorkflows() {
-  const reachable =
-    /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/processes\/bundle-workflows|src\/.+\/rules)/;
+  const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/.+\/rules)/;
   const state = hashOfCode(reachable);
   if (BUNDLES.every((file) => existsSync(file)) && isStamped(BUNDLE_STAMP, state)) return;
   await step('Bundling the workflows', () =>
-    run(process.execPath, [join(DIST, 'src/processes/bundle-workflows.js')], {
+    run(process.execPath, [join(ROOT, 'scripts/lib/bundle-workflows.mjs')], {
       cwd: ROOT,
       failure: 'The workflows cannot be bundled',
     }),

@@ -7,7 +7,7 @@ import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import type { Account } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { appendAuditRows } from '../ledger/audit-chain.js';
 
 export interface Actor {

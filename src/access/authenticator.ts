@@ -1,5 +1,5 @@
 import { type AddressRange, admitsAddress, parseRanges } from '../core/address-ranges.js';
-import { ExpiringCache } from '../core/expiring-cache.js';
+import { ExpiringCache } from '../core/collections.js';
 import { sameBytes } from '../core/fingerprint.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';

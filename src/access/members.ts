@@ -8,7 +8,7 @@ import type { Database, Reader } from '../db/database.js';
 import { accounts, type Member, memberRoles, members } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { deleteSql, insertSql, literal, literals, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { type AuditEntry, type AuditDetails, type Actor, recordAction } from './audit-log.js';
 
 const MAX_NAME = 80;

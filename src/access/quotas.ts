@@ -7,7 +7,7 @@ import { type TenantQuotas, tenantQuotas } from '../db/entities/identity.js';
 import { recipientBudgets, tenants, tokens } from '../db/entities/parties.js';
 import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { snakeCase } from '../db/table.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */

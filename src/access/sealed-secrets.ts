@@ -4,7 +4,7 @@ import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { updateSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { type Actor, recordAction } from './audit-log.js';
 
 interface SealedColumns<Row> {

@@ -1,8 +1,7 @@
-import { isTimeZone } from '../core/calendar.js';
+import { type Clock, type Instant, isTimeZone } from '../core/instant.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import { newId, parseUuid } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import { eventCounters } from '../db/entities/events.js';
 import {
@@ -14,8 +13,8 @@ import {
 } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
-import { openLedgerAccounts } from '../ledger/opening.js';
+import { transact } from '../db/reader.js';
+import { openLedgerAccounts } from '../ledger/keyed-writes.js';
 import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 interface NewTenant {

@@ -8,7 +8,7 @@ import { type Scope, SCOPES } from '../core/permissions.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Member, type Token, tokens } from '../db/entities/parties.js';
 import { insertSql, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { type Actor, type AuditDetails, type AuditEntry, recordAction } from './audit-log.js';
 
 export interface NewToken {

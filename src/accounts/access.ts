@@ -7,8 +7,7 @@ import type { Database, Reader, StoredRow, Transaction } from '../db/database.js
 import { type Account, accounts, memberRoles, tenants } from '../db/entities/parties.js';
 import { equalsSql, literal, literals, type Where, columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { transact, transactFor } from '../db/transact.js';
-import { perReader } from '../db/coalesced-reads.js';
+import { perReader, transact, transactFor } from '../db/reader.js';
 import type { OwnerFinder } from '../ledger/writer/types.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 

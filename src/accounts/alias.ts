@@ -7,7 +7,7 @@ import { releasedAliases, type ReservedAlias, reservedAliases } from '../db/enti
 import { type Account, accounts } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { changeAccount, type Changer } from './access.js';
 import { parseAlias } from './recipients.js';
 

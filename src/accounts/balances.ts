@@ -5,7 +5,7 @@ import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import { coalescedReads } from '../db/coalesced-reads.js';
+import { coalescedReads, transactFor } from '../db/reader.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
 import type { LimitedTenant } from '../db/connection-limit.js';
 import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
@@ -14,9 +14,11 @@ import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
 import { columnList, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { transactFor } from '../db/transact.js';
-import { readClockResetsOf } from '../ledger/clock-resets.js';
-import { type DatabaseClock, SETTLED_AFTER_MS } from '../ledger/database-clock.js';
+import {
+  type DatabaseClock,
+  readClockResetsOf,
+  SETTLED_AFTER_MS,
+} from '../ledger/database-clock.js';
 import { assertAllowed, pairsSql, readAccount } from './access.js';
 import { rangesWithin } from './movements.js';
 

@@ -1,9 +1,9 @@
 import { accountAudit, type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
 import { type Asset, feeFor, LISTED_ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
-import { ExpiringCache } from '../core/expiring-cache.js';
+import { ExpiringCache } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
-import { perReader } from '../db/coalesced-reads.js';
+import { perReader, transact } from '../db/reader.js';
 import { asset, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
@@ -17,10 +17,8 @@ import {
   tenants,
 } from '../db/entities/parties.js';
 import { deleteSql, literal, literals, updateSql, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
-import { monthOf } from '../core/calendar.js';
-import { instant, type Instant } from '../core/instant.js';
+import { instant, type Instant, monthOf } from '../core/instant.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { lockAccount, lockOpenAccount } from './access.js';

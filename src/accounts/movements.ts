@@ -8,7 +8,7 @@ import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type NumberRange, numbersWithin } from '../db/numbered-rows.js';
 import { columnList, literal } from '../db/statements.js';
-import { readClockResets } from '../ledger/clock-resets.js';
+import { readClockResets } from '../ledger/database-clock.js';
 import { displayName } from './recipients.js';
 
 export interface MovementFilter {

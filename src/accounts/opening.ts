@@ -15,8 +15,8 @@ import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
-import { openLedgerAccounts } from '../ledger/opening.js';
+import { transact } from '../db/reader.js';
+import { openLedgerAccounts } from '../ledger/keyed-writes.js';
 import { ALIAS_RESERVED, ALIAS_TAKEN, quarantineRefusal } from './alias.js';
 import { parseAlias, parsePhone } from './recipients.js';
 

@@ -2,7 +2,7 @@ import type { Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import type { Page, TimePosition } from '../core/pages.js';
+import type { Page, TimePosition } from '../core/collections.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';

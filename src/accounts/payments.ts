@@ -1,5 +1,5 @@
 import type { Amount } from '../core/amount.js';
-import { type Month, monthOf } from '../core/calendar.js';
+import { type Month, monthOf } from '../core/instant.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { approvalPolicies } from '../db/entities/approvals.js';

@@ -1,9 +1,8 @@
 import { ASSETS } from '../core/amount.js';
-import { monthOf } from '../core/calendar.js';
+import { type Instant, maxInstant, monthOf, toRfc3339 } from '../core/instant.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import { type Page, pageOf, type TimePosition } from '../core/pages.js';
+import { type Page, pageOf, type TimePosition } from '../core/collections.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';

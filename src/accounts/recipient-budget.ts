@@ -1,5 +1,5 @@
 import { ApiError } from '../core/errors.js';
-import { FairQueue } from '../core/fair-queue.js';
+import { FairQueue } from '../core/concurrency.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
@@ -7,7 +7,7 @@ import { bonusBatchStorage } from '../db/entities/bonuses.js';
 import { tenantQuotas } from '../db/entities/identity.js';
 import { knownRecipients, recipientBudgets } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
-import { transactFor } from '../db/transact.js';
+import { transactFor } from '../db/reader.js';
 import type { Recipient } from './recipients.js';
 
 /** The token and the tenant whose budgets pay for a look-up. The token is null if unknown. */

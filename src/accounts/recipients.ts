@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import type { Batcher } from '../core/batcher.js';
 import { groupBy } from '../core/collections.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
-import { coalescedReads } from '../db/coalesced-reads.js';
+import { coalescedReads } from '../db/reader.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';

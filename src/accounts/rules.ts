@@ -1,8 +1,7 @@
 import { type Amount, type Asset, fitsColumn, formatAmount, MAX_RAW } from '../core/amount.js';
-import type { Month } from '../core/calendar.js';
+import { type Month, toRfc3339 } from '../core/instant.js';
 import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { toRfc3339 } from '../core/instant.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
 import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/writer/types.js';
 

@@ -11,10 +11,9 @@ import { balances, holds } from '../db/entities/ledger.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { insertSql, literal, literals, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
-import { CLOCK_RESET } from '../ledger/clock-resets.js';
-import type { DatabaseClock } from '../ledger/database-clock.js';
-import { outboxEntry } from '../temporal/outbox-entry.js';
+import { transact } from '../db/reader.js';
+import { CLOCK_RESET, type DatabaseClock } from '../ledger/database-clock.js';
+import { outboxEntry } from '../temporal/outbox.js';
 import { lockAccount, lockOpenAccount } from './access.js';
 import { dropAlias } from './alias.js';
 

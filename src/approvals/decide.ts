@@ -20,7 +20,7 @@ import {
   unchanged,
   type Writes,
 } from '../ledger/writer/types.js';
-import { outboxWrite } from '../temporal/outbox-entry.js';
+import { outboxWrite } from '../temporal/outbox.js';
 import {
   type ApprovalActor,
   allowedFor,

@@ -9,12 +9,12 @@ import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { insertSql, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchActionSignal } from '../temporal/contracts.js';
-import { outboxEntry } from '../temporal/outbox-entry.js';
+import { outboxEntry } from '../temporal/outbox.js';
 import { cancelBatchKind } from './commands.js';
 import {
   batchAudit,

@@ -16,7 +16,7 @@ import {
 import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
 import { literal, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { appendEvents } from '../ledger/event-log.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { GenerationSuperseded } from '../spreadsheets/generated-files.js';

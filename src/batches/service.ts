@@ -2,7 +2,7 @@ import { listOperations, type OperationFilter, readOperation } from '../accounts
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/pages.js';
+import type { Page, TimePosition } from '../core/collections.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
@@ -16,7 +16,7 @@ import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandResult, CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, StoredFiles } from '../spreadsheets/generated-files.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import type { OutboxNotifier } from '../temporal/relay.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import { batchList, readBatchRows, readEarlierPayments, readReviews } from './read-batches.js';
 import { type BatchFile, type BatchReview, hasFile } from './rules.js';

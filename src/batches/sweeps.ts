@@ -6,7 +6,7 @@ import { firstIdAt, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
-import { Deadline } from '../db/deadline.js';
+import { Deadline } from '../core/pause.js';
 import {
   type BonusBatch,
   bonusBatches,
@@ -16,7 +16,7 @@ import {
   uploadChunks,
 } from '../db/entities/bonuses.js';
 import { deleteSql, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
 import { lapseBatchKind } from './commands.js';
 import type { BatchControlDeps } from './control.js';

@@ -17,8 +17,8 @@ import { nullsOf } from '../db/table.js';
 import { readAccount, lockOwnAccount } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import { outboxEntry } from '../temporal/outbox-entry.js';
+import type { OutboxNotifier } from '../temporal/relay.js';
+import { outboxEntry } from '../temporal/outbox.js';
 import type { FileToRead } from '../spreadsheets/worker-thread/sheet-readers.js';
 import { lastWithWorkflow } from './validation/validation-record.js';
 

@@ -18,7 +18,7 @@ import {
   type RowWrite,
   unchanged,
 } from '../ledger/writer/types.js';
-import { outboxWrite } from '../temporal/outbox-entry.js';
+import { outboxWrite } from '../temporal/outbox.js';
 import { batchEvent } from './schemas.js';
 import { batchAudit, hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
-import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
+import type { ConcurrencyLimit } from '../core/concurrency.js';
 import { existing } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
@@ -8,7 +8,7 @@ import type { DatabaseDeps } from '../db/database.js';
 import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
-import type { StaffSignals } from '../staff/signals.js';
+import type { StaffSignals } from '../staff/verification.js';
 import {
   type BatchActionSignal,
   type BatchPayment,
@@ -17,7 +17,7 @@ import {
   type BatchWorkflowInput,
   type ResourceInput,
 } from '../temporal/contracts.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import type { OutboxNotifier } from '../temporal/relay.js';
 import { formatAmount } from '../core/amount.js';
 import { literals } from '../db/statements.js';
 import { workflowResource } from '../temporal/workflow-resources.js';

@@ -1,30 +1,38 @@
 import { z } from 'zod';
-import { mysqlFaults, MYSQL_VARIABLES } from './mysql.js';
-import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './rails.js';
-import { type Environment, read, refuseFor } from './environment.js';
-import { NEW_RECIPIENTS, RATE_VARIABLES } from './rates.js';
-import { SIGN_IN_VARIABLES, signInFaults } from './sign-in.js';
-import { TEMPORAL_VARIABLES, TEMPORAL_WORKER_VERSION, type TemporalConfig } from './temporal.js';
+import {
+  MYSQL_VARIABLES,
+  mysqlFaults,
+  RAIL_VARIABLES,
+  RAIL_WORK_VARIABLES,
+  TEMPORAL_VARIABLES,
+  TEMPORAL_WORKER_VERSION,
+  type TemporalConfig,
+} from './servers.js';
 import {
   addressRanges,
   allowedHosts,
   count,
   encryptionKeys,
+  type Environment,
   mysqlUrl,
   nonEmpty,
   port,
   railRoutes,
   railSeconds,
+  read,
+  refuseFor,
   signingKeys,
   TASK_QUEUE_NAMES,
   taskQueues,
   webUrl,
 } from './values.js';
+import { NEW_RECIPIENTS, RATE_VARIABLES } from './rates.js';
+import { SIGN_IN_VARIABLES, signInFaults } from './sign-in.js';
 import { AUDIT_VARIABLES, TRACING_VARIABLES } from './observability.js';
 import { gatewayOf } from '../payouts/rails/rail.js';
 import { isAllowedHost } from '../webhooks/address-guard.js';
 
-export { ConfigError, type Environment } from './environment.js';
+export { ConfigError, type Environment } from './values.js';
 
 /** Only this folder reads the environment. */
 

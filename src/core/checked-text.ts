@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getCountries } from 'libphonenumber-js';
 import { ApiError, invalidField } from './errors.js';
 import { normaliseText, type TextFault, textFault } from './text.js';
 
@@ -37,4 +38,15 @@ export function parsedText<T>(
     context.addIssue(typeof reason === 'string' ? reason : reason(text));
     return z.NEVER;
   });
+}
+
+/** The library lists regions with a numbering plan; these countries and territories have none. */
+const WITHOUT_PHONES = ['AQ', 'BV', 'GS', 'HM', 'PN', 'TF', 'UM'];
+const COUNTRIES: ReadonlySet<string> = new Set([...getCountries(), ...WITHOUT_PHONES]);
+/** Regions of telephony that are not in ISO 3166. */
+const NOT_ISO: ReadonlySet<string> = new Set(['AC', 'TA', 'XK']);
+
+/** Returns true for the two capital letters of a country in ISO 3166. */
+export function isCountry(code: string): boolean {
+  return COUNTRIES.has(code) && !NOT_ISO.has(code);
 }

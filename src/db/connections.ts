@@ -6,8 +6,7 @@ import {
   type PoolConnection,
   type RowDataPacket,
 } from 'mysql2';
-import { withTimeout } from '../core/pause.js';
-import type { Deadline } from './deadline.js';
+import { type Deadline, withTimeout } from '../core/pause.js';
 import { WrongServer, DatabaseUnavailable } from './failures.js';
 import { type LimitedTenant, ConnectionLimit } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';

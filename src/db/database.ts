@@ -7,7 +7,7 @@ import {
   type PoolUse,
   send,
 } from './connections.js';
-import { Deadline } from './deadline.js';
+import { Deadline } from '../core/pause.js';
 import {
   CommitUnknown,
   DatabaseUnavailable,
@@ -20,8 +20,7 @@ import {
 } from './failures.js';
 import { type StatementKind, type StatementObserver, NO_OBSERVER } from './metrics.js';
 import type { LimitedTenant } from './connection-limit.js';
-import { Primary, type PrimaryObserver } from './primary.js';
-import { NoPrimary } from './primary-search.js';
+import { NoPrimary, Primary, type PrimaryObserver } from './primary.js';
 import {
   type Ending,
   type Reader,

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import 'reflect-metadata';
 import {
   type Connection,
@@ -5,18 +7,23 @@ import {
   createConnection,
   type RowDataPacket,
 } from 'mysql2/promise';
-import { DataSource } from 'typeorm';
+import {
+  DataSource,
+  EntitySchema,
+  type EntitySchemaColumnOptions,
+  type EntitySchemaIndexOptions,
+  type QueryRunner,
+} from 'typeorm';
 import { z } from 'zod';
+import * as column from './columns.js';
 import { migrations } from '../../migrations/index.js';
 import { newId } from '../core/ids.js';
-import * as column from './columns.js';
-import { ENTITY_SCHEMAS } from './entity-schemas.js';
-import { errnoOf } from './failures.js';
-import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
-import { checkRights } from './least-rights.js';
-import { limitLockWaits, takeMigrationLock } from './migration-locks.js';
-import { PrimarySearch } from './primary-search.js';
+import { errnoOf, LOCK_WAIT_TIMEOUT } from './failures.js';
+import { checkRights, GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
+import { PrimarySearch } from './primary.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
+import { TABLES } from './entities/index.js';
+import { snakeCase, type Table } from './table.js';
 
 interface MigrateOptions {
   readonly adminUrl: string;
@@ -165,4 +172,100 @@ async function assertRights(connection: Connection): Promise<void> {
   // Makes SHOW GRANTS quote names with backquotes.
   await connection.query("SET SESSION sql_mode=''");
   await checkRights({ query: async (sql) => (await connection.query<RowDataPacket[]>(sql))[0] });
+}
+
+/** Locks of migrations, against each other and statements (docs/operations/upgrade.md, Upgrade). */
+
+const MIGRATION_LOCK_S = 900;
+/** Pause before a retry, in which statements queued behind the migration run. */
+const RETRY_PAUSE_MS = 1_000;
+
+/** Another process is migrating the same database, and did not finish in time. */
+export class MigrationUnderWay extends Error {
+  override name = 'MigrationUnderWay';
+}
+
+/** Takes the lock on the database's migrations for this connection. Throws MigrationUnderWay. */
+export async function takeMigrationLock(source: DataSource, database: string): Promise<void> {
+  // A lock's name has at most 64 characters, and a database's name may be as long.
+  const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
+  const rows: unknown = await source.query(
+    `SELECT GET_LOCK('${name}', ${MIGRATION_LOCK_S}) AS got`,
+  );
+  if (z.array(z.object({ got: z.coerce.number() })).parse(rows)[0]?.got === 1) return;
+  throw new MigrationUnderWay(
+    `another process migrates ${database}, and was not done after ${MIGRATION_LOCK_S} s`,
+  );
+}
+
+/**
+ * Limits each wait of a migration for a table, because later statements queue behind it, and
+ * repeats the statement until it succeeds, because earlier ones cannot be undone.
+ */
+export async function limitLockWaits(
+  source: DataSource,
+  lockWaitS: number,
+  onWait: (statement: string) => void,
+): Promise<void> {
+  await source.query(
+    `SET SESSION lock_wait_timeout=${lockWaitS}, SESSION innodb_lock_wait_timeout=${lockWaitS}`,
+  );
+  const make = source.createQueryRunner.bind(source);
+  source.createQueryRunner = (mode) => retryLockWaits(make(mode), onWait);
+}
+
+function retryLockWaits(runner: QueryRunner, onWait: (statement: string) => void): QueryRunner {
+  const query = runner.query.bind(runner);
+  runner.query = async (...call: Parameters<QueryRunner['query']>) => {
+    for (;;)
+      try {
+        return await query(...call);
+      } catch (failure) {
+        if (errnoOf(failure) !== LOCK_WAIT_TIMEOUT) throw failure;
+        onWait(call[0]);
+        await sleep(RETRY_PAUSE_MS);
+      }
+  };
+  return runner;
+}
+
+/** The tables as TypeORM describes them, for migrations only. */
+export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map(entitySchemaOf);
+
+type Columns = Table<unknown>['columns'];
+
+function entitySchemaOf({ name, columns, key, unique, indexes }: Table<unknown>): EntitySchema {
+  return new EntitySchema({
+    name,
+    tableName: name,
+    columns: Object.fromEntries(
+      columns.map((bound) => [bound.property, columnOf(bound, key.includes(bound.property))]),
+    ),
+    indices: [...indexesOf(unique, true), ...indexesOf(indexes, false)],
+  });
+}
+
+function columnOf(
+  { name, column }: Columns[number],
+  isPrimary: boolean,
+): EntitySchemaColumnOptions {
+  const { type, length, values, isNullable, isAscii } = column;
+  return {
+    ...{ type, name, primary: isPrimary, nullable: isNullable },
+    ...(length !== null && { length }),
+    ...(type === 'datetime' && { precision: 3 }),
+    ...(type === 'enum' && values !== null && { enum: [...values] }),
+    ...(isAscii && { charset: 'ascii', collation: 'ascii_bin' }),
+  };
+}
+
+function indexesOf(
+  indexes: Table<unknown>['indexes'],
+  unique: boolean,
+): EntitySchemaIndexOptions[] {
+  return Object.entries(indexes).map(([name, columns]) => ({
+    name: snakeCase(name),
+    columns: [...columns],
+    unique,
+  }));
 }

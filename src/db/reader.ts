@@ -1,6 +1,10 @@
 import type { StatementKind } from './metrics.js';
-import { columnList, selectSql, type SelectOptions, type Where } from './statements.js';
+import { columnList, type SelectOptions, selectSql, type Where } from './statements.js';
 import { parseRow, type Table } from './table.js';
+import { TransactionRetryable } from './failures.js';
+import type { LimitedTenant } from './connection-limit.js';
+import { Batcher } from '../core/batcher.js';
+import type { Deadline } from '../core/pause.js';
 
 export type StoredRow = Readonly<Record<string, unknown>>;
 
@@ -92,5 +96,58 @@ export function transactionOver(sendSql: Send, ending: Ending, connection: objec
         throw new TypeError('a statement that is sent with COMMIT must not return rows');
       ending.statements.push(...statements);
     },
+  };
+}
+
+const TRIES = 4;
+const PAUSE_MS = 20;
+
+type Work<T> = (transaction: Transaction) => Promise<T>;
+
+interface Transactor {
+  withTransaction<T>(work: Work<T>, deadline?: Deadline, of?: LimitedTenant): Promise<T>;
+}
+
+export function transact<T>(database: Transactor, work: Work<T>): Promise<T> {
+  return transactFor(null, database, work);
+}
+
+/** Runs a transaction with retries on the connections of one tenant's share. */
+export async function transactFor<T>(
+  of: LimitedTenant,
+  database: Transactor,
+  work: Work<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await database.withTransaction(work, undefined, of);
+    } catch (failure) {
+      if (!(failure instanceof TransactionRetryable) || tries === TRIES) throw failure;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * tries));
+    }
+  }
+}
+
+/** Bounds the length of one statement. */
+const MAX_KEYS = 50;
+const READS_AT_A_TIME = 2;
+
+/** Reads the keys of simultaneous requests with one statement, without delay or cache. */
+export function coalescedReads<Key, Found>(
+  read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
+): Batcher<Key, Found> {
+  return new Batcher({ maxWeight: MAX_KEYS, concurrency: READS_AT_A_TIME }, async (keys) => {
+    const found = await read(keys);
+    return keys.map((key) => found(key));
+  });
+}
+
+/** Returns a function that keeps one value per database reader. */
+export function perReader<T>(make: () => T): (reader: Reader) => T {
+  const all = new WeakMap<Reader, T>();
+  return (reader) => {
+    let own = all.get(reader);
+    if (own === undefined) all.set(reader, (own = make()));
+    return own;
   };
 }

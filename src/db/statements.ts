@@ -1,4 +1,4 @@
-import type { TimePosition } from '../core/pages.js';
+import type { TimePosition } from '../core/collections.js';
 import { time, uuid } from './columns.js';
 import type { Table } from './table.js';
 

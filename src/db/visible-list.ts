@@ -1,4 +1,4 @@
-import { type Page, pageOf, type TimePosition } from '../core/pages.js';
+import { type Page, pageOf, type TimePosition } from '../core/collections.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
 import { behindSql, columnList } from './statements.js';

@@ -6,7 +6,7 @@ import * as column from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { eventRemovals, eventRetention } from '../db/entities/events.js';
 import { upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 
 /** The log keeps events forever, unless operators set a retention. (docs/contract.md, Events) */
 

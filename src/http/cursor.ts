@@ -3,7 +3,7 @@ import { ApiError, invalidField } from '../core/errors.js';
 import { hmac, type Keyring, sameBytes, type SecretKey, UnknownKey } from '../core/fingerprint.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
-import type { Page, TimePosition } from '../core/pages.js';
+import type { Page, TimePosition } from '../core/collections.js';
 
 export interface CursorBinding {
   readonly tenantId: Uuid;

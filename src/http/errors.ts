@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { ApiError, ERRORS, LEDGER_UNAVAILABLE, type Refusal } from '../core/errors.js';
+import { ERRORS } from '../core/error-table.js';
+import { ApiError, LEDGER_UNAVAILABLE, type Refusal } from '../core/errors.js';
 import { UnknownKey } from '../core/fingerprint.js';
 import { isUnavailable } from '../db/failures.js';
 

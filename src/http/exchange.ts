@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ErrorCode } from '../core/errors.js';
+import type { ErrorCode } from '../core/error-table.js';
 import { asUuid, isCanonicalUuid, newId, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { RateState } from './rate-limit.js';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Counter, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import type { ErrorCode } from '../core/errors.js';
+import type { ErrorCode } from '../core/error-table.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 import { metersOf } from '../core/meters.js';
-import { CURRENT_VERSION } from '../core/versions.js';
+import { CURRENT_VERSION } from '../db/entities/webhooks.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 

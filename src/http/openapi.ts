@@ -6,9 +6,9 @@ import {
   type ZodContentObject,
 } from '@asteasolutions/zod-to-openapi';
 import { ASSETS } from '../core/amount.js';
-import { ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
+import { type ErrorCode, type ErrorEntry, ERRORS } from '../core/error-table.js';
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
-import { CURRENT_VERSION } from '../core/versions.js';
+import { CURRENT_VERSION } from '../db/entities/webhooks.js';
 import {
   errorOf,
   headerRefs,

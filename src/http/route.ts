@@ -1,14 +1,9 @@
-import {
-  ApiError,
-  type ErrorCode,
-  notFound,
-  type Refusal,
-  SPENDING_CODES,
-} from '../core/errors.js';
+import { ApiError, notFound, type Refusal } from '../core/errors.js';
+import { type ErrorCode, SPENDING_CODES } from '../core/error-table.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
-import type { ApiVersion } from '../core/versions.js';
+import type { ApiVersion } from '../db/entities/webhooks.js';
 import type { RateClass } from './rate-limit.js';
 import type { UploadedFile } from './upload.js';
 import { z } from './zod.js';

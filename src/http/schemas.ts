@@ -1,7 +1,6 @@
 import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
-import { parsedText } from '../core/checked-text.js';
-import { isCountry } from '../core/countries.js';
-import { ERROR_CODES } from '../core/errors.js';
+import { isCountry, parsedText } from '../core/checked-text.js';
+import { ERROR_CODES } from '../core/error-table.js';
 import { parseUuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
 import { normaliseText, textFault } from '../core/text.js';

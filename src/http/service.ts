@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
-import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
+import { ERRORS } from '../core/error-table.js';
+import { LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { traceEntry } from '../core/trace.js';
 import { ClientAddresses } from './headers.js';
 import type { Api } from './route.js';

@@ -3,18 +3,21 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
-import { Deadline } from '../db/deadline.js';
+import { Deadline } from '../core/pause.js';
 import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import type { CommandResult, Outcome } from './writer/types.js';
 import {
   findResults,
   type KeyedRequest,
-  TransactionKeys,
   resolveUnknown,
+  TransactionKeys,
   UNKNOWN,
   UnknownResults,
 } from './idempotency.js';
+import { ASSETS } from '../core/amount.js';
+import { balances, noBalance } from '../db/entities/ledger.js';
+import { type Account, accounts } from '../db/entities/parties.js';
 
 interface Resource {
   readonly id: Uuid;
@@ -103,4 +106,14 @@ async function writeOnce<Row extends Resource>(
       ? new UnknownResults(answers, keys.commitId, failure)
       : failure;
   }
+}
+
+/** Inserts accounts with zero in every asset. Throws 1062 for a taken alias or phone. */
+export async function openLedgerAccounts(
+  transaction: Transaction,
+  opened: readonly Account[],
+): Promise<void> {
+  await transaction.execute(insertSql(accounts, opened));
+  const zero = opened.flatMap((account) => ASSETS.map((asset) => noBalance(account, asset)));
+  await transaction.execute(insertSql(balances, zero));
 }

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.js';
 import { type RailBreaker, railBreakers } from '../db/entities/rails.js';
 import { isUnavailable } from '../db/failures.js';
 import { upsertSql, literal } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 
 /** The circuit breakers of rails. (docs/contract.md, Rails; docs/decisions/0038-rails-apart.md) */
 

@@ -23,7 +23,7 @@ import {
   refuse,
   type RowWrite,
 } from '../ledger/writer/types.js';
-import { outboxWrite } from '../temporal/outbox-entry.js';
+import { outboxWrite } from '../temporal/outbox.js';
 import type { Report } from './reports.js';
 import { payoutResource } from './schemas.js';
 

@@ -11,7 +11,7 @@ import {
   payoutSecrets,
 } from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { ApiError, existing, invalidState } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
 import { capabilityRefusal } from '../accounts/rules.js';

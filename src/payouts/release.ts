@@ -5,7 +5,7 @@ import { type Instant, maxInstant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import type { Payout } from '../db/entities/payouts.js';
 import { restores } from '../db/entities/restores.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { isServed } from './recovery.js';
 import type { RailCalls } from './rail-calls.js';

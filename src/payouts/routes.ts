@@ -1,6 +1,6 @@
 import { ApiError, notFound } from '../core/errors.js';
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
-import { approvalRoutes } from '../approvals/routes-actions.js';
+import { approvalRoutes } from '../approvals/routes.js';
 import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import type { InboundRoute } from '../http/dispatch.js';

@@ -15,7 +15,7 @@ import type { OperationList } from '../accounts/operation-list.js';
 import { systemAccountId } from '../funding/service.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import type { OutboxNotifier } from '../temporal/relay.js';
 import { literals } from '../db/statements.js';
 import {
   payoutWorkflowId,

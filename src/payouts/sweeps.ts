@@ -2,7 +2,7 @@ import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import { type Payout, payoutRailEvents, payouts } from '../db/entities/payouts.js';
 import { literal, literals, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { performDue, type Sweep } from '../temporal/sweeper.js';
 import type { Database, DatabaseDeps } from '../db/database.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';

@@ -1,21 +1,21 @@
+import { buildTemporal } from './build-temporal.js';
 import {
-  buildTemporal,
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,
   openApiServers,
 } from './build-api.js';
 import { readConfig } from '../config/config.js';
-import { assertLeastRights } from '../db/least-rights.js';
+import { assertLeastRights } from '../db/grants.js';
 import { createLogging, describeFault, traceOfLine } from '../http/logging.js';
 import {
   endOnSignals,
   endOnUncaught,
   leaveBalancer,
+  openTracing,
   readOrExit,
   refusalToStart,
 } from './process-life.js';
-import { openTracing } from './tracing.js';
 import { TestDeliveries } from '../webhooks/test-deliveries.js';
 
 /** API process. On a signal, leaves the load balancer and finishes accepted requests. */

@@ -9,7 +9,6 @@ import { Batches } from '../batches/service.js';
 import { bonusRoutes } from '../bonuses/routes.js';
 import { Bonuses } from '../bonuses/service.js';
 import type { Config, ServiceConfig } from '../config/config.js';
-import { temporalOptions } from '../config/temporal.js';
 import type { Caller } from '../core/permissions.js';
 import { poolMetrics, statementMetrics } from '../db/metrics.js';
 import { eventRoutes } from '../events/routes.js';
@@ -31,15 +30,9 @@ import { httpRail } from '../payouts/rails/rail.js';
 import { payoutApprovalRoutes, payoutRoutes, railCallbackRoute } from '../payouts/routes.js';
 import { Payouts } from '../payouts/service.js';
 import { RequestLog, requestLogMetrics } from '../requests/log.js';
-import { readRequest } from '../requests/read-request.js';
 import { requestRoutes } from '../requests/routes.js';
+import { readRequest } from '../requests/read-request.js';
 import { statementRoutes } from '../statements/routes.js';
-import { TemporalClient } from '../temporal/client.js';
-import { relayMetrics } from '../temporal/metrics.js';
-import { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import { Outbox } from '../temporal/outbox.js';
-import { Relay } from '../temporal/relay.js';
-import type { TemporalTracing } from '../temporal/tracing.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import { transferApprovalRoutes, transferRoutes } from '../transfers/routes.js';
 import { Transfers } from '../transfers/service.js';
@@ -49,8 +42,10 @@ import { UNOBSERVED, type WebhookDeps, type WebhookObserver } from '../webhooks/
 import { webhookRoutes, type Webhooks } from '../webhooks/routes.js';
 import { ATTEMPT_TIMEOUT_MS, Sender, type Sending } from '../webhooks/sender.js';
 import { buildLedger, type Ledger, ledgerFitness, prepareLedger } from './build-ledger.js';
-import { buildRates, type BuiltRates } from './build-rates.js';
-import { WORKFLOW_RESOURCES } from './workflow-resources.js';
+import type { TemporalParts } from './build-temporal.js';
+import type { RateConfig } from '../config/rates.js';
+import { metersOf } from '../core/meters.js';
+import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
 
 export interface Core extends Ledger {
   readonly registry: Registry;
@@ -98,41 +93,6 @@ export function buildCore(
     fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
   });
   return { ...ledger, registry, recipientBudget };
-}
-
-/** The parts that pass work from the outbox in MySQL to Temporal. */
-export interface TemporalParts {
-  readonly client: TemporalClient;
-  readonly outbox: Outbox;
-  readonly relay: Relay;
-  readonly notifier: OutboxNotifier;
-}
-
-/** Connects on first use, so the process works while Temporal is unavailable. */
-export function buildTemporal(
-  config: ServiceConfig,
-  core: Core,
-  logger: Logger,
-  tracing: TemporalTracing | null = null,
-): TemporalParts {
-  const { database, clock, registry, failpoints } = core;
-  const client = new TemporalClient(temporalOptions(config), tracing?.client);
-  const outbox = new Outbox(database, clock);
-  const observer = relayMetrics(registry, (message) => logger.warn(message));
-  const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
-  const relay = new Relay({
-    database,
-    outbox,
-    client,
-    resources: WORKFLOW_RESOURCES,
-    failpoints,
-    observer,
-    lookAgainMs,
-  });
-  const notifier = new OutboxNotifier(relay, (fault) =>
-    logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'),
-  );
-  return { client, outbox, relay, notifier };
 }
 
 export function buildWebhookParts(
@@ -282,4 +242,35 @@ export function buildApi(
   eventRoutes(api, database, cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;
+}
+
+export interface BuiltRates {
+  readonly limits: RateLimits;
+  close(): void;
+}
+
+/** The client of Redis, a fifth of the code loaded at the start, is loaded only if needed. */
+export async function buildRates(
+  config: RateConfig,
+  registry: Registry,
+  logger: Logger,
+): Promise<BuiltRates> {
+  const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
+  if (url === undefined)
+    return { limits: new RateLimiter(rates, processes), close: () => undefined };
+  const { RedisBuckets, SharedRateLimiter } = await import('../http/shared-rate-limit.js');
+  const store = new RedisBuckets(url);
+  const localDecisions = metersOf(registry).counter(
+    'rate_limit_decided_alone_total',
+    'Requests rate-limited by this process alone because Redis did not answer',
+  );
+  const changed = (isThere: boolean): void =>
+    isThere
+      ? logger.info('Redis answers: the processes share the rate limits')
+      : logger.warn('Redis gives no answers: this process grants its share of the rate limits');
+  const observer = { changed, decidedLocally: () => localDecisions.inc() };
+  return {
+    limits: new SharedRateLimiter(rates, processes, store, observer),
+    close: () => store.close(),
+  };
 }

@@ -1,6 +1,6 @@
 import { Failpoints } from '../core/failpoints.js';
 import type { Clock } from '../core/instant.js';
-import { type MysqlConfig, mysqlTls } from '../config/mysql.js';
+import { type MysqlConfig, mysqlTls } from '../config/servers.js';
 import { Database } from '../db/database.js';
 import type { StatementObserver } from '../db/metrics.js';
 import type { PrimaryObserver } from '../db/primary.js';
@@ -10,7 +10,7 @@ import { LedgerWriters } from '../ledger/writer/ledger-writer.js';
 import type { Fitness } from '../http/admin.js';
 import type { DatabaseClock } from '../ledger/database-clock.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
-import { RollbackGuard } from '../restores/rollback-guard.js';
+import { RollbackGuard } from '../restores/checkpoint.js';
 import type { Uuid } from '../core/ids.js';
 
 const MAX_GROUP = 200;

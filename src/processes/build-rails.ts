@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { RailWorkConfig } from '../config/rails.js';
+import type { RailWorkConfig } from '../config/servers.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Logger } from '../http/logging.js';
 import { RailBreakers } from '../payouts/breaker.js';

@@ -1,7 +1,7 @@
 import { Approvals } from '../approvals/service.js';
 import type { SupportConfig } from '../config/config.js';
 import { providerOf } from '../config/sign-in.js';
-import { workflowUrlOf } from '../config/temporal.js';
+import { workflowUrlOf } from '../config/servers.js';
 import { createAdmin, Readiness } from '../http/admin.js';
 import { ErrorWriter } from '../http/errors.js';
 import type { Logger } from '../http/logging.js';
@@ -18,7 +18,8 @@ import { resourceRoutes, sessionRoutes, waitingRoutes } from '../support/routes.
 import { singleSignOnRoutes } from '../support/single-sign-on/routes.js';
 import { createSite } from '../support/site.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
-import type { TemporalParts, Core } from './build-api.js';
+import type { TemporalParts } from './build-temporal.js';
+import type { Core } from './build-api.js';
 import { ledgerFitness, prepareLedger } from './build-ledger.js';
 
 interface SupportServers {

@@ -6,12 +6,12 @@ import {
 } from '../../activities/index.js';
 import { policiesSweep } from '../approvals/policies.js';
 import { Approvals } from '../approvals/service.js';
-import { auditMetrics } from '../auditor/scheduled-audit.js';
+import { auditMetrics } from '../auditor/audit.js';
 import { BatchWorkflowService, rowMetrics } from '../batches/workflow-service.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
 import type { WorkerConfig } from '../config/config.js';
-import { temporalOptions } from '../config/temporal.js';
-import { ConcurrencyLimit } from '../core/concurrency-limit.js';
+import { temporalOptions } from '../config/servers.js';
+import { ConcurrencyLimit } from '../core/concurrency.js';
 import { createAdmin, Readiness } from '../http/admin.js';
 import { ErrorWriter } from '../http/errors.js';
 import { describeFault, type Logger } from '../http/logging.js';
@@ -24,7 +24,7 @@ import { railEventsSweep } from '../payouts/sweeps.js';
 import { requestsSweep } from '../requests/log.js';
 import { restoreMetrics } from '../restores/begin-restore.js';
 import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
-import { expiredStatementsSweep, statementsSweep } from '../statements/sweeps.js';
+import { expiredStatementsSweep, statementsSweep } from '../statements/statement-maker.js';
 import { dailyTotalsSweep } from '../support/totals-sweep.js';
 import { railQueue, TASK_QUEUES } from '../temporal/contracts.js';
 import {
@@ -37,18 +37,22 @@ import { reconciliationSweep } from '../temporal/reconciliation.js';
 import { outboxSweep } from '../temporal/relay.js';
 import { SignalTimes } from '../temporal/signal-times.js';
 import { type Sweep, Sweeper } from '../temporal/sweeper.js';
-import type { TemporalTracing } from '../temporal/tracing.js';
-import { sdkMetrics, type ServedQueue, TemporalWorkers } from '../temporal/workers.js';
+import {
+  sdkMetrics,
+  type ServedQueue,
+  type TemporalTracing,
+  TemporalWorkers,
+} from '../temporal/workers.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import type { WebhookDeps } from '../webhooks/deps.js';
 import { WebhookDispatcher } from '../webhooks/dispatcher.js';
 import { lagMetrics, webhookMetrics } from '../webhooks/metrics.js';
 import type { Sending } from '../webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from '../webhooks/sweeps.js';
-import { type TemporalParts, buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
+import { type TemporalParts, WORKFLOW_RESOURCES } from './build-temporal.js';
+import { buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
 import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
-import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
 /** Activities of a task queue at a time, except in the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;

@@ -1,8 +1,7 @@
 import { ConfigError, readMigrationConfig } from '../config/config.js';
-import { mysqlTls } from '../config/mysql.js';
-import { ExcessiveRights } from '../db/least-rights.js';
-import { ForeignSchema, migrate } from '../db/migrate.js';
-import { MigrationUnderWay } from '../db/migration-locks.js';
+import { mysqlTls } from '../config/servers.js';
+import { ExcessiveRights } from '../db/grants.js';
+import { ForeignSchema, migrate, MigrationUnderWay } from '../db/migrate.js';
 
 const CLOSED = `the ledger is closed: it has tenants, and the database user that MYSQL_URL names had no right in it so far, as in a copy.
 Nothing is posted until two people open it: restore begin (--nothing-lost if only the user is new), and restore finish.

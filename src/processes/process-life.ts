@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config/config.js';
 import type { Readiness } from '../http/admin.js';
 import { describeFault, type Logging } from '../http/logging.js';
+import type { TracingConfig } from '../config/observability.js';
+import type { Tracing } from './tracing-sdk.js';
 
 /** Time limit for writing the last log line. */
 const LAST_LINE_MS = 1_500;
@@ -59,4 +61,12 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
 export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
   readiness.stop();
   await sleep(delayMs);
+}
+
+/** Returns null without loading the tracing packages if no endpoint is configured. */
+export async function openTracing(config: TracingConfig, service: string): Promise<Tracing | null> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
+  if (endpoint === undefined) return null;
+  const { startTracing } = await import('./tracing-sdk.js');
+  return startTracing({ endpoint, headers, share: config.OTEL_TRACES_SAMPLER_ARG, service });
 }

@@ -1,7 +1,8 @@
-import { buildTemporal, buildCore } from './build-api.js';
+import { buildTemporal } from './build-temporal.js';
+import { buildCore } from './build-api.js';
 import { openSupport } from './build-support.js';
 import { readSupportConfig } from '../config/config.js';
-import { assertLeastRights } from '../db/least-rights.js';
+import { assertLeastRights } from '../db/grants.js';
 import { createLogging } from '../http/logging.js';
 import {
   endOnSignals,

@@ -19,7 +19,7 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { withTimeout } from '../core/pause.js';
 import { currentTraceparent } from '../core/trace.js';
 import { packageVersion } from '../http/metrics.js';
-import type { TemporalTracing } from '../temporal/tracing.js';
+import type { TemporalTracing } from '../temporal/workers.js';
 
 export interface Tracing {
   readonly temporal: TemporalTracing;

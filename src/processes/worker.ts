@@ -1,14 +1,19 @@
 import { setFlagsFromString } from 'node:v8';
-import { buildTemporal, buildConfiguredSending, buildCore } from './build-api.js';
+import { buildTemporal } from './build-temporal.js';
+import { buildConfiguredSending, buildCore } from './build-api.js';
 import { openWorker } from './build-worker.js';
 import { readWorkerConfig } from '../config/config.js';
-import { lowerPriority } from '../core/priority.js';
-import { assertLeastRights } from '../db/least-rights.js';
+import { lowerPriority } from '../core/concurrency.js';
+import { assertLeastRights } from '../db/grants.js';
 import { createLogging, traceOfLine } from '../http/logging.js';
-import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './process-life.js';
-import { activityOfLine } from '../temporal/tracing.js';
-import { freeLoopbackPort, installRuntime } from '../temporal/workers.js';
-import { openTracing } from './tracing.js';
+import {
+  endOnSignals,
+  endOnUncaught,
+  openTracing,
+  readOrExit,
+  refusalToStart,
+} from './process-life.js';
+import { activityOfLine, freeLoopbackPort, installRuntime } from '../temporal/workers.js';
 
 /** Worker process. On a signal, stops starting work and finishes running work. */
 

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ErrorCode } from '../core/errors.js';
+import type { ErrorCode } from '../core/error-table.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { metersOf } from '../core/meters.js';
@@ -9,7 +9,7 @@ import type { Database, DatabaseDeps } from '../db/database.js';
 import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.js';
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
 export interface RequestOutcome {

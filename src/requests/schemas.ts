@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../core/errors.js';
+import { ERROR_CODES } from '../core/error-table.js';
 import { toRfc3339 } from '../core/instant.js';
 import { KEY_RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { EXAMPLE, z } from '../http/zod.js';

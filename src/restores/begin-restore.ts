@@ -9,7 +9,7 @@ import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Restore, restores } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';

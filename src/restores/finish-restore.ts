@@ -6,7 +6,7 @@ import type { DatabaseDeps, Reader } from '../db/database.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restores } from '../db/entities/restores.js';
 import { updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/run.js';
 import type { RailCalls } from '../payouts/rail-calls.js';

@@ -6,9 +6,9 @@ import { outbox } from '../db/entities/outbox.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { RESTORE_FINDINGS, type Restore, restoreFindings } from '../db/entities/restores.js';
 import { insertSql, literals } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { lockAccount } from '../accounts/access.js';
-import { outboxEntry } from '../temporal/outbox-entry.js';
+import { outboxEntry } from '../temporal/outbox.js';
 import { isLossy } from './sequences.js';
 
 /** Holds payouts that rails may have received in the lost time: only the rail's report ends them. */

@@ -6,7 +6,7 @@ import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
 import { literal, literals, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import {
   type ListedPayment,
   type Rail,

@@ -8,7 +8,7 @@ import { eventCounters } from '../db/entities/events.js';
 import { auditChains } from '../db/entities/identity.js';
 import { type EventGap, eventGaps, type Restore } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { throughFor } from './rules.js';
 
 /** Numbers that outsiders may have seen are never used again. (docs/contract.md, Events) */

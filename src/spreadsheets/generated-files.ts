@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs';
-import { FairQueue } from '../core/fair-queue.js';
+import { FairQueue, Throttle } from '../core/concurrency.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
-import { generatedFilePieces } from '../db/entities/generated-files.js';
+import { generatedFilePieces } from '../db/entities/statements.js';
 import { deleteSql, insertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { notFound } from '../core/errors.js';
-import { ExpiringCache } from '../core/expiring-cache.js';
-import { Throttle } from '../core/throttle.js';
+import { ExpiringCache } from '../core/collections.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table-files.js';
 import { type Table, withTableFiles } from './writing/with-table-files.js';

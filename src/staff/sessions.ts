@@ -6,7 +6,7 @@ import { type Instant, instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { staff, type StaffSession, staffSessions } from '../db/entities/staff.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { denied, type StaffIdentity } from './rules.js';
 import { identityOf, type StaffDeps, staffEntry, verifyClaim } from './verification.js';
 

@@ -5,7 +5,7 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import { type Staff, staff, type StaffRight } from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { endSessions, findStaff, staffAudit } from './people.js';
 import { denied, rightRefusal, type StaffIdentity } from './rules.js';
 import {

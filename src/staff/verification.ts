@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type AuditDetails, type AuditEntry, auditRow, recordRow } from '../access/audit-log.js';
-import { cleanText } from '../core/checked-text.js';
+import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import type { Refusal } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
-import { newId } from '../core/ids.js';
+import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { CODE_PATTERN, stepOf } from './authenticator.js';
 import {
   denied,
@@ -26,9 +26,12 @@ import {
   lockedUntil,
   MAX_CODE_AGE_MS,
   rightRefusal,
+  STAFF_ACTIONS,
+  type StaffActionName,
   type StaffChannel,
   type StaffIdentity,
 } from './rules.js';
+import { type StaffSignal, WORKFLOW_ID_OF } from '../temporal/contracts.js';
 
 export interface StaffDeps extends DatabaseDeps {
   readonly encryptionKeys: Keyring;
@@ -209,4 +212,54 @@ export function identityOf(
 ): StaffIdentity {
   const own = within === null ? rights : rights.filter((one) => within.includes(one));
   return { id, name, kind, rights: own, channel };
+}
+
+interface SignalSubject {
+  readonly tenantId: Uuid;
+  readonly subjectType: keyof typeof WORKFLOW_ID_OF;
+  readonly subjectId: Uuid;
+  readonly details?: AuditDetails;
+}
+
+interface Signed {
+  readonly by: StaffIdentity;
+  readonly reason: string;
+}
+
+/** Judges codes at the moment at which Temporal received the signal. (docs/contract.md, Staff) */
+export class StaffSignals {
+  /** `receivedAt` returns null if this run of the workflow has no such signal. */
+  constructor(
+    private readonly deps: StaffDeps,
+    private readonly receivedAt: (
+      workflowId: string,
+      signal: StaffSignal,
+    ) => Promise<Instant | null>,
+  ) {}
+
+  /**
+   * A repeated call with the same action and reason returns the same result; a refusal is recorded
+   * once. Throws what the database throws, and TemporalUnavailable.
+   */
+  async verify(
+    action: StaffActionName,
+    signal: StaffSignal,
+    { details, ...subject }: SignalSubject,
+  ): Promise<Signed | { readonly refused: string }> {
+    const { actor, actionId } = signal;
+    const cleaned = cleanText(signal.reason ?? '', MAX_REASON);
+    const reason = 'clean' in cleaned ? cleaned.clean : null;
+    const code = signal.code ?? null;
+    const workflowId = WORKFLOW_ID_OF[subject.subjectType](subject.subjectId);
+    const verified = await verifyClaim(this.deps, {
+      ...{ name: actor, code, channel: 'temporal', right: STAFF_ACTIONS[action].right },
+      purpose: `signal/${action}/${subject.subjectId}/${actionId}/${reason ?? ''}`,
+      fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
+      receivedAt: signal.code === null ? null : await this.receivedAt(workflowId, signal),
+      refusalEntry: { ...subject, action: `${action}_refused`, details: { ...details, reason } },
+    });
+    if ('refusal' in verified) return { refused: verified.refusal.message };
+    // A signal without a reason was refused above.
+    return { by: verified.identity, reason: reason ?? '' };
+  }
 }

@@ -1,5 +1,5 @@
 import { assertStatementQuota } from '../access/quotas.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -12,7 +12,32 @@ import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../acc
 import { readAccount } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
-import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
+import type { Amount } from '../core/amount.js';
+
+/** The period includes both moments. */
+export interface StatementRequest {
+  readonly accountId: Uuid;
+  readonly asset: Amount['asset'];
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** In all assets: the rows that a spreadsheet program can open. */
+export const MAX_MOVEMENTS = 500_000;
+
+export function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
+  if (to < from) throw new ApiError(invalidField('to', 'before_from'));
+}
+
+export function assertNotTooLong(movements: bigint): void {
+  if (movements <= BigInt(MAX_MOVEMENTS)) return;
+  const refusal: Refusal = {
+    code: 'quota_exceeded',
+    message: `the account has ${movements} movements in the period, and a statement at most ${MAX_MOVEMENTS}`,
+    details: { quota: 'movements', used: movements.toString(), limit: String(MAX_MOVEMENTS) },
+  };
+  throw new ApiError(refusal);
+}
 
 export interface CreateDeps extends ReadingDeps {
   readonly timeoutMs: number;

@@ -1,5 +1,5 @@
 import type { Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/pages.js';
+import type { Page, TimePosition } from '../core/collections.js';
 import type { Caller } from '../core/permissions.js';
 import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';

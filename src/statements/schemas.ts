@@ -13,8 +13,8 @@ import {
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
-import { STATEMENT_COLUMNS } from './lines.js';
-import { MAX_MOVEMENTS } from './rules.js';
+import { STATEMENT_COLUMNS } from './statement-maker.js';
+import { MAX_MOVEMENTS } from './create-statement.js';
 
 const fileUrlField = z.string().nullable().openapi({ format: 'uri' });
 

@@ -1,18 +1,21 @@
-import type { Uuid } from '../core/ids.js';
-import { instant } from '../core/instant.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
+import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { DatabaseDeps } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import {
   FileGenerator,
   type FileOwner,
   GenerationSuperseded,
+  removePieces,
   storePieces,
 } from '../spreadsheets/generated-files.js';
-import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
-import { MAX_MOVEMENTS } from './rules.js';
+import { MAX_MOVEMENTS } from './create-statement.js';
+import { type Movement, rangesWithin, readMovementsOf } from '../accounts/movements.js';
+import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
+import type { Sweep } from '../temporal/sweeper.js';
 
 /** Long and short statements are made by separate sweeps, so that no long one delays a short one. */
 export type Length = 'short' | 'long';
@@ -123,4 +126,163 @@ export class StatementMaker {
 
 function leaseMsOf({ entryCount }: Statement): number {
   return LEASE_MS + Math.ceil((entryCount / MAX_MOVEMENTS) * LONGEST_EXTRA_MS);
+}
+
+/** The lines of a statement's files, with one page in memory. (docs/contract.md, Statements) */
+
+export const STATEMENT_COLUMNS: readonly Column[] = [
+  { name: 'created_at', kind: 'text', width: 26 },
+  { name: 'kind', kind: 'text', width: 18 },
+  { name: 'amount_in', kind: 'text', width: 22 },
+  { name: 'amount_out', kind: 'text', width: 22 },
+  { name: 'balance', kind: 'text', width: 22 },
+  { name: 'asset', kind: 'text', width: 8 },
+  { name: 'counterparty', kind: 'text', width: 30 },
+  { name: 'counterparty_alias', kind: 'text', width: 22 },
+  { name: 'counterparty_account_id', kind: 'text', width: 38 },
+  { name: 'description', kind: 'text', width: 44 },
+  { name: 'movement_id', kind: 'text', width: 38 },
+  { name: 'related_type', kind: 'text', width: 14 },
+  { name: 'related_id', kind: 'text', width: 38 },
+];
+
+const ENTRIES_A_PAGE = 1_000n;
+const LINES_A_PIECE = 100;
+
+export class StatementLines {
+  movements = 0;
+
+  constructor(
+    private readonly reader: Reader,
+    private readonly statement: Statement,
+  ) {}
+
+  /** Throws if the movements do not lead from the opening to the closing balance. */
+  async *pieces(): AsyncGenerator<readonly TableRow[]> {
+    const { openingRaw, closingRaw, fromAt, toAt } = this.statement;
+    yield [this.balanceLine('opening_balance', fromAt, openingRaw)];
+    let balance = openingRaw;
+    for await (const movements of this.pages()) {
+      balance = movements.reduce((sum, { entry }) => sum + entry.raw, balance);
+      this.movements += movements.length;
+      for (let from = 0; from < movements.length; from += LINES_A_PIECE)
+        yield movements.slice(from, from + LINES_A_PIECE).map(movementLine);
+    }
+    if (balance !== closingRaw)
+      throw new Error(`the movements of statement ${this.statement.id} do not add up`);
+    yield [this.balanceLine('closing_balance', toAt, closingRaw)];
+  }
+
+  private async *pages(): AsyncGenerator<readonly Movement[]> {
+    const { accountId, asset, fromAt: from, toAt: to } = this.statement;
+    for (const { first, last } of await rangesWithin(this.reader, accountId, { from, to }))
+      for (let page = first; last !== null && page <= last; page += ENTRIES_A_PAGE) {
+        const end = page + ENTRIES_A_PAGE - 1n;
+        yield await readMovementsOf(this.reader, accountId, asset, {
+          first: page,
+          last: end < last ? end : last,
+        });
+      }
+  }
+
+  private balanceLine(kind: string, at: Statement['fromAt'], raw: bigint): TableRow {
+    const rest = STATEMENT_COLUMNS.slice(6).map(() => null);
+    return [toRfc3339(at), kind, null, null, raw.toString(), this.statement.asset, ...rest];
+  }
+}
+
+function movementLine({
+  entry,
+  counterparty,
+  description,
+  relatedType,
+  relatedId,
+}: Movement): TableRow {
+  const { raw } = entry;
+  return [
+    toRfc3339(entry.createdAt),
+    entry.kind,
+    raw > 0n ? raw.toString() : null,
+    raw < 0n ? (-raw).toString() : null,
+    entry.totalAfter.toString(),
+    entry.asset,
+    counterparty.displayName,
+    counterparty.alias,
+    counterparty.accountId,
+    description,
+    entry.id,
+    relatedType,
+    relatedId,
+  ];
+}
+
+const MAKE_EVERY_MS = 500;
+const REMOVE_EVERY_MS = 600_000;
+const DAY_MS = 86_400_000;
+const REMOVED_AT_ONCE = 20;
+
+/** Makes statements in every worker process, because writing a file occupies a processor. */
+export function statementsSweep(deps: DatabaseDeps, length: Length): Sweep {
+  const maker = new StatementMaker(deps, length);
+  return {
+    name: `${length} statements`,
+    everyMs: MAKE_EVERY_MS,
+    inEach: true,
+    run: (signal) => maker.makeNext(signal),
+  };
+}
+
+/** Removes the files of statements made this many days ago, and keeps their figures. */
+export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
+  return {
+    name: 'expired statements',
+    everyMs: REMOVE_EVERY_MS,
+    run: async () =>
+      (await removeOldFiles(database, instant(clock() - keptDays * DAY_MS), REMOVED_AT_ONCE)) ===
+      REMOVED_AT_ONCE,
+  };
+}
+
+/**
+ * Removes the files of at most `limit` statements, and returns how many. An expired statement keeps
+ * its lease until its files are removed, so an interrupted removal is continued.
+ */
+export async function removeOldFiles(
+  database: Database,
+  before: Instant,
+  limit: number,
+): Promise<number> {
+  const old = await idsOf(
+    database,
+    `FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))} AND made_at<${time.literal(before)}`,
+    limit,
+  );
+  const expired = {
+    status: 'expired',
+    csvBytes: null,
+    xlsxBytes: null,
+    leaseUntil: before,
+  } as const;
+  for (const id of old)
+    await transact(database, (transaction) =>
+      transaction.execute(updateSql(statements, expired, { id, status: 'ready' })),
+    );
+  for (const id of await idsOf(
+    database,
+    `FORCE INDEX (leased) WHERE status='expired' AND lease_until IS NOT NULL`,
+    limit,
+  )) {
+    while (await transact(database, (transaction) => removePieces(transaction, id)));
+    await transact(database, (transaction) =>
+      transaction.execute(updateSql(statements, { leaseUntil: null }, { id, status: 'expired' })),
+    );
+  }
+  return old.length;
+}
+
+async function idsOf(database: Database, where: string, limit: number): Promise<Uuid[]> {
+  const rows = await database.reader.query(
+    `SELECT id FROM statements ${where} ORDER BY id LIMIT ${limit}`,
+  );
+  return rows.map((row) => uuid.parse(row.id));
 }

@@ -1,4 +1,4 @@
-import { counted } from '../core/plural.js';
+import { counted } from '../core/collections.js';
 import type { RateState } from '../http/rate-limit.js';
 
 /** Thrown to show an error page. The texts are complete sentences. */

@@ -1,7 +1,8 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
-import { ApiError, ERRORS } from '../core/errors.js';
+import { ERRORS } from '../core/error-table.js';
+import { ApiError } from '../core/errors.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
 import { ClientAddresses } from '../http/headers.js';

@@ -1,7 +1,6 @@
 import { MAX_RAW } from '../core/amount.js';
-import { localDay } from '../core/calendar.js';
+import { type Instant, instant, localDay } from '../core/instant.js';
 import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
-import { type Instant, instant } from '../core/instant.js';
 import { asset, bigint, integer, string, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import {
@@ -12,7 +11,7 @@ import {
 import { type EventCounter, eventCounters, type EventType } from '../db/entities/events.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { payoutApproval } from '../payouts/decide.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import type { Sweep } from '../temporal/sweeper.js';

@@ -15,7 +15,7 @@ import {
 } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
-import { CertificateRenewals, type TemporalOptions } from './connection-options.js';
+import { CertificateRenewals, OpenConnection, type TemporalOptions } from './connection-options.js';
 import {
   AUDIT_SCHEDULE_ID,
   type AuditProgress,
@@ -27,7 +27,6 @@ import {
   type WorkflowType,
 } from './contracts.js';
 import { isNotFound, isTransient, messageOf, TemporalUnavailable } from './failures.js';
-import { OpenConnection } from './open-connection.js';
 import type { WorkflowStart } from './workflow-resources.js';
 
 export interface WorkflowRun {
@@ -271,7 +270,7 @@ export class TemporalClient {
   }
 }
 
-/** Returns undefined for an unreadable payload, like workflows/payload-converter.ts. */
+/** Returns undefined for an unreadable payload, like `payloadConverter` of the workflows. */
 function decodePayload(payload: Payload | undefined): unknown {
   try {
     return payload === undefined

@@ -1,5 +1,17 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
-import { NamespaceNotFoundError } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  NamespaceNotFoundError,
+  TemporalFailure,
+} from '@temporalio/common';
+import type {
+  ActivityInboundCallsInterceptor,
+  ActivityInterceptorsFactory,
+} from '@temporalio/worker';
+import { ApiError } from '../core/errors.js';
+import { UnknownKey } from '../core/fingerprint.js';
+import { errnoOf } from '../db/failures.js';
 
 /** Temporal is unreachable or overloaded. The call may work later. */
 export class TemporalUnavailable extends Error {
@@ -37,3 +49,39 @@ export function messageOf(failure: unknown): string {
   if (isGrpcServiceError(cause)) return cause.details === '' ? cause.message : cause.details;
   return failure instanceof Error ? failure.message : String(failure);
 }
+
+/** History shows only refusals with their message. (docs/contract.md, Secrets and personal data) */
+export function activityFailure(fault: unknown): Error {
+  if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
+  if (fault instanceof ApiError) {
+    const { code } = fault.refusal;
+    // A missing resource will not appear later.
+    return ApplicationFailure.create({
+      message: fault.message,
+      type: code,
+      nonRetryable: code === 'not_found',
+    });
+  }
+  // Names only a keyring and an id. Retried until a worker has the key.
+  if (fault instanceof UnknownKey)
+    return ApplicationFailure.create({ message: fault.message, type: fault.name });
+  const name = fault instanceof Error ? fault.name : typeof fault;
+  const errno = errnoOf(fault);
+  return ApplicationFailure.create({
+    message: errno === null ? name : `${name} (${errno})`,
+    type: name,
+  });
+}
+
+export const safeFailures: ActivityInterceptorsFactory = () => {
+  const inbound: ActivityInboundCallsInterceptor = {
+    execute: async (input, next) => {
+      try {
+        return await next(input);
+      } catch (fault) {
+        throw activityFailure(fault);
+      }
+    },
+  };
+  return { inbound };
+};

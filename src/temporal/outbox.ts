@@ -5,8 +5,8 @@ import type { Database, Reader } from '../db/database.js';
 import { outbox, type OutboxRow, type WorkflowResourceType } from '../db/entities/outbox.js';
 import { columnList, equalsSql, insertSql, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { transact } from '../db/transact.js';
-import { outboxEntry } from './outbox-entry.js';
+import { transact } from '../db/reader.js';
+import { insertRow, type RowWrite } from '../ledger/writer/types.js';
 
 /** Longer than relaying can take. */
 const CLAIM_MS = 30_000;
@@ -175,4 +175,38 @@ function conditionsOf({ tenantId, resourceId, isDead = false }: OutboxFilter): s
     conditions.push(`resource_id=${literal(outbox, 'resourceId', resourceId)}`);
   if (isDead) conditions.push('dead_at IS NOT NULL');
   return conditions.join(' AND ');
+}
+
+/** Until then, the process that wrote the entry relays it. */
+const HEAD_START_MS = 2_000;
+
+interface Changed {
+  /** Chosen by the caller, to relay the entry right after the commit. */
+  readonly outboxId: Uuid;
+  readonly tenantId: Uuid;
+  readonly resourceType: WorkflowResourceType;
+  readonly resourceId: Uuid;
+}
+
+/** Returns the entry that notifies a resource's workflow of a change. */
+export function outboxEntry(
+  { outboxId, tenantId, resourceType, resourceId }: Changed,
+  at: Instant,
+): OutboxRow {
+  return {
+    id: outboxId,
+    tenantId,
+    resourceType,
+    resourceId,
+    createdAt: at,
+    dueAt: instant(at + HEAD_START_MS),
+    attempts: 0,
+    lastError: null,
+    deadAt: null,
+    traceparent: null,
+  };
+}
+
+export function outboxWrite(changed: Changed, at: Instant): RowWrite {
+  return insertRow(outbox, outboxEntry(changed, at));
 }

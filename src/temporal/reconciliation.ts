@@ -6,7 +6,7 @@ import type { Database } from '../db/database.js';
 import type { WorkflowResourceType } from '../db/entities/outbox.js';
 import { restores as restoresTable } from '../db/entities/restores.js';
 import { updateSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import type { TemporalClient } from './client.js';
 import { TemporalUnavailable } from './failures.js';
 import { withOutboxEntry, type Outbox } from './outbox.js';

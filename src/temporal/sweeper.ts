@@ -5,7 +5,7 @@ import { integer, string, uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { sweepLeases } from '../db/entities/sweeps.js';
 import { equalsSql, insertSql, literal, literals } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { accounts } from '../db/entities/parties.js';
 
 /** Work repeated in rounds, by one worker process at a time. */

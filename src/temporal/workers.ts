@@ -1,24 +1,27 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { LogMetadata, WorkerDeploymentVersion } from '@temporalio/common';
 import {
+  type ActivityInterceptorsFactory,
+  type InjectedSinks,
   type LogLevel,
   NativeConnection,
   Runtime,
   Worker,
   type WorkerDeploymentOptions,
 } from '@temporalio/worker';
-import { safeFailures } from './activity-failures.js';
-import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './bundle-file.js';
+import { asyncLocalStorage } from '@temporalio/activity';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import type { OpenTelemetrySinks } from '@temporalio/interceptors-opentelemetry/lib/workflow/definitions.js';
+import { messageOf, safeFailures } from './failures.js';
 import type { TemporalClient } from './client.js';
-import { messageOf } from './failures.js';
 import {
-  connectionOptions,
   CertificateRenewals,
+  connectionOptions,
   type TemporalOptions,
 } from './connection-options.js';
-import type { TemporalTracing } from './tracing.js';
 
 export interface ServedQueue {
   readonly queue: string;
@@ -276,4 +279,27 @@ export class TemporalWorkers {
   private shutDown(): void {
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   }
+}
+
+/** The bundled workflows, made by the build. */
+export const BUNDLE_FILE = fileURLToPath(new URL('../../workflow-bundle.cjs', import.meta.url));
+
+/** For workers that trace. Only here do workflows load OpenTelemetry. */
+export const TRACED_BUNDLE_FILE = fileURLToPath(
+  new URL('../../workflow-bundle-traced.cjs', import.meta.url),
+);
+
+export interface TemporalTracing {
+  readonly client: readonly WorkflowClientInterceptor[];
+  readonly activity: ActivityInterceptorsFactory;
+  /** Workflows export spans through sinks, because they cannot use the network. */
+  readonly sinks: InjectedSinks<OpenTelemetrySinks>;
+}
+
+/** Returns the fields that a log line has when it is written by an activity. */
+export function activityOfLine(): object {
+  const context = asyncLocalStorage.getStore();
+  if (context === undefined) return {};
+  const { activityType: activity, workflowExecution, attempt } = context.info;
+  return { workflowId: workflowExecution?.workflowId, activity, attempt };
 }

@@ -18,7 +18,7 @@ import {
   type Writes,
 } from '../ledger/writer/types.js';
 import type { EventDraft } from '../ledger/event-log.js';
-import { outboxWrite } from '../temporal/outbox-entry.js';
+import { outboxWrite } from '../temporal/outbox.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 import { transferResource } from './schemas.js';
 

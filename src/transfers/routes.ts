@@ -1,5 +1,5 @@
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
-import { approvalRoutes } from '../approvals/routes-actions.js';
+import { approvalRoutes } from '../approvals/routes.js';
 import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import type { TransferApprovals } from './approval-outcomes.js';

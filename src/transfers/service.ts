@@ -6,7 +6,7 @@ import type { Caller } from '../core/permissions.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import type { OutboxNotifier } from '../temporal/relay.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer, TransferRequest } from './rules.js';
 

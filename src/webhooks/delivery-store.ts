@@ -3,7 +3,7 @@ import { Batcher } from '../core/batcher.js';
 import type { Database, Transaction } from '../db/database.js';
 import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
-import { transactFor } from '../db/transact.js';
+import { transactFor } from '../db/reader.js';
 import {
   webhookAttempts,
   webhookDeliveries,

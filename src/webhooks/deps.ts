@@ -3,7 +3,7 @@ import type { Keyring } from '../core/fingerprint.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { WebhookDelivery } from '../db/entities/webhooks.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import type { OutboxNotifier } from '../temporal/relay.js';
 import type { DeliveryStore } from './delivery-store.js';
 import type { AttemptResult } from './exchange.js';
 import type { Sending } from './sender.js';

@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { groupBy } from '../core/collections.js';
+import { ExpiringCache, groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { Pause } from '../core/pause.js';
-import { transact } from '../db/transact.js';
-import { ExpiringCache } from '../core/expiring-cache.js';
+import { transact } from '../db/reader.js';
 import type { WebhookDeps } from './deps.js';
 import {
   claim,

@@ -13,7 +13,7 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { deleteSql, insertSql, updateSql } from '../db/statements.js';
-import { transactFor } from '../db/transact.js';
+import { transactFor } from '../db/reader.js';
 import { headOf } from '../events/log.js';
 import {
   assertManager,

@@ -4,8 +4,8 @@ import { asUuid, type Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
-import { transact } from '../db/transact.js';
-import type { StaffSignals } from '../staff/signals.js';
+import { transact } from '../db/reader.js';
+import type { StaffSignals } from '../staff/verification.js';
 import {
   type EndpointActionSignal,
   type EndpointView,

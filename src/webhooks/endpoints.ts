@@ -1,7 +1,6 @@
-import { groupBy } from '../core/collections.js';
+import { groupBy, type Page, pageOf, type TimePosition } from '../core/collections.js';
 import { existing, notFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
-import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
@@ -20,7 +19,7 @@ import type { AuditDetails, AuditEntry } from '../access/audit-log.js';
 import { assertAllowedSomewhere } from '../accounts/access.js';
 import type { Instant } from '../core/instant.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
-import { outboxEntry } from '../temporal/outbox-entry.js';
+import { outboxEntry } from '../temporal/outbox.js';
 
 export type ShownEndpoint = WebhookEndpoint & { readonly types: readonly SubscribableType[] };
 

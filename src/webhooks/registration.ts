@@ -3,18 +3,18 @@ import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { ApiVersion } from '../core/versions.js';
-import { integer } from '../db/columns.js';
-import type { Reader, Transaction } from '../db/database.js';
-import type { SubscribableType } from '../db/entities/events.js';
-import { outbox, type OutboxRow } from '../db/entities/outbox.js';
-import { tenants } from '../db/entities/parties.js';
 import {
+  type ApiVersion,
   type WebhookEndpoint,
   webhookEndpoints,
   type WebhookSubscription,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
+import { integer } from '../db/columns.js';
+import type { Reader, Transaction } from '../db/database.js';
+import type { SubscribableType } from '../db/entities/events.js';
+import { outbox, type OutboxRow } from '../db/entities/outbox.js';
+import { tenants } from '../db/entities/parties.js';
 import { insertSql, literal } from '../db/statements.js';
 import { nullsOf } from '../db/table.js';
 import { headOf } from '../events/log.js';

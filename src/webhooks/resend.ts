@@ -15,7 +15,7 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
-import { transactFor } from '../db/transact.js';
+import { transactFor } from '../db/reader.js';
 import { firstSince, headOf } from '../events/log.js';
 import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './endpoints.js';
 import { type Claim, CLAIM_MS, type EndpointState, lockStates } from './endpoint-claims.js';

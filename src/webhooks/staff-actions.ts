@@ -9,7 +9,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { staff } from '../db/entities/staff.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
 import {
   endpointAudit,

@@ -5,7 +5,7 @@ import type { Database, DatabaseDeps, Reader, StoredRow, Transaction } from '../
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { columnList, equalsSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
 import { freeSql, HAS_EVENTS_AHEAD_SQL, inTimeSql, isHeld, makeDue } from './endpoint-claims.js';

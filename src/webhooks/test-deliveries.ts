@@ -10,7 +10,7 @@ import {
   type WebhookEndpoint,
 } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
-import { transact } from '../db/transact.js';
+import { transact } from '../db/reader.js';
 import { findManaged, updateEndpoint } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
 import { newDelivery } from './event-reader.js';

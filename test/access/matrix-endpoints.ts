@@ -9,8 +9,7 @@ import {
 } from '../../src/core/permissions.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { generatedFilePieces } from '../../src/db/entities/generated-files.js';
-import { statements } from '../../src/db/entities/statements.js';
+import { generatedFilePieces, statements } from '../../src/db/entities/statements.js';
 import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
 import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
-import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policies.js';
-import { recordEffective } from '../../src/approvals/policy-change.js';
+import {
+  MAX_POLICY_DELAY_S,
+  recordEffective,
+  setPolicyDelay,
+} from '../../src/approvals/policies.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';

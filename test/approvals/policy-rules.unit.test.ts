@@ -15,7 +15,7 @@ const ACCOUNT = newId();
 const START = Date.parse('2031-05-01T00:00:00.000Z');
 const SECOND = 1_000;
 
-/** As policy-change.ts writes it. */
+/** As policies.ts writes it. */
 function rowOf({ current, pending }: PolicyState): ApprovalPolicyRow | undefined {
   if (current === null) return undefined;
   const next = pending && {

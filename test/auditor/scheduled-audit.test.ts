@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { auditNext, auditStatus, type AuditedPart } from '../../src/auditor/scheduled-audit.js';
-import { audit } from '../../src/auditor/audit.js';
+import { audit, type AuditedPart, auditNext, auditStatus } from '../../src/auditor/audit.js';
 import { systemClock } from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
 import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { transferActivities } from '../../activities/transfers.js';
+import { transferActivities } from '../../activities/approvals.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import type { StaffActionSignal } from '../../src/temporal/contracts.js';
 import type { TestApi } from '../support/api.js';

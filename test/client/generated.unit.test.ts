@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { CLIENT_FOLDER, clientFiles } from '../../scripts/docs/client.js';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { POSTMAN_FILE, postmanCollection } from '../../scripts/docs/postman.js';
-import { ERRORS, type ErrorEntry } from '../../src/core/errors.js';
+import { type ErrorEntry, ERRORS } from '../../src/core/error-table.js';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { list, object, text } from '../support/bank.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, readMigrationConfig } from '../../src/config/config.js';
-import { mysqlTls } from '../../src/config/mysql.js';
+import { mysqlTls } from '../../src/config/servers.js';
 import { parseMysqlUrl, withDatabase } from '../../src/db/servers.js';
 import { makeAuthority, makeCertificate } from '../support/certificates.js';
 

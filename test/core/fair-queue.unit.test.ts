@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { FairQueue } from '../../src/core/fair-queue.js';
-import { ConcurrencyLimit, LimitReached } from '../../src/core/concurrency-limit.js';
+import { ConcurrencyLimit, FairQueue, LimitReached } from '../../src/core/concurrency.js';
 
 /** Whoever is let in notes it, and leaves when it is told to. */
 class Visitors {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
-import { dayNamed, localDay, localTime, monthOf } from '../../src/core/calendar.js';
+import {
+  dayNamed,
+  type Instant,
+  instant,
+  localDay,
+  localTime,
+  monthOf,
+  parseRfc3339,
+  toRfc3339,
+} from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
-import { type Instant, instant, parseRfc3339, toRfc3339 } from '../../src/core/instant.js';
 
 const shown = (at: Instant | null): string | null => (at === null ? null : toRfc3339(at));
 

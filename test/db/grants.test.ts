@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { GRANTS } from '../../src/db/grants.js';
-import { checkRights, ExcessiveRights, excessiveRights } from '../../src/db/least-rights.js';
+import { checkRights, ExcessiveRights, excessiveRights, GRANTS } from '../../src/db/grants.js';
 import { migrate } from '../../src/db/migrate.js';
 import { run, TEST_KEYS } from '../ops/ops.js';
 import { testEnvironment } from '../support/api.js';

@@ -10,7 +10,7 @@ import {
 } from '../../src/accounts/operation-list.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
-import type { TimePosition } from '../../src/core/pages.js';
+import type { TimePosition } from '../../src/core/collections.js';
 import type { Caller } from '../../src/core/permissions.js';
 import { uuid } from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
@@ -18,7 +18,7 @@ import { readerOver } from '../../src/db/reader.js';
 import { type EventFilter, type EventOrder, firstSince, readEvents } from '../../src/events/log.js';
 import { dueSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/service.js';
-import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
 import { countEndpoints } from '../../src/webhooks/registration.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { TABLES } from '../../src/db/entities/index.js';
-import { ENTITY_SCHEMAS } from '../../src/db/entity-schemas.js';
+import { ENTITY_SCHEMAS } from '../../src/db/migrate.js';
 import { GRANTS } from '../../src/db/grants.js';
 import { testDatabase } from '../support/database.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
-import type { Page, TimePosition } from '../../src/core/pages.js';
+import type { Page, TimePosition } from '../../src/core/collections.js';
 import * as column from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
 import { insertSql } from '../../src/db/statements.js';

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
-import { ERROR_CODES } from '../../src/core/errors.js';
+import { ERROR_CODES } from '../../src/core/error-table.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { type Json, object } from '../support/bank.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ERROR_CODES, ERRORS } from '../../src/core/errors.js';
+import { ERROR_CODES, ERRORS } from '../../src/core/error-table.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../../src/db/failures.js';
 import { call, callerWith, eventually, startWorld, TENANT, type World } from './support.js';
 import { A_KEY, failingRoutes, refusing } from './routes.js';

@@ -431,7 +431,7 @@ describe('the Dockerfile', () => {
       for (const [, path = ''] of read(file).matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
         visit(`${normalize(join(dirname(file), path))}.ts`);
     };
-    [...programs, 'src/processes/bundle-workflows.ts', 'workflows/index.ts'].forEach(visit);
+    [...programs, 'workflows/index.ts'].forEach(visit);
     const imported = new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''));
     // The pages of the site are read when the API starts.
     const folders = [...imported, 'docs', 'scripts/lib'].sort();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ASSETS, LISTED_ASSETS } from '../../src/core/amount.js';
-import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
+import { ERROR_CODES, type ErrorEntry, ERRORS } from '../../src/core/error-table.js';
 import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { copyMark, openRestore } from '../../src/restores/begin-restore.js';
 import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';
-import { RollbackGuard } from '../../src/restores/rollback-guard.js';
+import { RollbackGuard } from '../../src/restores/checkpoint.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../support/api.js';

@@ -5,9 +5,13 @@ import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
-import { type Checkpoint, parseCheckpoint, readCheckpoint } from '../../src/restores/checkpoint.js';
+import {
+  type Checkpoint,
+  parseCheckpoint,
+  readCheckpoint,
+  RollbackGuard,
+} from '../../src/restores/checkpoint.js';
 import { newRestore, openRestore } from '../../src/restores/begin-restore.js';
-import { RollbackGuard } from '../../src/restores/rollback-guard.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { RowCopier } from '../campaigns/restored-copies.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { auditLog } from '../../src/db/entities/identity.js';
-import { StaffSignals } from '../../src/staff/signals.js';
+import { StaffSignals } from '../../src/staff/verification.js';
 import type { StaffSignal } from '../../src/temporal/contracts.js';
 import { testDatabase } from '../support/database.js';
 import { staffPartsOf } from '../support/staff.js';

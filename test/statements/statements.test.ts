@@ -6,8 +6,7 @@ import { addMember } from '../../src/access/members.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { StatementMaker } from '../../src/statements/statement-maker.js';
-import { removeOldFiles } from '../../src/statements/sweeps.js';
+import { removeOldFiles, StatementMaker } from '../../src/statements/statement-maker.js';
 import { statementsCampaign } from '../campaigns/statements.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { localTime } from '../../src/core/calendar.js';
-import { instant, type Instant } from '../../src/core/instant.js';
+import { instant, type Instant, localTime } from '../../src/core/instant.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { dailyTotals } from '../../src/db/entities/sweeps.js';
 import { insertSql } from '../../src/db/statements.js';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { buildTemporal, buildCore, type Core } from '../../src/processes/build-api.js';
+import { buildTemporal } from '../../src/processes/build-temporal.js';
+import { buildCore, type Core } from '../../src/processes/build-api.js';
 import { openSupport } from '../../src/processes/build-support.js';
 import { readSupportConfig } from '../../src/config/config.js';
 import { newId } from '../../src/core/ids.js';

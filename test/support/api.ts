@@ -3,8 +3,8 @@ import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
+import { buildTemporal } from '../../src/processes/build-temporal.js';
 import {
-  buildTemporal,
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,

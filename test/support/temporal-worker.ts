@@ -1,10 +1,5 @@
-import {
-  buildTemporal,
-  buildConfiguredSending,
-  buildCore,
-  type TemporalParts,
-  type Core,
-} from '../../src/processes/build-api.js';
+import { buildTemporal, type TemporalParts } from '../../src/processes/build-temporal.js';
+import { buildConfiguredSending, buildCore, type Core } from '../../src/processes/build-api.js';
 import { openWorker, type WorkerDeps } from '../../src/processes/build-worker.js';
 import { readWorkerConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';

@@ -15,7 +15,7 @@ import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import { outbox, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { type Transfer, transfers } from '../../src/db/entities/operations.js';
 import type { Account, Tenant } from '../../src/db/entities/parties.js';
-import { outboxEntry } from '../../src/temporal/outbox-entry.js';
+import { outboxEntry } from '../../src/temporal/outbox.js';
 import type { TestAnswer, TestApi } from './api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js';
 import type { TestDatabase } from './database.js';

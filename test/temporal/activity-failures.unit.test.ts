@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/common';
 import { ApiError, ledgerUnavailable, NOT_FOUND } from '../../src/core/errors.js';
-import { activityFailure } from '../../src/temporal/activity-failures.js';
+import { activityFailure } from '../../src/temporal/failures.js';
 
 function failureOf(fault: unknown): ApplicationFailure {
   const failure = activityFailure(fault);

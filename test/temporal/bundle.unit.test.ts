@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
+import { BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { WORKFLOW_TYPES } from '../../src/temporal/contracts.js';
 import { tableRows } from '../operating/pages.js';
 import * as workflows from '../../workflows/index.js';

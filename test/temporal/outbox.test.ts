@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { insertSql } from '../../src/db/statements.js';
-import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';

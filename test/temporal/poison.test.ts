@@ -6,7 +6,7 @@ import { TemporalClient } from '../../src/temporal/client.js';
 import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
-import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
 import {

@@ -6,7 +6,7 @@ import type { HistoryAndWorkflowId } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { IN_A_THREAD } from '../../development/replay-histories.js';
-import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
+import { BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
 import { IN_A_THREAD } from '../../development/replay-histories.js';
-import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
+import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import { openPayoutBank, type PayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';

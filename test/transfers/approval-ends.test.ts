@@ -4,7 +4,7 @@ import { lockAccount } from '../../src/accounts/access.js';
 import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant } from '../../src/core/instant.js';
-import { transact } from '../../src/db/transact.js';
+import { transact } from '../../src/db/reader.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,

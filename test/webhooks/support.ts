@@ -14,7 +14,7 @@ import {
   webhookEndpoints,
 } from '../../src/db/entities/webhooks.js';
 import { appendEvents } from '../../src/ledger/event-log.js';
-import { transact } from '../../src/db/transact.js';
+import { transact } from '../../src/db/reader.js';
 import { DeliveryStore, type StoredResults } from '../../src/webhooks/delivery-store.js';
 import {
   claim,

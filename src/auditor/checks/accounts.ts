@@ -10,10 +10,10 @@ import {
   noBalance,
 } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { wasReset } from '../../ledger/clock-resets.js';
+import { wasReset } from '../../ledger/database-clock.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, scanTable } from '../scan.js';
-import { SOURCES } from '../sources/index.js';
+import { SOURCES } from '../sources.js';
 
 const ACCOUNTS_A_SLICE = 500;
 

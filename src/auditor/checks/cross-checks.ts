@@ -10,15 +10,14 @@ import {
   ledgerTransactions,
   type ResourceType,
 } from '../../db/entities/ledger.js';
-import { describeExpected, describePosted, factsOf, postingFact } from '../facts.js';
+import { describeExpected, describePosted, factsOf, postingFact, Totals } from '../totals.js';
 import type { AuditRun, Check } from '../run.js';
 import { ROWS_A_SLICE, scanTable } from '../scan.js';
-import { SOURCES, sourceOf } from '../sources/index.js';
-import type { Expectation, OperationSource } from '../sources/types.js';
-import { Totals } from '../totals.js';
+import { sourceOf, SOURCES } from '../sources.js';
+import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
 import { checkEvents, mayBeRemoved, readRemovals, readUncounted } from './events.js';
-import { checkKeys, isKeyOfRequest } from './keys.js';
+import { checkKeys, isKeyOfRequest } from './references.js';
 import { checkOperations } from './operations.js';
 
 /**

@@ -3,11 +3,10 @@ import type { Uuid } from '../../core/ids.js';
 import { asset, bigint, integer, nullable, oneOf, string, uuid } from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
 import { ENTRY_KINDS, RESOURCE_TYPES } from '../../db/entities/ledger.js';
-import { wasReset } from '../../ledger/clock-resets.js';
-import { describePosted, partyOf } from '../facts.js';
+import { wasReset } from '../../ledger/database-clock.js';
+import { describePosted, partyOf, type Totals } from '../totals.js';
 import type { AuditRun } from '../run.js';
 import { afterKey, scan } from '../scan.js';
-import type { Totals } from '../totals.js';
 
 const ENTRIES_A_SLICE = 2_000;
 

@@ -6,7 +6,7 @@ import { type Hold, holds } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
 import type { AuditRun } from '../run.js';
 import { ownersById } from '../scan.js';
-import type { Expectation, OperationSource } from '../sources/types.js';
+import type { Expectation, OperationSource } from '../operation-source.js';
 
 const SUPPORT = 'support';
 

@@ -3,11 +3,15 @@ import type { Uuid } from '../../core/ids.js';
 import { bigint, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import { holds } from '../../db/entities/ledger.js';
+import { holds, idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
 import type { Table } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
-import { ROWS_A_SLICE, scanTable } from '../scan.js';
-import { sourceOf } from '../sources/index.js';
+import { byId, ROWS_A_SLICE, scanTable } from '../scan.js';
+import { sourceOf } from '../sources.js';
+import { statements } from '../../db/entities/statements.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
+import { KEY_FACT, type Totals } from '../totals.js';
+import type { Expectation } from '../operation-source.js';
 
 const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
 
@@ -115,3 +119,42 @@ const ASTRAY = [
     message: 'one person proposed and decided it',
   },
 ] as const;
+
+/** Returns whether the key belongs to a request: of a client, an operator or a batch's row. */
+export function isKeyOfRequest(key: string): boolean {
+  return /^(?:[^/]+|(?:ops|batch-row)\/[^/]+)$/.test(key);
+}
+
+export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> {
+  await scanTable(audit, idempotencyKeys, ROWS_A_SLICE, async (reader, slice) => {
+    audit.counted('idempotency_keys', slice.length);
+    for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
+      const ids = own.flatMap((key) => key.resourceId ?? []);
+      const known = await knownOf(reader, type, ids);
+      for (const { tenantId, idempotencyKey, resourceId } of own) {
+        if (resourceId === null) continue;
+        const resource = known?.get(resourceId);
+        if (resource?.tenantId !== tenantId)
+          audit.report(
+            'key_resource',
+            `key ${tenantId}/${idempotencyKey}`,
+            `the tenant has no ${type} ${resourceId}`,
+          );
+        else if (resource.isKeyed === true && isKeyOfRequest(idempotencyKey))
+          totals.add(resourceId, KEY_FACT, -1);
+      }
+    }
+  });
+}
+
+type Known = ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Expectation>>;
+
+function knownOf(
+  reader: Reader,
+  type: KeyResourceType,
+  ids: readonly Uuid[],
+): Promise<Known | undefined> {
+  if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
+  if (type === 'statement') return byId(reader, statements, ids);
+  return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
+}

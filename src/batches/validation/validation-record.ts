@@ -16,11 +16,11 @@ import {
 import { outbox } from '../../db/entities/outbox.js';
 import { accounts, tenants } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
-import { transact } from '../../db/transact.js';
+import { transact } from '../../db/reader.js';
 import { appendEvents } from '../../ledger/event-log.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
-import { outboxEntry } from '../../temporal/outbox-entry.js';
-import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
+import { outboxEntry } from '../../temporal/outbox.js';
+import type { OutboxNotifier } from '../../temporal/relay.js';
 import { completeFiles } from '../files.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { batchEvent } from '../schemas.js';

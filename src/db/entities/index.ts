@@ -3,7 +3,7 @@ import * as approvals from './approvals.js';
 import * as audits from './audits.js';
 import * as bonuses from './bonuses.js';
 import * as events from './events.js';
-import * as generatedFiles from './generated-files.js';
+import * as statements from './statements.js';
 import * as identity from './identity.js';
 import * as ledger from './ledger.js';
 import * as operations from './operations.js';
@@ -14,12 +14,11 @@ import * as rails from './rails.js';
 import * as requests from './requests.js';
 import * as restores from './restores.js';
 import * as staff from './staff.js';
-import * as statements from './statements.js';
 import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
 
 const FILES = [
-  ...[approvals, audits, bonuses, events, generatedFiles, identity, ledger, operations, outbox],
+  ...[approvals, audits, bonuses, events, identity, ledger, operations, outbox],
   ...[parties, payouts, rails, requests, restores, staff, statements, sweeps, webhooks],
 ];
 

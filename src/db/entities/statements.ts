@@ -43,3 +43,15 @@ export const statements = defineTable(
   },
 );
 export type Statement = RowOf<typeof statements>;
+
+/** At most 64 KiB of a generated file, valid once the owner's row states the file's size. */
+export const generatedFilePieces = defineTable(
+  'generated_file_pieces',
+  {
+    ownerId: column.uuid,
+    format: column.oneOf(['csv', 'xlsx']),
+    number: column.integer,
+    content: column.bytes,
+  },
+  { key: ['ownerId', 'format', 'number'] },
+);

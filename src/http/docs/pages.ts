@@ -1,4 +1,4 @@
-import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../../core/errors.js';
+import { ERROR_CODES, type ErrorCode, type ErrorEntry, ERRORS } from '../../core/error-table.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import type { Route } from '../route.js';
 import { breakable, codeBlock, html, type Html, joinHtml, NOTHING, prose } from './html.js';

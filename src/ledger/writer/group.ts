@@ -3,7 +3,7 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, maxInstant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
-import type { Deadline } from '../../db/deadline.js';
+import type { Deadline } from '../../core/pause.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import { resultsOf, TransactionKeys, UNKNOWN, UnknownResults } from '../idempotency.js';

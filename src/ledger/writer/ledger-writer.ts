@@ -1,5 +1,5 @@
 import type { Uuid } from '../../core/ids.js';
-import { Deadline } from '../../db/deadline.js';
+import { Deadline } from '../../core/pause.js';
 import {
   DatabaseUnavailable,
   isDataFault,
@@ -14,8 +14,7 @@ import {
   UnknownResults,
 } from '../idempotency.js';
 import { nameAccounts, postGroup } from './group.js';
-import { GroupScheduler, type SchedulerOptions } from './group-scheduler.js';
-import { LockWaitQueue } from './lock-wait-queue.js';
+import { GroupScheduler, LockWaitQueue, type SchedulerOptions } from './group-scheduler.js';
 import { LedgerClosed } from './locked-rows.js';
 import type { WriterObserver } from './metrics.js';
 import {

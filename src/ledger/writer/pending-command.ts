@@ -2,7 +2,7 @@ import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan, type OpenSpan } from '../../core/trace.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
-import { Deadline } from '../../db/deadline.js';
+import { Deadline } from '../../core/pause.js';
 import type { DatabaseClock } from '../database-clock.js';
 import { UNKNOWN } from '../idempotency.js';
 import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';

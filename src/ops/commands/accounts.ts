@@ -10,7 +10,7 @@ import { listTenantAccounts, readAccountDetails } from '../../accounts/reading.j
 import { displayName } from '../../accounts/recipients.js';
 import { openAccount } from '../../accounts/opening.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
-import { isCountry } from '../../core/countries.js';
+import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { DOCUMENT_TYPES, reservedAliases } from '../../db/entities/identity.js';

@@ -1,13 +1,12 @@
 import { chainHeads, listAuditRows, parseDetails, recordAction } from '../../access/audit-log.js';
-import { audit, verifyAuditLog } from '../../auditor/audit.js';
-import { auditStatus } from '../../auditor/scheduled-audit.js';
+import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
 import { auditLog } from '../../db/entities/identity.js';
 import { updateSql } from '../../db/statements.js';
-import { transact } from '../../db/transact.js';
+import { transact } from '../../db/reader.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, limit, onlyTenant, option, optional, text } from '../inputs.js';

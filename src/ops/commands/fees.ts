@@ -5,8 +5,7 @@ import {
   setFeeSchedule,
 } from '../../accounts/limits-and-fees.js';
 import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
-import { groupBy } from '../../core/collections.js';
-import { counted } from '../../core/plural.js';
+import { counted, groupBy } from '../../core/collections.js';
 import type { Adjustment } from '../../db/entities/operations.js';
 import { FEE_OPERATIONS, feeKeyOf, type FeeScheduleRow } from '../../db/entities/parties.js';
 import {

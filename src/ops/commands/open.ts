@@ -1,5 +1,5 @@
 import { waitingOf } from '../../approvals/rules.js';
-import { workflowUrlOf } from '../../config/temporal.js';
+import { workflowUrlOf } from '../../config/servers.js';
 import type { Uuid } from '../../core/ids.js';
 import { findByText } from '../../support/reading/search.js';
 import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';

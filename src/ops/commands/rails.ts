@@ -2,7 +2,7 @@ import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parsedText } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { parseRfc3339, toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { LINE_STATUSES, railBreakers } from '../../db/entities/rails.js';

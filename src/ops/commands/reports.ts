@@ -1,9 +1,8 @@
 import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { awaitPostings, totalsAt } from '../../accounts/balances.js';
 import { type Asset, ASSETS } from '../../core/amount.js';
-import { isTimeZone, monthNamed } from '../../core/calendar.js';
+import { type Instant, instant, isTimeZone, monthNamed } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
-import { type Instant, instant } from '../../core/instant.js';
 import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
 import type { Database } from '../../db/database.js';
 import {

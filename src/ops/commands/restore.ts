@@ -1,5 +1,5 @@
 import { systemClock } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import {
   type Restore,
   type RestoreFinding,

@@ -5,10 +5,13 @@ import { type Staff, staff, STAFF_RIGHTS, staffSessions } from '../../db/entitie
 import type { NewFactor } from '../../staff/authenticator.js';
 import {
   approveFactorReset,
+  deactivateStaff,
+  listStaff,
   proposeFactorReset,
+  setPerson,
+  setService,
   withdrawFactorReset,
-} from '../../staff/factor-resets.js';
-import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
+} from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
 import { command, managerCommand, query } from '../command.js';

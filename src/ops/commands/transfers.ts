@@ -8,7 +8,7 @@ import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { OutboxRow } from '../../db/entities/outbox.js';
 import type { Payout } from '../../db/entities/payouts.js';

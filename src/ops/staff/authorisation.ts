@@ -9,7 +9,7 @@ import type { Database, DatabaseDeps } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
 import { errnoOf, isUnavailable } from '../../db/failures.js';
 import { mysqlAddress, withDatabase } from '../../db/servers.js';
-import { transact } from '../../db/transact.js';
+import { transact } from '../../db/reader.js';
 import { findService, hasNoManager } from '../../staff/people.js';
 import {
   asksForCode,

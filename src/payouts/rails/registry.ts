@@ -13,7 +13,7 @@ import {
 } from './rail.js';
 import { SimulatedRail } from './simulated.js';
 
-/** The gateways' addresses, and the keys shared with each. (src/config/rails.ts) */
+/** The gateways' addresses, and the keys shared with each. (src/config/servers.ts) */
 export interface RailConfig {
   readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
   readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;

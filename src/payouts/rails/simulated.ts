@@ -8,7 +8,7 @@ import {
   simulatedRailPayments,
 } from '../../db/entities/payouts.js';
 import { insertSql, literal, updateSql } from '../../db/statements.js';
-import { transact } from '../../db/transact.js';
+import { transact } from '../../db/reader.js';
 import {
   type FailureCode,
   type ListedPayment,

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { bytesOf, type ReadingLimits, SheetProblem, type SheetRow, WHOLE_FILE } from '../sheet.js';
 import { openSheet } from '../open-sheet.js';
-import { lowerPriority } from '../../core/priority.js';
+import { lowerPriority } from '../../core/concurrency.js';
 import type { FileMessage, ReadingResult, RowsMessage } from './sheet-readers.js';
 
 /** Worker thread that reads files, a few pieces ahead of the requests for more. */

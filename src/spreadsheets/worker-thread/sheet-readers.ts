@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import { FairQueue } from '../../core/fair-queue.js';
+import { FairQueue } from '../../core/concurrency.js';
 import { SheetProblem, type SheetProblemCode, type SheetRow, unreadable } from '../sheet.js';
 
 /** A file of a few thousand rows is smaller, unless it has much other content. */

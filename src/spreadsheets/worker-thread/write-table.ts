@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../../core/priority.js';
+import { lowerPriority } from '../../core/concurrency.js';
 import type { TableRow } from '../writing/cells.js';
 import { TableFiles } from '../writing/table-files.js';
 import type { TableSpec, ThreadMessage } from '../writing/with-table-files.js';

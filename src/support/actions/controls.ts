@@ -4,7 +4,7 @@ import { performBatchAction } from '../../batches/control.js';
 import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';

@@ -1,7 +1,6 @@
 import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
-import { localTime } from '../../core/calendar.js';
-import { counted } from '../../core/plural.js';
-import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { type Instant, localTime, toRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/collections.js';
 import type { StaffValue } from '../../http/resource.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';

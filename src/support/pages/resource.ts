@@ -1,4 +1,4 @@
-import { ERRORS } from '../../core/errors.js';
+import { ERRORS } from '../../core/error-table.js';
 import { actionRefusal, asksForCode } from '../../staff/rules.js';
 import { actionField, type DeskAction } from '../actions/action.js';
 import type { FailedResult } from '../actions/perform.js';

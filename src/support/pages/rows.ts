@@ -1,6 +1,6 @@
 import { formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { Instant } from '../../core/instant.js';
 import { displayName } from '../../accounts/recipients.js';
 import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';

@@ -1,5 +1,5 @@
 import { type Asset, formatAmount } from '../../core/amount.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import { type Content, html, type Html } from '../html.js';
 import { NO_TOTALS, type TenantTotals } from '../reading/totals.js';
 import { type Fact, link, money, section, table } from './layout.js';

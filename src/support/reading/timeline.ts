@@ -1,9 +1,8 @@
 import { type AuditDetails, listAuditRows, parseDetails } from '../../access/audit-log.js';
 import { type Amount, formatAmount, isAsset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import { localTime } from '../../core/calendar.js';
-import { counted } from '../../core/plural.js';
-import { type Instant, parseRfc3339 } from '../../core/instant.js';
+import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
 import { type Entry, type Hold, holds } from '../../db/entities/ledger.js';

@@ -1,7 +1,6 @@
 import type { Asset } from '../../core/amount.js';
-import { localDay } from '../../core/calendar.js';
+import { type Instant, localDay } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { type DailyTotal, dailyTotals } from '../../db/entities/sweeps.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';

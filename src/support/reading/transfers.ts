@@ -2,7 +2,7 @@ import { displayName } from '../../accounts/recipients.js';
 import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';

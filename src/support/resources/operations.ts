@@ -1,5 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import {
   type Adjustment,
   adjustments,

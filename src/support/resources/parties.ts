@@ -9,9 +9,9 @@ import {
 } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/read-batches.js';
 import { ASSETS } from '../../core/amount.js';
-import { monthOf } from '../../core/calendar.js';
+import { monthOf } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
-import { pageOf, type TimePosition } from '../../core/pages.js';
+import { pageOf, type TimePosition } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { accountLimits } from '../../db/entities/identity.js';
 import { type Balance, type Hold, holds, monthTotals } from '../../db/entities/ledger.js';

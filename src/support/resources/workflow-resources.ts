@@ -1,7 +1,7 @@
 import { readBatchRows, readEarlierPayments, readProblems } from '../../batches/read-batches.js';
 import { type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import {
   type BonusBatch,
   bonusBatches,

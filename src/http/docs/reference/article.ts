@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorEntry } from '../../../core/errors.js';
+import { type ErrorEntry, ERRORS } from '../../../core/error-table.js';
 import { type Permission, PERMISSIONS } from '../../../core/permissions.js';
 import { codesOf } from '../../openapi.js';
 import {

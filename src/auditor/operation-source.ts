@@ -1,14 +1,14 @@
-import { type Amount, amountJson, type Asset } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
-import type { Reader } from '../../db/database.js';
-import type { EventType } from '../../db/entities/events.js';
-import type { EntryKind, Hold, ResourceType } from '../../db/entities/ledger.js';
-import type { Transfer } from '../../db/entities/operations.js';
-import type { SystemRole } from '../../db/entities/parties.js';
-import type { Payout } from '../../db/entities/payouts.js';
-import type { Table } from '../../db/table.js';
-import type { AuditRun } from '../run.js';
-import { byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from '../scan.js';
+import { type Amount, amountJson, type Asset } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
+import type { Reader } from '../db/database.js';
+import type { EventType } from '../db/entities/events.js';
+import type { EntryKind, Hold, ResourceType } from '../db/entities/ledger.js';
+import type { Transfer } from '../db/entities/operations.js';
+import type { SystemRole } from '../db/entities/parties.js';
+import type { Payout } from '../db/entities/payouts.js';
+import type { Table } from '../db/table.js';
+import type { AuditRun } from './run.js';
+import { byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from './scan.js';
 
 export interface ExpectedEntry {
   /** An account's id, or the role of a system account of the tenant. */

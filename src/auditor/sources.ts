@@ -1,0 +1,221 @@
+import type { EventType } from '../db/entities/events.js';
+import { adjustments, payIns, transfers, type TransferStatus } from '../db/entities/operations.js';
+import {
+  approvalOf,
+  entryPair,
+  type ExpectedEntry,
+  feeAccountOf,
+  feeOf,
+  operationSource,
+  type OperationSource,
+  shownOf,
+} from './operation-source.js';
+import { amountJson } from '../core/amount.js';
+import { type BatchStatus, bonusBatches, bonuses } from '../db/entities/bonuses.js';
+import { type Payout, payouts, type PayoutStatus } from '../db/entities/payouts.js';
+import type { ResourceType } from '../db/entities/ledger.js';
+
+const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
+  pending_approval: [],
+  completed: ['transfer.completed'],
+  rejected: ['transfer.rejected'],
+  expired: ['transfer.expired'],
+};
+
+export const transferSource = operationSource({
+  resourceType: 'transfer',
+  table: transfers,
+  monthUse: `status IN ('pending_approval','completed')`,
+  expect: (row) => {
+    const { status, sourceAccountId: source, destinationAccountId: destination, asset } = row;
+    const isPending = status === 'pending_approval';
+    const approval = approvalOf(row, status === 'completed');
+    const debit = row.raw + row.feeRaw;
+    const remaining = isPending ? debit : 0n;
+    const expiresAt = isPending ? row.approvalExpiresAt : null;
+    const paid = [
+      ...entryPair([source, 'transfer_out'], [destination, 'transfer_in'], row),
+      ...feeOf(row),
+    ];
+    return {
+      state: status,
+      description: row.description,
+      accounts: [source, destination, ...feeAccountOf(row)],
+      owned: [source, ...feeAccountOf(row)],
+      fee: { raw: row.feeRaw, accountId: row.feeAccountId },
+      postings: status === 'completed' ? [paid] : [],
+      events: EVENTS[status],
+      hold:
+        approval === null ? null : { accountId: source, asset, raw: debit, remaining, expiresAt },
+      approval,
+      isKeyed: approval === null,
+      shown: shownOf(row),
+    };
+  },
+});
+
+/** A bonus is paid when it is created. */
+export const bonusSource = operationSource({
+  resourceType: 'bonus',
+  table: bonuses,
+  monthUse: 'TRUE',
+  expect: (row) => {
+    const { sourceAccountId: source, recipientAccountId: recipient } = row;
+    const paid = entryPair([source, 'bonus_out'], [recipient, 'bonus_in'], row);
+    return {
+      state: 'completed',
+      description: row.description,
+      accounts: [source, recipient, ...feeAccountOf(row)],
+      owned: [source, ...feeAccountOf(row)],
+      fee: { raw: row.feeRaw, accountId: row.feeAccountId },
+      postings: [[...paid, ...feeOf(row)]],
+      isKeyed: true,
+    };
+  },
+});
+
+const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
+  validating: [],
+  ready: ['bonus_batch.ready'],
+  rejected: ['bonus_batch.rejected'],
+  executing: ['bonus_batch.ready'],
+  completed: ['bonus_batch.ready', 'bonus_batch.completed'],
+  partially_failed: ['bonus_batch.ready', 'bonus_batch.partially_failed'],
+};
+
+/** An executing batch holds the money of its pending rows, which checks/batches.ts compares. */
+export const batchSource = operationSource({
+  resourceType: 'bonus_batch',
+  table: bonusBatches,
+  monthUse: null,
+  expect: (row) => {
+    const { status, sourceAccountId: source, asset, totalRaw, feesRaw, description } = row;
+    const isAccepted =
+      status !== 'validating' && (status !== 'rejected' || row.rejectionCode !== null);
+    const isExecuting = status === 'executing' && row.canceledAt === null;
+    const debit = totalRaw + feesRaw;
+    const total = asset === null ? null : amountJson({ raw: totalRaw, asset });
+    const remaining = isExecuting ? debit - row.settledRaw : 0n;
+    return {
+      state: status,
+      description,
+      accounts: [source, ...feeAccountOf(row)],
+      // A refused file has no fee account.
+      ...(isAccepted ? { fee: { raw: feesRaw, accountId: row.feeAccountId } } : {}),
+      // A withdrawn or lapsed batch was ready before.
+      events: [...(row.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
+      hold:
+        row.isHeld && asset !== null
+          ? { accountId: source, asset, raw: debit, remaining, expiresAt: null }
+          : null,
+      shown: { source_account: source, description, total },
+    };
+  },
+});
+
+/** Events by final status. `approvedAt` and `failedAt` determine the events of these two. */
+const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
+  pending_approval: [],
+  approved: [],
+  in_progress: [],
+  completed: ['payout.completed'],
+  returned: ['payout.completed', 'payout.returned'],
+  rejected: ['payout.rejected'],
+  canceled: ['payout.canceled'],
+  failed: ['payout.failed'],
+};
+
+/**
+ * A returned payout has two postings and counts in its month. A payout that was paid after it had
+ * failed has the events of both.
+ */
+export const payoutSource = operationSource({
+  resourceType: 'payout',
+  table: payouts,
+  monthUse: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
+  expect: (row) => {
+    const { status, sourceAccountId: source, asset } = row;
+    const isHeld = ['pending_approval', 'approved', 'in_progress'].includes(status);
+    const approval = approvalOf(row, row.approvedAt !== null);
+    const debit = row.raw + row.feeRaw;
+    const remaining = isHeld ? debit : 0n;
+    return {
+      state: status,
+      description: row.description,
+      accounts: [source, row.systemAccountId, ...feeAccountOf(row)],
+      fee: { raw: row.feeRaw, accountId: row.feeAccountId },
+      postings: postingsOf(row),
+      events: [
+        ...(row.approvedAt === null ? [] : (['payout.approved'] as const)),
+        ...(row.failedAt === null ? [] : (['payout.failed'] as const)),
+        ...ENDS[status],
+      ],
+      hold: { accountId: source, asset, raw: debit, remaining, expiresAt: null },
+      approval,
+      isKeyed: approval === null,
+      shown: shownOf(row),
+    };
+  },
+});
+
+function postingsOf(payout: Payout): ExpectedEntry[][] {
+  const { sourceAccountId: source, status } = payout;
+  if (status !== 'completed' && status !== 'returned') return [];
+  const out = entryPair([source, 'payout_out'], ['pay_out', 'system_in'], payout);
+  const paid = [...out, ...feeOf(payout)];
+  const returned = entryPair(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
+  return status === 'returned' ? [paid, returned] : [paid];
+}
+
+/** Money from outside, which the tenant's pay-in account owes. */
+export const payInSource = operationSource({
+  resourceType: 'payin',
+  table: payIns,
+  monthUse: null,
+  expect: (row) => ({
+    state: 'recorded',
+    description: row.description,
+    accounts: [row.accountId],
+    postings: [entryPair(['pay_in', 'system_out'], [row.accountId, 'payin_in'], row)],
+    isKeyed: true,
+  }),
+});
+
+export const adjustmentSource = operationSource({
+  resourceType: 'adjustment',
+  table: adjustments,
+  monthUse: null,
+  expect: (row) => {
+    const { status, accountId } = row;
+    const isPosted = status === 'posted';
+    const legs =
+      row.direction === 'in'
+        ? entryPair(['adjustment', 'system_out'], [accountId, 'adjustment_in'], row)
+        : entryPair([accountId, 'adjustment_out'], ['adjustment', 'system_in'], row);
+    return {
+      state: status,
+      description: row.reason,
+      accounts: [accountId],
+      postings: isPosted ? [legs] : [],
+      people: isPosted ? { proposed: row.proposedById, decided: row.decidedById } : null,
+    };
+  },
+});
+
+/** All features that move money. Without a source, postings and keys are findings. */
+export const SOURCES: readonly OperationSource[] = [
+  transferSource,
+  bonusSource,
+  batchSource,
+  payoutSource,
+  payInSource,
+  adjustmentSource,
+];
+
+const BY_TYPE = new Map<ResourceType, OperationSource>(
+  SOURCES.map((source) => [source.resourceType, source]),
+);
+
+export function sourceOf(type: ResourceType): OperationSource | undefined {
+  return BY_TYPE.get(type);
+}

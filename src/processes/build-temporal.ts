@@ -1,0 +1,60 @@
+import type { Registry } from 'prom-client';
+import type { ServiceConfig } from '../config/config.js';
+import { temporalOptions } from '../config/servers.js';
+import { describeFault, type Logger } from '../http/logging.js';
+import { TemporalClient } from '../temporal/client.js';
+import { relayMetrics } from '../temporal/metrics.js';
+import { OutboxNotifier, Relay } from '../temporal/relay.js';
+import { Outbox } from '../temporal/outbox.js';
+import type { TemporalTracing } from '../temporal/workers.js';
+import type { Ledger } from './build-ledger.js';
+import { batchWorkflowResource } from '../batches/workflow-service.js';
+import type { WorkflowResourceType } from '../db/entities/outbox.js';
+import { payoutWorkflowResource } from '../payouts/service.js';
+import type { WorkflowResource } from '../temporal/workflow-resources.js';
+import { transferWorkflowResource } from '../transfers/approval-outcomes.js';
+import { endpointWorkflowResource } from '../webhooks/endpoint-workflow.js';
+
+/** All types of resources that have a workflow while they wait. */
+const RESOURCES: Readonly<Record<WorkflowResourceType, WorkflowResource>> = {
+  transfer: transferWorkflowResource,
+  payout: payoutWorkflowResource,
+  bonus_batch: batchWorkflowResource,
+  webhook_endpoint: endpointWorkflowResource,
+};
+
+export const WORKFLOW_RESOURCES: readonly WorkflowResource[] = Object.values(RESOURCES);
+
+/** The parts that pass work from the outbox in MySQL to Temporal. */
+export interface TemporalParts {
+  readonly client: TemporalClient;
+  readonly outbox: Outbox;
+  readonly relay: Relay;
+  readonly notifier: OutboxNotifier;
+}
+
+/** Connects on first use, so the process works while Temporal is unavailable. */
+export function buildTemporal(
+  config: ServiceConfig,
+  { database, clock, registry, failpoints }: Ledger & { readonly registry: Registry },
+  logger: Logger,
+  tracing: TemporalTracing | null = null,
+): TemporalParts {
+  const client = new TemporalClient(temporalOptions(config), tracing?.client);
+  const outbox = new Outbox(database, clock);
+  const observer = relayMetrics(registry, (message) => logger.warn(message));
+  const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
+  const relay = new Relay({
+    database,
+    outbox,
+    client,
+    resources: WORKFLOW_RESOURCES,
+    failpoints,
+    observer,
+    lookAgainMs,
+  });
+  const notifier = new OutboxNotifier(relay, (fault) =>
+    logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'),
+  );
+  return { client, outbox, relay, notifier };
+}
