@@ -16,11 +16,11 @@ import type { PayoutApprovals } from '../src/payouts/decide.js';
 const GONE = 'gone';
 export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 
-export function goneApproval(): ApprovalState {
+function goneApproval(): ApprovalState {
   return { status: GONE, required: 0, received: 0, expiresAt: toRfc3339(systemClock()) };
 }
 
-export function goneActionResult(): StaffActionResult {
+function goneActionResult(): StaffActionResult {
   return { state: goneApproval(), refused: GONE_REASON };
 }
 

@@ -27,7 +27,7 @@ export interface WebhookActivities {
   actOnEndpoint(signal: EndpointActionSignal): Promise<string | null>;
 }
 
-export function webhookActivities(deps: DatabaseDeps, signals: StaffSignals): WebhookActivities {
+function webhookActivities(deps: DatabaseDeps, signals: StaffSignals): WebhookActivities {
   return {
     checkEndpoint: (endpointId) => checkEndpoint(deps, asUuid(endpointId)),
     actOnEndpoint: (signal) => performSignal(deps, signal, signals),

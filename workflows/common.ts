@@ -1,6 +1,7 @@
 import {
   defaultPayloadConverter,
   defineSearchAttributeKey,
+  type Payload,
   type PayloadConverter,
 } from '@temporalio/common';
 import {
@@ -17,6 +18,7 @@ import {
 } from '@temporalio/workflow';
 import {
   type ContinuedInput,
+  decodePayload,
   QUERIES,
   SEARCH_ATTRIBUTES,
   SIGNALS,
@@ -156,14 +158,8 @@ export class View<State> {
   }
 }
 
-/** Unreadable payloads are undefined, so that signals with invalid bytes do not fail every task. */
+/** Of every workflow. Signals with invalid bytes do not fail each task. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (...value) => defaultPayloadConverter.toPayload(...value),
-  fromPayload<T>(...payload: Parameters<PayloadConverter['fromPayload']>): T {
-    try {
-      return defaultPayloadConverter.fromPayload<T>(payload[0], payload[1]);
-    } catch {
-      return undefined as T;
-    }
-  },
+  fromPayload: <T>(payload: Payload) => decodePayload(payload) as T,
 };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { type Instant, toRfc3339 } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';
-import { MAX_MOVEMENTS } from '../../src/statements/create-statement.js';
+import { MAX_MOVEMENTS } from '../../src/statements/service.js';
 import type { Bench, Service } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { megabytes, seconds } from '../report/text.js';

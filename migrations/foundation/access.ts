@@ -98,7 +98,7 @@ export const ACCESS = [
     decided_at ${TIME_OR_NULL},
     PRIMARY KEY (id), KEY staff (staff_id, status)) ${TABLE}`,
   `CREATE TABLE staff_sessions (
-    id ${ID}, staff_id ${ID}, door ENUM('ops', 'support') NOT NULL, token_hash BINARY(32) NOT NULL,
+    id ${ID}, staff_id ${ID}, channel ENUM('ops', 'support') NOT NULL, token_hash BINARY(32) NOT NULL,
     place VARCHAR(140) NOT NULL, created_at ${TIME}, last_used_at ${TIME}, expires_at ${TIME},
     rights ${ascii(100)} NULL, revoked_at ${TIME_OR_NULL},
     PRIMARY KEY (id), UNIQUE KEY token (token_hash), KEY staff (staff_id, expires_at)) ${TABLE}`,

@@ -142,6 +142,6 @@ export const LEDGER = [
     began_by_id ${ID_OR_NULL}, restored_to ${TIME_OR_NULL}, lost_until ${TIME_OR_NULL},
     skip BIGINT NULL, moved_at ${TIME_OR_NULL}, rebuilt_at ${TIME_OR_NULL}, asked_at ${TIME_OR_NULL},
     audited_at ${TIME_OR_NULL}, finished_at ${TIME_OR_NULL}, finished_by VARCHAR(80) NULL,
-    finished_by_id ${ID_OR_NULL}, told_at ${TIME_OR_NULL},
-    PRIMARY KEY (id), KEY finished (finished_at), KEY told (told_at)) ${TABLE}`,
+    finished_by_id ${ID_OR_NULL}, notified_at ${TIME_OR_NULL},
+    PRIMARY KEY (id), KEY finished (finished_at), KEY notified (notified_at)) ${TABLE}`,
 ];

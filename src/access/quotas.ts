@@ -12,19 +12,16 @@ import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
-/** Open batches are being validated, ready to be executed, or being paid. */
-type Quotas = Readonly<
-  Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
->;
-
 /** For example a hundred files of 10 MiB, or four of 100,000 bad rows. */
-export const DEFAULT_QUOTAS: Quotas = {
+export const DEFAULT_QUOTAS = {
+  /** Open batches are being validated, ready to be executed, or being paid. */
   openBatches: 100n,
   problemRows: 2_000_000n,
   unpaidRows: 10_000_000n,
   storedBytes: 1_048_576_000n,
   statementRows: 2_000_000n,
 };
+type Quotas = Readonly<typeof DEFAULT_QUOTAS>;
 const MOST = 1_000_000_000_000n;
 /** The fixed part of a statement's files counts as this many rows. */
 const ROWS_OF_A_STATEMENT = 100;
@@ -54,13 +51,12 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
     ),
   ]);
   return {
-    limits: {
-      openBatches: own?.openBatches ?? DEFAULT_QUOTAS.openBatches,
-      problemRows: own?.problemRows ?? DEFAULT_QUOTAS.problemRows,
-      unpaidRows: own?.unpaidRows ?? DEFAULT_QUOTAS.unpaidRows,
-      storedBytes: own?.storedBytes ?? DEFAULT_QUOTAS.storedBytes,
-      statementRows: own?.statementRows ?? DEFAULT_QUOTAS.statementRows,
-    },
+    limits: Object.fromEntries(
+      Object.entries(DEFAULT_QUOTAS).map(([name, usual]) => [
+        name,
+        own?.[name as keyof Quotas] ?? usual,
+      ]),
+    ) as Quotas,
     used: {
       openBatches: bigint.parse(open?.batches),
       problemRows: bigint.parse(stored?.problems),
@@ -133,22 +129,10 @@ export async function setQuotas(
     const before = await transaction.find(tenantQuotas, { tenantId });
     const changed = (name: keyof QuotaChange): bigint | null =>
       change[name] === undefined ? (before?.[name] ?? null) : (change[name] ?? null);
-    const own: TenantQuotas = {
-      tenantId,
-      openBatches: changed('openBatches'),
-      problemRows: changed('problemRows'),
-      unpaidRows: changed('unpaidRows'),
-      storedBytes: changed('storedBytes'),
-      statementRows: changed('statementRows'),
-      newRecipients: changed('newRecipients'),
-    };
-    await transaction.execute(
-      upsertSql(
-        tenantQuotas,
-        [own],
-        SETTABLE.map(({ property }) => property),
-      ),
-    );
+    const limits = SETTABLE.map(({ property }) => [property, changed(property)]);
+    const own = { tenantId, ...Object.fromEntries(limits) } as TenantQuotas;
+    const set = SETTABLE.map(({ property }) => property);
+    await transaction.execute(upsertSql(tenantQuotas, [own], set));
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
     const details = Object.fromEntries(
       SETTABLE.map(({ name, property }) => [name, own[property]?.toString() ?? null]),

@@ -12,7 +12,7 @@ import { newestSql, type OrderedRows } from '../db/visible-list.js';
 import { behindSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
-import { resourceOfRequest } from '../requests/read-request.js';
+import { resourceOfRequest } from '../requests/log.js';
 import { readReach } from './access.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 

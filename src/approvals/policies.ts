@@ -162,7 +162,7 @@ export function policiesSweep(deps: DatabaseDeps): Sweep {
 }
 
 /** Changes the policy of an account that the caller has locked. Null removes the policy. */
-export async function changePolicy(
+async function changePolicy(
   transaction: Transaction,
   account: Account,
   asset: Asset,

@@ -15,6 +15,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/verification.js';
 import type { StaffActionResult, ApprovalState, StaffActionSignal } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
+import type { Sweep } from '../temporal/sweeper.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
 import { type ApprovalActor, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
@@ -222,4 +223,19 @@ export class Approvals<Row extends Approvable> {
 function cleanReason(text: string | null): string | null {
   const result = cleanText(text ?? '', MAX_REASON);
   return 'clean' in result ? result.clean : null;
+}
+
+const EXPIRY_EVERY_MS = 500;
+const EXPIRED_AT_ONCE = 100;
+
+/** Returns a sweep that expires resources even while Temporal is unavailable. */
+export function expirySweep(
+  what: string,
+  approvals: { expireDue(limit: number): Promise<number> },
+): Sweep {
+  return {
+    name: `expired ${what}`,
+    everyMs: EXPIRY_EVERY_MS,
+    run: async () => (await approvals.expireDue(EXPIRED_AT_ONCE)) === EXPIRED_AT_ONCE,
+  };
 }

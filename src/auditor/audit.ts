@@ -10,7 +10,7 @@ import { crossChecks } from './checks/cross-checks.js';
 import { eventLogChecks } from './checks/events.js';
 import { railReportChecks } from './checks/rail-reports.js';
 import { referenceChecks } from './checks/references.js';
-import { type AuditOptions, type AuditReport, AuditRun, type Check, type Finding } from './run.js';
+import { type AuditOptions, type AuditReport, AuditRun, type Check, type Finding } from './scan.js';
 import { newId } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import { metersOf, registerGauges } from '../core/meters.js';
@@ -18,7 +18,7 @@ import { Deadline } from '../core/pause.js';
 import { type AuditFinding, auditFindings, auditPasses } from '../db/entities/audits.js';
 import { insertSql, upsertSql } from '../db/statements.js';
 
-export type { AuditOptions, AuditReport, Finding } from './run.js';
+export type { AuditOptions, AuditReport, Finding } from './scan.js';
 
 /** All checks. A feature's source defines the rules for its operations (sources.ts). */
 export const CHECKS: readonly Check[] = [
@@ -43,7 +43,7 @@ export function verifyAuditLog(
   return runChecks(database, options, [auditLogChecks]);
 }
 
-export async function runChecks(
+async function runChecks(
   database: Database,
   options: AuditOptions,
   checks: readonly Check[],

@@ -7,8 +7,7 @@ import type { Transfer } from '../db/entities/operations.js';
 import type { SystemRole } from '../db/entities/parties.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { Table } from '../db/table.js';
-import type { AuditRun } from './run.js';
-import { byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from './scan.js';
+import { type AuditRun, byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from './scan.js';
 
 export interface ExpectedEntry {
   /** An account's id, or the role of a system account of the tenant. */

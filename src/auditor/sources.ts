@@ -55,7 +55,7 @@ export const transferSource = operationSource({
 });
 
 /** A bonus is paid when it is created. */
-export const bonusSource = operationSource({
+const bonusSource = operationSource({
   resourceType: 'bonus',
   table: bonuses,
   monthUse: 'TRUE',
@@ -84,7 +84,7 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
 };
 
 /** An executing batch holds the money of its pending rows, which checks/batches.ts compares. */
-export const batchSource = operationSource({
+const batchSource = operationSource({
   resourceType: 'bonus_batch',
   table: bonusBatches,
   monthUse: null,
@@ -129,7 +129,7 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
  * A returned payout has two postings and counts in its month. A payout that was paid after it had
  * failed has the events of both.
  */
-export const payoutSource = operationSource({
+const payoutSource = operationSource({
   resourceType: 'payout',
   table: payouts,
   monthUse: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
@@ -168,7 +168,7 @@ function postingsOf(payout: Payout): ExpectedEntry[][] {
 }
 
 /** Money from outside, which the tenant's pay-in account owes. */
-export const payInSource = operationSource({
+const payInSource = operationSource({
   resourceType: 'payin',
   table: payIns,
   monthUse: null,
@@ -181,7 +181,7 @@ export const payInSource = operationSource({
   }),
 });
 
-export const adjustmentSource = operationSource({
+const adjustmentSource = operationSource({
   resourceType: 'adjustment',
   table: adjustments,
   monthUse: null,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  AUDIT_VARIABLES,
   MYSQL_VARIABLES,
   mysqlFaults,
   RAIL_VARIABLES,
@@ -7,6 +8,7 @@ import {
   TEMPORAL_VARIABLES,
   TEMPORAL_WORKER_VERSION,
   type TemporalConfig,
+  TRACING_VARIABLES,
 } from './servers.js';
 import {
   addressRanges,
@@ -22,13 +24,12 @@ import {
   read,
   refuseFor,
   signingKeys,
-  TASK_QUEUE_NAMES,
   taskQueues,
   webUrl,
 } from './values.js';
 import { NEW_RECIPIENTS, RATE_VARIABLES } from './rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './sign-in.js';
-import { AUDIT_VARIABLES, TRACING_VARIABLES } from './observability.js';
+import { TASK_QUEUES } from '../temporal/contracts.js';
 import { gatewayOf } from '../payouts/rails/rail.js';
 import { isAllowedHost } from '../webhooks/address-guard.js';
 
@@ -120,7 +121,7 @@ export const WORKER_VARIABLES = {
   TEMPORAL_WORKER_VERSION,
   ...TRACING_VARIABLES,
   WORKER_QUEUES: taskQueues
-    .default(TASK_QUEUE_NAMES)
+    .default(TASK_QUEUES)
     .describe('comma-separated task queues that the worker serves; by default all'),
   UPLOADS_KEPT_DAYS: count(0, 3_650)
     .default(7)

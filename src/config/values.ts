@@ -233,11 +233,9 @@ export const pem = z
   ])
   .refine((read) => read().startsWith('-----BEGIN '), 'must be in PEM');
 
-export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
-
 export const taskQueues = listOf(
-  (part): TaskQueue | null => TASK_QUEUE_NAMES.find((known) => known === part) ?? null,
-  `is no task queue: there are ${TASK_QUEUE_NAMES.join(', ')}`,
+  (part): TaskQueue | null => TASK_QUEUES.find((known) => known === part) ?? null,
+  `is no task queue: there are ${TASK_QUEUES.join(', ')}`,
 );
 
 /** Receivers that an operator allows: `http://127.0.0.1:*`. */

@@ -7,8 +7,8 @@ import {
   type RowDataPacket,
 } from 'mysql2';
 import { type Deadline, withTimeout } from '../core/pause.js';
-import { WrongServer, DatabaseUnavailable } from './failures.js';
-import { type LimitedTenant, ConnectionLimit } from './connection-limit.js';
+import { DatabaseUnavailable, WrongServer } from './failures.js';
+import { ConnectionLimit, type LimitedTenant } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -28,7 +28,7 @@ export interface PoolUse {
   readonly limit: number;
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly address: MysqlAddress;
   readonly server: MysqlServer;
   readonly tls: MysqlTls | null;
@@ -234,3 +234,47 @@ export function send(
     if (onDone !== undefined) query.on('result', onDone);
   });
 }
+
+const LOOKUP_CONNECTIONS = 4;
+/** Limit on the time for which a frozen process holds locks. */
+const IDLE_TRANSACTION_S = 30;
+
+/** Returns the pools of a server; only a group of servers needs connections for `current`. */
+export function poolModes(
+  group: Group,
+  {
+    readConnections,
+    transactionConnections,
+    statementTimeoutMs: timeoutMs,
+  }: {
+    readonly readConnections: number;
+    readonly transactionConnections: number;
+    readonly statementTimeoutMs: number;
+  },
+): ConnectionsOptions['modes'] {
+  // The server ends a SELECT even if its connection has closed.
+  const limits = `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
+  const reading = [`SET SESSION autocommit=1, ${limits}`];
+  const lookups = { limit: LOOKUP_CONNECTIONS, multipleStatements: false, session: reading };
+  return {
+    reads: { ...lookups, limit: readConnections },
+    lookups,
+    current: group === 'none' ? null : { ...lookups, session: [...reading, READ_CURRENT[group]] },
+    transactions: {
+      limit: transactionConnections,
+      multipleStatements: true,
+      session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
+    },
+  };
+}
+
+/** State of a server and of its group (docs/operations/database.md, A group of servers). */
+
+/** Kind of replication, which determines how to check writes and currency. */
+export type Group = 'none' | 'group_replication' | 'galera';
+
+/** Makes a session's reads wait for everything committed before anywhere in the group. */
+export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
+  group_replication: "SET SESSION group_replication_consistency='BEFORE'",
+  galera: 'SET SESSION wsrep_sync_wait=1',
+};

@@ -1,12 +1,6 @@
 import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
-import {
-  Connections,
-  type ConnectionsOptions,
-  type PoolName,
-  type PoolUse,
-  send,
-} from './connections.js';
+import { Connections, poolModes, type PoolName, type PoolUse, send } from './connections.js';
 import { Deadline } from '../core/pause.js';
 import {
   CommitUnknown,
@@ -28,7 +22,7 @@ import {
   type Transaction,
   transactionOver,
 } from './reader.js';
-import { type Group, IDENTITY_SQL, identityOf, READ_CURRENT, takesWrites } from './server-state.js';
+import { IDENTITY_SQL, identityOf, takesWrites } from './server-state.js';
 import { mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 export type { Reader, StoredRow, Transaction } from './reader.js';
@@ -48,9 +42,6 @@ interface DatabaseOptions {
 }
 
 const ROLLBACK_MS = 2_000;
-/** Limit on the time for which a frozen process holds locks. */
-const IDLE_TRANSACTION_S = 30;
-const LOOKUP_CONNECTIONS = 4;
 /** Least number of connections for transactions other than postings. */
 const FEWEST_OTHERS = 2;
 
@@ -98,7 +89,7 @@ export class Database {
       connect: (server, { identity, group }) =>
         new Connections({
           ...{ address, server, tls },
-          modes: this.modes(group),
+          modes: poolModes(group, options),
           maxOtherTransactions: Math.max(
             transactionConnections - postingConnections,
             FEWEST_OTHERS,
@@ -107,22 +98,6 @@ export class Database {
           acceptsServer: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
     });
-  }
-
-  private modes(group: Group): ConnectionsOptions['modes'] {
-    const { readConnections, transactionConnections, statementTimeoutMs } = this.options;
-    const reading = [`SET SESSION autocommit=1, ${statementLimit(statementTimeoutMs)}`];
-    const lookups = { limit: LOOKUP_CONNECTIONS, multipleStatements: false, session: reading };
-    return {
-      reads: { ...lookups, limit: readConnections },
-      lookups,
-      current: group === 'none' ? null : { ...lookups, session: [...reading, READ_CURRENT[group]] },
-      transactions: {
-        limit: transactionConnections,
-        multipleStatements: true,
-        session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
-      },
-    };
   }
 
   isPrimaryKnown(): boolean {
@@ -206,32 +181,11 @@ export class Database {
    * back, a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly
    * committed), or, after the rollback, the error thrown by `work`.
    */
-  withTransaction<T>(
+  async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
-    of: LimitedTenant = null,
-  ): Promise<T> {
-    return this.transact(work, deadline, of, null);
-  }
-
-  /**
-   * Runs a transaction of the ledger writer on the connections reserved for postings. Throws the
-   * errors of withTransaction. If `beforeCommit` is given, the statements of `withCommit` run in a
-   * round trip before it instead of together with COMMIT.
-   */
-  withPosting<T>(
-    work: (transaction: Transaction) => Promise<T>,
-    deadline = Deadline.afterMs(this.options.statementTimeoutMs),
+    of: LimitedTenant | 'postings' = null,
     beforeCommit: (() => unknown) | null = null,
-  ): Promise<T> {
-    return this.transact(work, deadline, 'postings', beforeCommit);
-  }
-
-  private async transact<T>(
-    work: (transaction: Transaction) => Promise<T>,
-    deadline: Deadline,
-    of: LimitedTenant | 'postings',
-    beforeCommit: (() => unknown) | null,
   ): Promise<T> {
     const pooled = await this.acquire('transactions', deadline, of);
     const { connection, connections } = pooled;
@@ -265,6 +219,19 @@ export class Database {
     }
     connections.release(connection);
     return result;
+  }
+
+  /**
+   * Runs a transaction of the ledger writer on the connections reserved for postings. If
+   * `beforeCommit` is given, the statements of `withCommit` run in a round trip before it instead
+   * of together with COMMIT.
+   */
+  withPosting<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    deadline?: Deadline,
+    beforeCommit: (() => unknown) | null = null,
+  ): Promise<T> {
+    return this.withTransaction(work, deadline, 'postings', beforeCommit);
   }
 
   /** Runs `work` on a consistent read-only snapshot of all tables, which never blocks a writer. */
@@ -318,9 +285,4 @@ export class Database {
   close(): Promise<void> {
     return this.primary.close();
   }
-}
-
-/** Returns settings with which the server ends a SELECT even if its connection has closed. */
-function statementLimit(timeoutMs: number): string {
-  return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

@@ -186,7 +186,7 @@ export class MigrationUnderWay extends Error {
 }
 
 /** Takes the lock on the database's migrations for this connection. Throws MigrationUnderWay. */
-export async function takeMigrationLock(source: DataSource, database: string): Promise<void> {
+async function takeMigrationLock(source: DataSource, database: string): Promise<void> {
   // A lock's name has at most 64 characters, and a database's name may be as long.
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
   const rows: unknown = await source.query(
@@ -202,7 +202,7 @@ export async function takeMigrationLock(source: DataSource, database: string): P
  * Limits each wait of a migration for a table, because later statements queue behind it, and
  * repeats the statement until it succeeds, because earlier ones cannot be undone.
  */
-export async function limitLockWaits(
+async function limitLockWaits(
   source: DataSource,
   lockWaitS: number,
   onWait: (statement: string) => void,

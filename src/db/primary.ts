@@ -9,7 +9,7 @@ export class NoPrimary extends DatabaseUnavailable {
   override name = 'NoPrimary';
 }
 
-export interface FoundPrimary {
+interface FoundPrimary {
   readonly server: MysqlServer;
   readonly watch: ServerWatch;
   readonly state: ServerState;
@@ -21,8 +21,8 @@ type CheckResult = FoundPrimary | 'refuses' | 'unknown';
 
 const isFound = (check: CheckResult): check is FoundPrimary => typeof check === 'object';
 
-export const CHECK_TIMEOUT_MS = 2_000;
-export const SEARCH_EVERY_MS = 200;
+const CHECK_TIMEOUT_MS = 2_000;
+const SEARCH_EVERY_MS = 200;
 
 export class PrimarySearch {
   /** Why the last round found no primary. */

@@ -1,12 +1,7 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
-import { failConnection, send } from './connections.js';
+import { failConnection, type Group, READ_CURRENT, send } from './connections.js';
 import type { Deadline } from '../core/pause.js';
 import { errnoOf } from './failures.js';
-
-/** State of a server and of its group (docs/operations/database.md, A group of servers). */
-
-/** Kind of replication, which determines how to check writes and currency. */
-export type Group = 'none' | 'group_replication' | 'galera';
 
 export interface ServerState {
   readonly identity: string;
@@ -16,12 +11,6 @@ export interface ServerState {
   /** Number of earlier members of a Galera cluster, which may accept writes too. */
   readonly before: number;
 }
-
-/** Makes a session's reads wait for everything committed before anywhere in the group. */
-export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
-  group_replication: "SET SESSION group_replication_consistency='BEFORE'",
-  galera: 'SET SESSION wsrep_sync_wait=1',
-};
 
 /** Version comments hide the variables of MySQL from MariaDB. */
 export const IDENTITY_SQL =

@@ -29,9 +29,8 @@ import { callbackMetrics, outcomeMetrics } from '../payouts/metrics.js';
 import { httpRail } from '../payouts/rails/rail.js';
 import { payoutApprovalRoutes, payoutRoutes, railCallbackRoute } from '../payouts/routes.js';
 import { Payouts } from '../payouts/service.js';
-import { RequestLog, requestLogMetrics } from '../requests/log.js';
+import { readRequest, RequestLog, requestLogMetrics } from '../requests/log.js';
 import { requestRoutes } from '../requests/routes.js';
-import { readRequest } from '../requests/read-request.js';
 import { statementRoutes } from '../statements/routes.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import { transferApprovalRoutes, transferRoutes } from '../transfers/routes.js';
@@ -244,13 +243,13 @@ export function buildApi(
   return api;
 }
 
-export interface BuiltRates {
+interface BuiltRates {
   readonly limits: RateLimits;
   close(): void;
 }
 
 /** The client of Redis, a fifth of the code loaded at the start, is loaded only if needed. */
-export async function buildRates(
+async function buildRates(
   config: RateConfig,
   registry: Registry,
   logger: Logger,

@@ -5,7 +5,7 @@ import {
   createActivities,
 } from '../../activities/index.js';
 import { policiesSweep } from '../approvals/policies.js';
-import { Approvals } from '../approvals/service.js';
+import { Approvals, expirySweep } from '../approvals/service.js';
 import { auditMetrics } from '../auditor/audit.js';
 import { BatchWorkflowService, rowMetrics } from '../batches/workflow-service.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
@@ -26,7 +26,7 @@ import { restoreMetrics } from '../restores/begin-restore.js';
 import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import { expiredStatementsSweep, statementsSweep } from '../statements/statement-maker.js';
 import { dailyTotalsSweep } from '../support/totals-sweep.js';
-import { railQueue, TASK_QUEUES } from '../temporal/contracts.js';
+import { railQueue } from '../temporal/contracts.js';
 import {
   outboxMetrics,
   reconciliationMetrics,
@@ -99,13 +99,7 @@ export async function openWorker(
     logger,
   );
   const activities = createActivities({ ...services, stopping: stopping.signal });
-  const workers = buildWorkers(
-    config,
-    temporal,
-    servedQueues(config, activities, rails),
-    logger,
-    tracing,
-  );
+  const workers = buildWorkers(config, temporal, activities, rails, logger, tracing);
   const sweeper = buildSweeper(core, sweeps, logger);
   outboxMetrics(registry, temporal.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
@@ -190,8 +184,8 @@ function buildWorkerServices(
       ...buildAudit(config, core),
     },
     sweeps: [
-      expirySweep('transfers', (limit) => transferApprovals.expireDue(limit)),
-      expirySweep('payouts', (limit) => payoutApprovals.expireDue(limit)),
+      expirySweep('transfers', transferApprovals),
+      expirySweep('payouts', payoutApprovals),
       policiesSweep(core),
       ...rails.sweeps,
       ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
@@ -231,30 +225,6 @@ function buildReconciliation(
   });
 }
 
-/** A worker for payouts also serves the queue of each rail, each with its own slots. */
-function servedQueues(
-  config: WorkerConfig,
-  activities: Activities,
-  rails: Iterable<string>,
-): readonly ServedQueue[] {
-  return config.WORKER_QUEUES.flatMap((name): ServedQueue[] => {
-    const maxActivities = name === 'webhooks' ? ENDPOINTS_AT_ONCE : ACTIVITIES_AT_ONCE;
-    const own = {
-      queue: TASK_QUEUES[name],
-      activities: activities[name],
-      maxActivities,
-      hasWorkflows: true,
-    };
-    if (name !== 'payouts') return [own];
-    const calls = {
-      activities: activities.rails,
-      maxActivities: config.PAYOUT_RAIL_CALLS,
-      hasWorkflows: false,
-    };
-    return [own, ...Array.from(rails, (rail) => ({ ...calls, queue: railQueue(rail) }))];
-  });
-}
-
 function buildSweeper(
   { database, databaseClock, registry }: Core,
   sweeps: WorkerServices['sweeps'],
@@ -272,13 +242,25 @@ function buildSweeper(
   });
 }
 
+/** A worker for payouts also serves the queue of each rail, each with its own slots. */
 function buildWorkers(
   config: WorkerConfig,
   { client }: TemporalParts,
-  queues: readonly ServedQueue[],
+  activities: Activities,
+  rails: Iterable<string>,
   logger: Logger,
   tracing: TemporalTracing | null,
 ): TemporalWorkers {
+  const queues = config.WORKER_QUEUES.map((name): ServedQueue => ({
+    queue: name,
+    activities: activities[name],
+    maxActivities: name === 'webhooks' ? ENDPOINTS_AT_ONCE : ACTIVITIES_AT_ONCE,
+    hasWorkflows: true,
+  }));
+  const maxActivities = config.PAYOUT_RAIL_CALLS;
+  const calls = { activities: activities.rails, maxActivities, hasWorkflows: false };
+  if (config.WORKER_QUEUES.includes('payouts'))
+    for (const rail of rails) queues.push({ ...calls, queue: railQueue(rail) });
   const options = {
     temporal: temporalOptions(config),
     version: config.TEMPORAL_WORKER_VERSION ?? null,
@@ -288,18 +270,6 @@ function buildWorkers(
     tracing,
   };
   return new TemporalWorkers(options, client, logger);
-}
-
-const EXPIRY_EVERY_MS = 500;
-const EXPIRED_AT_ONCE = 100;
-
-/** Returns a sweep that expires resources even while Temporal is unavailable. */
-function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
-  return {
-    name: `expired ${what}`,
-    everyMs: EXPIRY_EVERY_MS,
-    run: async () => (await expireDue(EXPIRED_AT_ONCE)) === EXPIRED_AT_ONCE,
-  };
 }
 
 const VALIDATED_OF_A_TENANT = 1;

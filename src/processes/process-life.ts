@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config/config.js';
 import type { Readiness } from '../http/admin.js';
 import { describeFault, type Logging } from '../http/logging.js';
-import type { TracingConfig } from '../config/observability.js';
+import type { TracingConfig } from '../config/servers.js';
 import type { Tracing } from './tracing-sdk.js';
 
 /** Time limit for writing the last log line. */

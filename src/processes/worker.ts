@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { asyncLocalStorage } from '@temporalio/activity';
 import { buildTemporal } from './build-temporal.js';
 import { buildConfiguredSending, buildCore } from './build-api.js';
 import { openWorker } from './build-worker.js';
@@ -13,7 +14,7 @@ import {
   readOrExit,
   refusalToStart,
 } from './process-life.js';
-import { activityOfLine, freeLoopbackPort, installRuntime } from '../temporal/workers.js';
+import { freeLoopbackPort, installRuntime } from '../temporal/workers.js';
 
 /** Worker process. On a signal, stops starting work and finishes running work. */
 
@@ -55,3 +56,11 @@ endOnSignals(logging, async () => {
     tracing?.stop(),
   ]);
 });
+
+/** Returns the fields that a log line has when it is written by an activity. */
+function activityOfLine(): object {
+  const context = asyncLocalStorage.getStore();
+  if (context === undefined) return {};
+  const { activityType: activity, workflowExecution, attempt } = context.info;
+  return { workflowId: workflowExecution?.workflowId, activity, attempt };
+}

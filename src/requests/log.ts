@@ -1,16 +1,21 @@
 import type { Registry } from 'prom-client';
 import type { ErrorCode } from '../core/error-table.js';
-import { firstIdAt, type Uuid } from '../core/ids.js';
+import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { metersOf } from '../core/meters.js';
-import type { Caller, Operation } from '../core/permissions.js';
+import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
 import { uuid } from '../db/columns.js';
-import type { Database, DatabaseDeps } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.js';
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import type { Sweep } from '../temporal/sweeper.js';
+import { notFound } from '../core/errors.js';
+import { bonuses } from '../db/entities/bonuses.js';
+import { transfers } from '../db/entities/operations.js';
+import { payouts } from '../db/entities/payouts.js';
+import { statements } from '../db/entities/statements.js';
 
 export interface RequestOutcome {
   readonly id: Uuid;
@@ -24,7 +29,7 @@ export interface RequestOutcome {
 }
 
 /** Path of the POST that creates each resource. Null for resources that no request creates. */
-export const COLLECTIONS = {
+const COLLECTIONS = {
   transfer: '/v1/transfers',
   bonus: '/v1/bonuses',
   payout: '/v1/payouts',
@@ -140,7 +145,7 @@ export function requestLogMetrics(registry: Registry): RequestLogObserver {
 export const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-export function keptSince(now: Instant): Instant {
+function keptSince(now: Instant): Instant {
   return instant(now - KEPT_DAYS * DAY_MS);
 }
 
@@ -156,4 +161,92 @@ export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
 export async function removeOldRequests(database: Database, before: Instant): Promise<boolean> {
   const some = `DELETE FROM requests WHERE id<${uuid.literal(firstIdAt(before))} ORDER BY id LIMIT ${ROWS_A_DELETE}`;
   return (await transact(database, (transaction) => transaction.execute(some))) === ROWS_A_DELETE;
+}
+
+/** The operations that create a resource with the request's id. */
+const OPERATIONS = {
+  transfer: 'createTransfer',
+  bonus: 'createBonus',
+  payout: 'createPayout',
+  statement: 'readAccount',
+} as const satisfies Partial<Record<KeyResourceType, Operation>>;
+
+interface CreatedResource {
+  readonly type: keyof typeof OPERATIONS;
+  readonly status: 201 | 202;
+}
+
+export interface RequestResult {
+  readonly id: Uuid;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly resource: { readonly type: KeyResourceType; readonly id: Uuid } | null;
+  readonly createdAt: Instant;
+}
+
+/**
+ * Returns the outcome of a request by the caller's own member, if the token has a scope that the
+ * request required. Otherwise throws `not_found`. (docs/contract.md, Request ids)
+ */
+export async function readRequest(
+  reader: Reader,
+  caller: Caller,
+  id: Uuid,
+  now: Instant,
+): Promise<RequestResult> {
+  const { tenantId, memberId } = caller;
+  const [stored, made] = await Promise.all([
+    reader.find(requests, { id, tenantId, memberId }),
+    readCreated(reader, caller, id),
+  ]);
+  const operation = stored?.operation ?? (made === null ? undefined : OPERATIONS[made.type]);
+  const createdAt = instant(timeOfId(id));
+  if (!isShown(operation, caller) || createdAt < keptSince(now)) throw notFound();
+  if (stored === undefined) {
+    if (made === null) throw notFound();
+    const { type, status } = made;
+    const path = COLLECTIONS[type];
+    return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
+  }
+  const { method, path, status, code, resourceType, resourceId } = stored;
+  const known =
+    resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
+  // The response was that the outcome is unknown, but the request had succeeded.
+  const own = made === null ? null : { type: made.type, id };
+  return { id, method, path, status, code, resource: known ?? own, createdAt };
+}
+
+/** Returns the id of the resource that the request or its key created; by default its own. */
+export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
+  const stored = await reader.find(requests, { id, tenantId });
+  return stored?.resourceId ?? id;
+}
+
+function isShown(operation: string | undefined, { scopes }: Caller): boolean {
+  const permission: Permission | undefined = Object.entries(PERMISSIONS).find(
+    ([name]) => name === operation,
+  )?.[1];
+  return permission?.scopes.some((scope) => scopes.includes(scope)) ?? false;
+}
+
+async function readCreated(
+  reader: Reader,
+  { tenantId, memberId }: Caller,
+  id: Uuid,
+): Promise<CreatedResource | null> {
+  const own = { id, tenantId, createdBy: memberId };
+  const [transfer, bonus, payout, statement] = await Promise.all([
+    reader.find(transfers, own),
+    // A request does not create the bonuses of a batch.
+    reader.find(bonuses, { ...own, batchId: null }),
+    reader.find(payouts, own),
+    reader.find(statements, own),
+  ]);
+  const found = { transfer, bonus, payout, statement };
+  const types = Object.keys(OPERATIONS) as CreatedResource['type'][];
+  const type = types.find((one) => found[one] !== undefined);
+  const approvals = (transfer ?? payout)?.approvalsRequired ?? null;
+  return type === undefined ? null : { type, status: approvals === null ? 201 : 202 };
 }

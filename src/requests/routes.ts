@@ -1,7 +1,7 @@
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import { type Api, pathId } from '../http/route.js';
-import type { RequestResult } from './read-request.js';
+import type { RequestResult } from './log.js';
 import { requestResource } from './schemas.js';
 
 /** (docs/contract.md, Request ids) */

@@ -4,7 +4,7 @@ import { KEY_RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import { instantSchema, uuidSchema } from '../http/schemas.js';
-import type { RequestResult } from './read-request.js';
+import type { RequestResult } from './log.js';
 
 const field = fieldsOf<RequestResult>();
 

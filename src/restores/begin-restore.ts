@@ -12,8 +12,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
-import { skipFor } from './rules.js';
-import { isLossy } from './sequences.js';
+import { isLossy, skipFor } from './rules.js';
 
 /** Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md) */
 
@@ -101,7 +100,13 @@ export async function beginRestore(
 }
 
 export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): Restore {
-  const steps = { movedAt: null, rebuiltAt: null, askedAt: null, auditedAt: null, toldAt: null };
+  const steps = {
+    movedAt: null,
+    rebuiltAt: null,
+    askedAt: null,
+    auditedAt: null,
+    notifiedAt: null,
+  };
   const lost = { restoredTo: null, lostUntil: null, skip: null };
   const nobody = { beganBy: null, beganById: null, finishedBy: null, finishedById: null };
   const open = { ...lost, ...steps, ...nobody, finishedAt: null };

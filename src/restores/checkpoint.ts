@@ -79,7 +79,7 @@ async function readFirstTenant(reader: Reader): Promise<Uuid | null> {
 type Comparison = 'intact' | 'lost' | 'closed' | 'obsolete' | 'empty';
 
 /** Reads through `reader`, which must see every committed row: a snapshot would miss newer rows. */
-export async function compareWith(reader: Reader, earlier: Checkpoint): Promise<Comparison> {
+async function compareWith(reader: Reader, earlier: Checkpoint): Promise<Comparison> {
   const firstTenant = await readFirstTenant(reader);
   if (firstTenant === null) return 'empty';
   if (firstTenant !== earlier.firstTenant) return 'obsolete';

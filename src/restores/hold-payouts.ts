@@ -9,7 +9,7 @@ import { insertSql, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { lockAccount } from '../accounts/access.js';
 import { outboxEntry } from '../temporal/outbox.js';
-import { isLossy } from './sequences.js';
+import { isLossy } from './rules.js';
 
 /** Holds payouts that rails may have received in the lost time: only the rail's report ends them. */
 

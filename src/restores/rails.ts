@@ -16,8 +16,7 @@ import {
 } from '../payouts/rails/rail.js';
 import { UNFINISHED } from '../payouts/rules.js';
 import { railsOfWorkers } from '../payouts/recovery.js';
-import { findingOf, type FindingKind } from './rules.js';
-import { isLossy } from './sequences.js';
+import { type FindingKind, findingOf, isLossy } from './rules.js';
 
 /** Compares the payouts with what the rails report after a restore. (docs/operations/backup.md) */
 

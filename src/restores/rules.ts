@@ -1,6 +1,7 @@
 import type { ListedPayment } from '../payouts/rails/rail.js';
 import type { Payout } from '../db/entities/payouts.js';
-import type { RestoreFinding } from '../db/entities/restores.js';
+import type { Restore, RestoreFinding } from '../db/entities/restores.js';
+import type { Instant } from '../core/instant.js';
 
 /** Rules of what a restore skips and finds. Pure. (docs/decisions/0041) */
 
@@ -51,4 +52,11 @@ export function findingOf(
 
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {
   return kind !== 'goes_on';
+}
+
+export type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
+
+/** Returns whether the restored database lacks data that was committed. */
+export function isLossy(restore: Restore): restore is LossyRestore {
+  return restore.restoredTo !== null && restore.skip !== null;
 }

@@ -20,7 +20,7 @@ const MAX_PLACE = 140;
 interface SignIn {
   readonly name: string;
   readonly code: string;
-  readonly channel: StaffSession['door'];
+  readonly channel: StaffSession['channel'];
   /** Name of the machine (command line), or address of the browser (support desk). */
   readonly place: string;
 }
@@ -50,7 +50,7 @@ export async function signIn(
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,
-  channel: StaffSession['door'],
+  channel: StaffSession['channel'],
   place: string,
   rights: StaffSession['rights'] = null,
 ): Promise<SignedIn> {
@@ -59,7 +59,7 @@ export async function openSession(
   const session: StaffSession = {
     id: newId(),
     staffId: identity.id,
-    door: channel,
+    channel,
     tokenHash: hash('sha256', token, 'buffer'),
     place: [...place].slice(0, MAX_PLACE).join(''),
     createdAt: now,
@@ -86,12 +86,12 @@ export async function openSession(
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,
-  channel: StaffSession['door'],
+  channel: StaffSession['channel'],
   idleMs = SESSION_MS,
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
   const session = await database.current.find(staffSessions, {
     tokenHash: hash('sha256', token, 'buffer'),
-    door: channel,
+    channel,
   });
   const now = clock();
   if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs)
@@ -102,7 +102,7 @@ export async function findSession(
     await database.withTransaction((transaction) =>
       transaction.execute(updateSql(staffSessions, { lastUsedAt: now }, { id: session.id })),
     );
-  return { session, identity: identityOf(person, session.door, session.rights) };
+  return { session, identity: identityOf(person, session.channel, session.rights) };
 }
 
 export function revokeSessions(

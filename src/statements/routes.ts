@@ -1,8 +1,13 @@
 import { answerOf, type Api, FILE_TYPES, FileQuery, pathId, tableFile } from '../http/route.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
 import { StoredFiles } from '../spreadsheets/generated-files.js';
-import { createStatement, type CreateDeps } from './create-statement.js';
-import { listStatements, openStatement, readStatement } from './read-statements.js';
+import {
+  type CreateDeps,
+  createStatement,
+  listStatements,
+  openStatement,
+  readStatement,
+} from './service.js';
 import {
   CreateStatementBody,
   STATEMENT_FILE_EXAMPLE,

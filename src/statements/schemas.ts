@@ -14,7 +14,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { STATEMENT_COLUMNS } from './statement-maker.js';
-import { MAX_MOVEMENTS } from './create-statement.js';
+import { MAX_MOVEMENTS } from './service.js';
 
 const fileUrlField = z.string().nullable().openapi({ format: 'uri' });
 

@@ -12,7 +12,7 @@ import {
   removePieces,
   storePieces,
 } from '../spreadsheets/generated-files.js';
-import { MAX_MOVEMENTS } from './create-statement.js';
+import { MAX_MOVEMENTS } from './service.js';
 import { type Movement, rangesWithin, readMovementsOf } from '../accounts/movements.js';
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 import type { Sweep } from '../temporal/sweeper.js';
@@ -149,7 +149,7 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
 const ENTRIES_A_PAGE = 1_000n;
 const LINES_A_PIECE = 100;
 
-export class StatementLines {
+class StatementLines {
   movements = 0;
 
   constructor(

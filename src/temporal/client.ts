@@ -7,12 +7,7 @@ import {
   type WorkflowClientInterceptor,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import {
-  defaultPayloadConverter,
-  defineSearchAttributeKey,
-  type Payload,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
 import { CertificateRenewals, OpenConnection, type TemporalOptions } from './connection-options.js';
@@ -20,6 +15,7 @@ import {
   AUDIT_SCHEDULE_ID,
   type AuditProgress,
   type AuditResult,
+  decodePayload,
   SEARCH_ATTRIBUTES,
   SIGNALS,
   parseSignal,
@@ -59,11 +55,6 @@ export class TemporalClient {
   ) {
     this.renewals = new CertificateRenewals(options.tls);
     this.open = new OpenConnection(options, interceptors);
-  }
-
-  private renew(): void {
-    void this.open.close().catch(() => undefined);
-    this.open = new OpenConnection(this.options, this.interceptors);
   }
 
   async startOrNotify(
@@ -259,7 +250,10 @@ export class TemporalClient {
     deadlineMs: number,
     call: (open: OpenConnection) => Promise<T>,
   ): Promise<T> {
-    if (this.renewals.isDue()) this.renew();
+    if (this.renewals.isDue()) {
+      void this.open.close().catch(() => undefined);
+      this.open = new OpenConnection(this.options, this.interceptors);
+    }
     try {
       return await this.open.within(deadlineMs, call);
     } catch (failure) {
@@ -267,17 +261,6 @@ export class TemporalClient {
         ? new TemporalUnavailable(messageOf(failure), { cause: failure })
         : failure;
     }
-  }
-}
-
-/** Returns undefined for an unreadable payload, like `payloadConverter` of the workflows. */
-function decodePayload(payload: Payload | undefined): unknown {
-  try {
-    return payload === undefined
-      ? undefined
-      : defaultPayloadConverter.fromPayload<unknown>(payload);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,3 +1,5 @@
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+
 /**
  * Shared by the service and its workflows, which import nothing else from src/temporal. Payloads
  * contain ids, amounts, states and reasons; times are ISO strings, amounts decimal strings.
@@ -5,27 +7,22 @@
  */
 
 /** Each kind of work has a queue, so that none delays another. */
-export const TASK_QUEUES = {
-  approvals: 'approvals',
-  payouts: 'payouts',
-  batches: 'batches',
-  webhooks: 'webhooks',
-} as const;
-export type TaskQueue = keyof typeof TASK_QUEUES;
+export const TASK_QUEUES = ['approvals', 'payouts', 'batches', 'webhooks'] as const;
+export type TaskQueue = (typeof TASK_QUEUES)[number];
 
 /** Each rail has a queue, so that a slow one delays only its own payouts. */
 export function railQueue(rail: string): string {
-  return `${TASK_QUEUES.payouts}/${rail}`;
+  return `payouts/${rail}`;
 }
 
-export const WORKFLOW_TYPES = {
-  transfer: 'transfer',
-  payout: 'payout',
-  bonusBatch: 'bonusBatch',
-  webhookEndpoint: 'webhookEndpoint',
-  ledgerAudit: 'ledgerAudit',
-} as const;
-export type WorkflowType = keyof typeof WORKFLOW_TYPES;
+export const WORKFLOW_TYPES = [
+  'transfer',
+  'payout',
+  'bonusBatch',
+  'webhookEndpoint',
+  'ledgerAudit',
+] as const;
+export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
 
 export const transferWorkflowId = (id: string): string => `transfer/${id}`;
 export const payoutWorkflowId = (id: string): string => `payout/${id}`;
@@ -214,4 +211,13 @@ export interface BatchState {
 export interface BatchPayment {
   readonly state: BatchState;
   readonly end: 'over' | 'paused' | 'cut_off' | 'unavailable';
+}
+
+/** Returns undefined for unreadable bytes, so that they fail neither a call nor a workflow task. */
+export function decodePayload(payload: Payload | undefined): unknown {
+  try {
+    return payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
+  } catch {
+    return undefined;
+  }
 }

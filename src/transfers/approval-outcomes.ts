@@ -17,7 +17,7 @@ import { workflowResource } from '../temporal/workflow-resources.js';
 import { counted } from '../core/collections.js';
 
 /** FROM and WHERE for transfers with a hold. Holds are few, so the search begins with them. */
-export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
+const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
   WHERE h.resource_type='transfer'`;
 
 export const transferWorkflowResource = workflowResource({

@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
-import { proposeFactorReset } from '../../src/staff/people.js';
+import { proposeFactorReset } from '../../src/staff/factor-resets.js';
 import type { StaffActionName } from '../../src/staff/rules.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, railsOf, seen } from '../payouts/support.js';

@@ -4,8 +4,7 @@ import { grantRole } from '../../src/access/members.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { KEPT_DAYS, removeOldRequests } from '../../src/requests/log.js';
-import { readRequest } from '../../src/requests/read-request.js';
+import { KEPT_DAYS, readRequest, removeOldRequests } from '../../src/requests/log.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,

@@ -6,12 +6,8 @@ import { ApiError } from '../../src/core/errors.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
-import {
-  approveFactorReset,
-  findStaff,
-  proposeFactorReset,
-  setService,
-} from '../../src/staff/people.js';
+import { approveFactorReset, proposeFactorReset } from '../../src/staff/factor-resets.js';
+import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
 import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';

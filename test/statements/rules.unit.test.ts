@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../src/core/errors.js';
-import { assertNotTooLong, MAX_MOVEMENTS } from '../../src/statements/create-statement.js';
+import { assertNotTooLong, MAX_MOVEMENTS } from '../../src/statements/service.js';
 
 describe('what a statement may be of', () => {
   it('a statement may have as many movements as a spreadsheet program can open, and not one more', () => {

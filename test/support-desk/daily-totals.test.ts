@@ -4,7 +4,7 @@ import { restores } from '../../src/db/entities/restores.js';
 import { dailyTotals } from '../../src/db/entities/sweeps.js';
 import { insertSql } from '../../src/db/statements.js';
 import { newRestore } from '../../src/restores/begin-restore.js';
-import { moveSequences } from '../../src/restores/sequences.js';
+import { moveSequences } from '../../src/restores/finish-restore.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { startTestApi, type TestApi } from '../support/api.js';

@@ -218,7 +218,9 @@ describe('the outbox', () => {
       );
       await sweepOf(worker);
       await until('it has read it', async () => (await untilWaiting(temporal, id)).received === 1);
-      const rows = await db.database.reader.query('SELECT 1 FROM restores WHERE told_at IS NULL');
+      const rows = await db.database.reader.query(
+        'SELECT 1 FROM restores WHERE notified_at IS NULL',
+      );
       assert.equal(rows.length, 0);
     });
   });

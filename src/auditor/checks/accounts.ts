@@ -11,8 +11,7 @@ import {
 } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { wasReset } from '../../ledger/database-clock.js';
-import type { AuditRun, Check } from '../run.js';
-import { idList, scanTable } from '../scan.js';
+import { type AuditRun, type Check, idList, scanTable } from '../scan.js';
 import { SOURCES } from '../sources.js';
 
 const ACCOUNTS_A_SLICE = 500;

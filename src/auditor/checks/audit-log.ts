@@ -6,8 +6,7 @@ import type { Reader } from '../../db/database.js';
 import { type ChainedAuditRow, chainedAuditLog } from '../../db/entities/identity.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import type { AuditRun, Check } from '../run.js';
-import { afterKey, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
+import { afterKey, type AuditRun, type Check, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
 
 /** Checks each chain: numbers, hashes and the head. (src/db/audit-hash.ts) */
 export const auditLogChecks: Check = {

@@ -8,8 +8,7 @@ import {
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
 import { rowParser } from '../../db/table.js';
-import type { AuditRun, Check } from '../run.js';
-import { idList, scanTable } from '../scan.js';
+import { type AuditRun, type Check, idList, scanTable } from '../scan.js';
 
 /** A batch may have 100,000 rows, so a slice has few batches. */
 const BATCHES_A_SLICE = 20;

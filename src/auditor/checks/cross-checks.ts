@@ -11,8 +11,7 @@ import {
   type ResourceType,
 } from '../../db/entities/ledger.js';
 import { describeExpected, describePosted, factsOf, postingFact, Totals } from '../totals.js';
-import type { AuditRun, Check } from '../run.js';
-import { ROWS_A_SLICE, scanTable } from '../scan.js';
+import { type AuditRun, type Check, ROWS_A_SLICE, scanTable } from '../scan.js';
 import { sourceOf, SOURCES } from '../sources.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';

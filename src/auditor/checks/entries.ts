@@ -5,8 +5,7 @@ import type { Reader, StoredRow } from '../../db/database.js';
 import { ENTRY_KINDS, RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { wasReset } from '../../ledger/database-clock.js';
 import { describePosted, partyOf, type Totals } from '../totals.js';
-import type { AuditRun } from '../run.js';
-import { afterKey, scan } from '../scan.js';
+import { afterKey, type AuditRun, scan } from '../scan.js';
 
 const ENTRIES_A_SLICE = 2_000;
 
@@ -72,30 +71,16 @@ export async function readEntries(
       LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
      WHERE ${condition}${own === '' ? '' : ` AND (${own})`} ORDER BY e.account_id, e.seq${limit}`,
   );
-  const [accountId, owner] = [cachingParser(), cachingParser()];
-  return rows.map((row) => parseEntry(row, accountId, owner));
+  return rows.map(parseEntry);
 }
 
 const kind = oneOf(ENTRY_KINDS);
 const relatedType = oneOf(RESOURCE_TYPES);
 
-/** Returns a parser for ids that mostly equal the previous one, because comparing is faster. */
-function cachingParser(): (stored: unknown) => Uuid {
-  let [last, id]: [Buffer | null, Uuid | null] = [null, null];
-  return (stored) => {
-    if (id !== null && last !== null && Buffer.isBuffer(stored) && last.equals(stored)) return id;
-    id = uuid.parse(stored);
-    last = Buffer.isBuffer(stored) ? stored : null;
-    return id;
-  };
-}
-
-type ParseId = ReturnType<typeof cachingParser>;
-
-function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
+function parseEntry(row: StoredRow) {
   const counterpartyId = nullable(uuid).parse(row.counterparty_account_id);
   return {
-    account: partyOf(accountId(row.account_id), row, ''),
+    account: partyOf(uuid.parse(row.account_id), row, ''),
     seq: bigint.parse(row.seq),
     transactionId: uuid.parse(row.transaction_id),
     asset: asset.parse(row.asset),
@@ -114,7 +99,7 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
         : {
             relatedType: relatedType.parse(row.related_type),
             relatedId: uuid.parse(row.related_id),
-            tenantId: owner(row.t_tenant_id),
+            tenantId: uuid.parse(row.t_tenant_id),
           },
   };
 }

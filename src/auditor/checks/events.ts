@@ -14,8 +14,14 @@ import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
 import { eventFact, type Totals } from '../totals.js';
-import type { AuditRun, Check } from '../run.js';
-import { ownersById, ROWS_A_SLICE, scanTable, whereAll } from '../scan.js';
+import {
+  type AuditRun,
+  type Check,
+  ownersById,
+  ROWS_A_SLICE,
+  scanTable,
+  whereAll,
+} from '../scan.js';
 import { sourceOf } from '../sources.js';
 import type { Expectation } from '../operation-source.js';
 import { bigint, nullable, time, uuid } from '../../db/columns.js';
@@ -86,7 +92,7 @@ export async function readUncounted(reader: Reader, now: number): Promise<Uncoun
     timeOfId(operationId) <= until || mayBeRemoved(operationId, removals.get(tenantId));
 }
 
-export async function readGaps(
+async function readGaps(
   reader: Reader,
   tenantIds: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, readonly EventGap[]>> {
@@ -96,7 +102,7 @@ export async function readGaps(
 }
 
 /** Returns the number at which the log continues after the gaps that begin at `last`. */
-export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
+function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce(
     (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
     last,

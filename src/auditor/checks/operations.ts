@@ -4,8 +4,7 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import { type Hold, holds } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
-import type { AuditRun } from '../run.js';
-import { ownersById } from '../scan.js';
+import { type AuditRun, ownersById } from '../scan.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 
 const SUPPORT = 'support';

@@ -15,8 +15,7 @@ import {
 import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { literals } from '../../db/statements.js';
 import { rowParser } from '../../db/table.js';
-import type { AuditRun, Check } from '../run.js';
-import { idList, ROWS_A_SLICE, scanTable } from '../scan.js';
+import { type AuditRun, type Check, idList, ROWS_A_SLICE, scanTable } from '../scan.js';
 
 /** Reports of a rail that fit a payout in each state. */
 const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof REPORT_STATUSES)[number][]>> = {

@@ -27,9 +27,9 @@ export const restores = defineTable(
     finishedBy: column.nullable(column.varchar(80)),
     finishedById: column.nullable(column.uuid),
     /** When a worker had notified every running workflow. */
-    toldAt: column.nullable(column.time),
+    notifiedAt: column.nullable(column.time),
   },
-  { indexes: { finished: ['finishedAt'], told: ['toldAt'] } },
+  { indexes: { finished: ['finishedAt'], notified: ['notifiedAt'] } },
 );
 export type Restore = RowOf<typeof restores>;
 

@@ -61,7 +61,7 @@ export const staffSessions = defineTable(
   {
     id: column.uuid,
     staffId: column.uuid,
-    door: column.oneOf(SESSION_CHANNELS),
+    channel: column.oneOf(SESSION_CHANNELS),
     tokenHash: column.binary(32),
     place: column.varchar(140),
     createdAt: column.time,

@@ -31,8 +31,7 @@ import {
   railsEverSeen,
   railsInUse,
 } from '../../restores/rails.js';
-import { contradicts } from '../../restores/rules.js';
-import { isLossy } from '../../restores/sequences.js';
+import { contradicts, isLossy } from '../../restores/rules.js';
 import { type AuthorisedOps, command, localCommand, query } from '../command.js';
 import { railCallsOf } from '../context.js';
 import { OpsError, UsageError } from '../failures.js';
@@ -187,7 +186,7 @@ function restoreFields(restore: Restore): Fields {
     ...rowFields(restores, restore, 'noticedBy reason beganAt beganBy restoredTo lostUntil skip'),
     ...rowFields(restores, restore, 'movedAt:sequences_moved_at rebuiltAt:workflows_rebuilt_at'),
     ...rowFields(restores, restore, 'askedAt:rails_asked_at auditedAt finishedAt finishedBy'),
-    ...rowFields(restores, restore, 'toldAt:workflows_told_at'),
+    ...rowFields(restores, restore, 'notifiedAt:workflows_told_at'),
   };
 }
 

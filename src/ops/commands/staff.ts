@@ -5,13 +5,10 @@ import { type Staff, staff, STAFF_RIGHTS, staffSessions } from '../../db/entitie
 import type { NewFactor } from '../../staff/authenticator.js';
 import {
   approveFactorReset,
-  deactivateStaff,
-  listStaff,
   proposeFactorReset,
-  setPerson,
-  setService,
   withdrawFactorReset,
-} from '../../staff/people.js';
+} from '../../staff/factor-resets.js';
+import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
 import { command, managerCommand, query } from '../command.js';
@@ -172,7 +169,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       const rows = open.map(({ session, name }) => ({
         id: session.id,
         name,
-        ...rowFields(staffSessions, session, 'door place createdAt lastUsedAt expiresAt'),
+        ...rowFields(staffSessions, session, 'channel:door place createdAt lastUsedAt expiresAt'),
       }));
       output.list(rows, 'Nobody is signed in.', ['created_at']);
     },

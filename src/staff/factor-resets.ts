@@ -1,0 +1,124 @@
+import { recordAction } from '../access/audit-log.js';
+import { checkedText, MAX_REASON } from '../core/checked-text.js';
+import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
+import { newId } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Transaction } from '../db/database.js';
+import {
+  type Staff,
+  staff,
+  type StaffFactorReset,
+  staffFactorResets,
+} from '../db/entities/staff.js';
+import { insertSql, updateSql } from '../db/statements.js';
+import { transact } from '../db/reader.js';
+import { type NewFactor, newFactor } from './authenticator.js';
+import {
+  denied,
+  rightRefusal,
+  secondPersonRefusal,
+  type StaffIdentity,
+  UNLOCKED,
+} from './rules.js';
+import type { StaffDeps } from './verification.js';
+import { endSessions, sealedColumns, staffAudit } from './people.js';
+
+/** Neither the proposer nor the approver is the person concerned. (docs/contract.md, Staff) */
+
+/** Throws authority_insufficient, invalid_field (reason), invalid_state (already proposed). */
+export async function proposeFactorReset(
+  { database, clock }: StaffDeps,
+  person: Staff,
+  given: string,
+  by: StaffIdentity,
+): Promise<StaffFactorReset> {
+  const reason = checkedText('reason', given, MAX_REASON);
+  allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
+  return transact(database, async (transaction) => {
+    await lock(transaction, person);
+    if ((await openReset(transaction, person)) !== undefined)
+      throw new ApiError(invalidState(`a new authenticator of ${person.name} is proposed already`));
+    const reset: StaffFactorReset = {
+      ...{ id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() },
+      ...{ proposedById: by.id, decidedById: null, decidedAt: null },
+    };
+    await transaction.execute(insertSql(staffFactorResets, [reset]));
+    const entry = staffAudit(person, 'staff.reset_propose', { reason });
+    await recordAction(transaction, by, clock(), entry);
+    return reset;
+  });
+}
+
+/**
+ * Removes the old secret, lifts the lock-out and ends all sessions. Throws authority_insufficient
+ * (the proposer, the person concerned, or without the right), not_found.
+ */
+export async function approveFactorReset(
+  { database, clock, encryptionKeys }: StaffDeps,
+  person: Staff,
+  by: StaffIdentity,
+): Promise<NewFactor> {
+  allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
+  return transact(database, async (transaction) => {
+    await lock(transaction, person);
+    const reset = existing(await openReset(transaction, person));
+    allow(secondPersonRefusal(reset.proposedById, by.id));
+    const factor = newFactor(encryptionKeys, person);
+    const set = { ...sealedColumns(factor), ...UNLOCKED };
+    await transaction.execute(updateSql(staff, set, { id: person.id }));
+    await endSessions(transaction, clock, person.id);
+    await settle(transaction, clock(), person, reset, by, 'done');
+    return factor;
+  });
+}
+
+/** Withdraws a proposal; every person with `manage` may. Returns false without a proposal. */
+export async function withdrawFactorReset(
+  { database, clock }: StaffDeps,
+  person: Staff,
+  by: StaffIdentity,
+): Promise<boolean> {
+  allow(rightRefusal(by, 'manage'));
+  return transact(database, async (transaction) => {
+    await lock(transaction, person);
+    const reset = await openReset(transaction, person);
+    if (reset === undefined) return false;
+    await settle(transaction, clock(), person, reset, by, 'withdrawn');
+    return true;
+  });
+}
+
+async function settle(
+  transaction: Transaction,
+  now: Instant,
+  person: Staff,
+  { id, reason }: StaffFactorReset,
+  by: StaffIdentity,
+  status: 'done' | 'withdrawn',
+): Promise<void> {
+  const decided = { status, decidedById: by.id, decidedAt: now } as const;
+  await transaction.execute(updateSql(staffFactorResets, decided, { id }));
+  const action = status === 'done' ? 'staff.reset_approve' : 'staff.reset_withdraw';
+  await recordAction(transaction, by, now, staffAudit(person, action, { reason }));
+}
+
+function allow(refusal: Refusal | null): void {
+  if (refusal !== null) throw new ApiError(refusal);
+}
+
+function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
+  return id === by.id ? denied('nobody resets their own authenticator: two others do') : null;
+}
+
+/** The person's row guards the proposals for that person. */
+async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
+  if (kind !== 'person') throw new ApiError(invalidState('a service has no authenticator'));
+  await transaction.find(staff, { id }, { forUpdate: true });
+}
+
+function openReset(
+  transaction: Transaction,
+  { id: staffId }: Staff,
+): Promise<StaffFactorReset | undefined> {
+  return transaction.find(staffFactorResets, { staffId, status: 'proposed' });
+}
