@@ -5,7 +5,7 @@ import { Worker } from '@temporalio/worker';
 import { BUNDLE_FILE } from '../src/temporal/workers.js';
 import { messageOf } from '../src/temporal/failures.js';
 import { connectionOptions, type TemporalOptions } from '../src/temporal/connection-options.js';
-import { WORKFLOW_TYPES } from '../src/temporal/contracts.js';
+import { WORKFLOW_TYPES, type WorkflowType } from '../src/temporal/contracts.js';
 
 /**
  * Replays histories of finished or open workflows on this build's workflows: would they continue?

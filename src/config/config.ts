@@ -197,49 +197,45 @@ export const OPS_VARIABLES = {
     ),
 } as const;
 
-const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: RAIL_VARIABLES.PAYOUT_RAIL_KEYS } as const;
+type Read<Variables extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Variables>>>;
 
-const configSchema = z.object(VARIABLES);
-const workerSchema = z.object(WORKER_VARIABLES);
-const supportSchema = z.object(SUPPORT_VARIABLES);
-const opsSchema = z.object(OPS_VARIABLES);
-const migrationSchema = z.object(MIGRATION_VARIABLES);
-
-export type Config = Readonly<z.infer<typeof configSchema>>;
-export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
-export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
+export type Config = Read<typeof VARIABLES>;
+export type WorkerConfig = Read<typeof WORKER_VARIABLES>;
+export type SupportConfig = Read<typeof SUPPORT_VARIABLES>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
+
 /** Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
-  return assertRails(read(configSchema, environment));
+  return assertRails(read(z.object(VARIABLES), environment));
 }
 
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  return assertRails(read(workerSchema, environment));
+  return assertRails(read(z.object(WORKER_VARIABLES), environment));
 }
 
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
-  const config = assertRails(read(supportSchema, environment));
+  const config = assertRails(read(z.object(SUPPORT_VARIABLES), environment));
   refuseFor(signInFaults(config));
   return config;
 }
 
-export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
+export type OpsConfig = Read<typeof OPS_VARIABLES>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
-  const config = read(opsSchema, environment);
+  const config = read(z.object(OPS_VARIABLES), environment);
   refuseFor([...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
 export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
-  return read(z.object(GATEWAY_VARIABLES), process.env).PAYOUT_RAIL_KEYS;
+  return read(z.object({ PAYOUT_RAIL_KEYS: RAIL_VARIABLES.PAYOUT_RAIL_KEYS }), process.env)
+    .PAYOUT_RAIL_KEYS;
 }
 
 export function readMigrationConfig(
   environment: Environment = process.env,
-): z.infer<typeof migrationSchema> {
-  const config = read(migrationSchema, environment);
+): Read<typeof MIGRATION_VARIABLES> {
+  const config = read(z.object(MIGRATION_VARIABLES), environment);
   refuseFor(mysqlFaults(config));
   return config;
 }

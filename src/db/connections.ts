@@ -15,6 +15,15 @@ const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
 /** Without a group of servers, `current` shares the connections of `lookups`. */
 export type PoolName = (typeof POOL_NAMES)[number];
 
+/** Kind of replication, which determines how to check writes and currency. */
+export type Group = 'none' | 'group_replication' | 'galera';
+
+/** Makes a session's reads wait for everything committed before anywhere in the group. */
+export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
+  group_replication: "SET SESSION group_replication_consistency='BEFORE'",
+  galera: 'SET SESSION wsrep_sync_wait=1',
+};
+
 interface PoolMode {
   readonly limit: number;
   /** Whether statements may share a round trip (docs/decisions/0002-group-commit.md). */
@@ -269,12 +278,3 @@ export function poolModes(
 }
 
 /** State of a server and of its group (docs/operations/database.md, A group of servers). */
-
-/** Kind of replication, which determines how to check writes and currency. */
-export type Group = 'none' | 'group_replication' | 'galera';
-
-/** Makes a session's reads wait for everything committed before anywhere in the group. */
-export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
-  group_replication: "SET SESSION group_replication_consistency='BEFORE'",
-  galera: 'SET SESSION wsrep_sync_wait=1',
-};

@@ -3,6 +3,7 @@ import { failConnection, type Group, READ_CURRENT, send } from './connections.js
 import type { Deadline } from '../core/pause.js';
 import { errnoOf } from './failures.js';
 
+/** State of a server and of its group (docs/operations/database.md, A group of servers). */
 export interface ServerState {
   readonly identity: string;
   readonly group: Group;

@@ -6,7 +6,7 @@ import { metersOf } from '../core/meters.js';
 import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
 import { uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
-import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.js';
+import type { KeyResourceType } from '../db/entities/ledger.js';
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
@@ -33,14 +33,15 @@ const COLLECTIONS = {
   transfer: '/v1/transfers',
   bonus: '/v1/bonuses',
   payout: '/v1/payouts',
+  payin: null,
+  adjustment: null,
   bonus_batch: '/v1/bonus_batches',
   webhook_endpoint: '/v1/webhook_endpoints',
   statement: '/v1/statements',
-  payin: null,
-  adjustment: null,
 } as const satisfies Readonly<Record<KeyResourceType, string | null>>;
+export const CREATED_TYPES = Object.keys(COLLECTIONS) as readonly KeyResourceType[];
 const TYPE_BY_COLLECTION = new Map<string | null, KeyResourceType>(
-  KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]),
+  CREATED_TYPES.map((type) => [COLLECTIONS[type], type]),
 );
 
 /** Requests are collected for this long, to share a statement. */

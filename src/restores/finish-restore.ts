@@ -165,7 +165,7 @@ async function isReportRecorded(
  * Makes the gap in each event log, a tenant per transaction, because numbers that clients may have
  * seen are never used again. Throws DatabaseUnavailable. (docs/contract.md, Events)
  */
-async function moveSequences(
+export async function moveSequences(
   deps: DatabaseDeps,
   restore: LossyRestore,
   actor: Actor,
