@@ -7,6 +7,7 @@ import { HttpReceiver } from '../support/http-receiver.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
 import { startTestWorker } from '../support/temporal-worker.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { percentile99 } from '../support/percentile.js';
@@ -30,16 +31,22 @@ interface HangingEndpoints {
 const EVERY_MS = 500;
 
 /** Endpoints of some tenants hang; those of others get their events as before. */
-export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
+export function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
   const { db, temporal, endpoints, tenants, others, warmUp, transfers, isTimed } = wanted;
-  const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
-  const [receiver, hanging] = [await new HttpReceiver().open(), await new HttpReceiver().open()];
-  hanging.reply = () => new Promise(() => undefined);
-  const environment = serving('webhooks');
-  const worker = isTimed
-    ? await WorkerProcess.start(db.url, temporal, environment)
-    : await startTestWorker(db, temporal, { environment });
-  try {
+  return withCleanup(async (open) => {
+    const starting = startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+    const api = await open(starting, (own) => own.stop());
+    const environment = serving('webhooks');
+    await open<{ stop(): Promise<unknown> }>(
+      isTimed
+        ? WorkerProcess.start(db.url, temporal, environment)
+        : startTestWorker(db, temporal, { environment }),
+      (own) => own.stop(),
+    );
+    // They are closed first, since the worker would wait for what hangs.
+    const receiver = await open(new HttpReceiver().open(), (own) => own.close());
+    const hanging = await open(new HttpReceiver().open(), (own) => own.close());
+    hanging.reply = () => new Promise(() => undefined);
     const good = await openMany(others, () => openHookedBank(api, receiver));
     const bad = await openMany(tenants, () => openHookedBank(api, hanging));
     for (let made = tenants; made < endpoints; made += 1) {
@@ -67,12 +74,7 @@ export async function hangingEndpoints(wanted: HangingEndpoints): Promise<string
     if (isTimed) assert(after <= 2 * before, summary);
     await assertLedgerSound(db.database);
     return summary;
-  } finally {
-    // What hangs would be waited for.
-    await Promise.all([receiver.close(), hanging.close()]);
-    await worker.stop();
-    await api.stop();
-  }
+  });
 }
 
 async function openMany(count: number, open: () => Promise<HookedBank>): Promise<HookedBank[]> {

@@ -7,6 +7,7 @@ import type { TestDatabase } from '../support/database.js';
 import { type Arrived, HttpReceiver } from '../support/http-receiver.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { emit, register } from '../webhooks/support.js';
 import { percentile, percentile99 } from '../support/percentile.js';
 
@@ -36,14 +37,16 @@ const MAX_STARTS_PER_S = 20;
  * Many endpoints get an event now and then while workers are killed: each event arrives everywhere, soon after its commit, and none costs
  * a workflow.
  */
-export async function manyEndpoints(wanted: ManyEndpoints): Promise<string> {
+export function manyEndpoints(wanted: ManyEndpoints): Promise<string> {
   const { db, temporal, endpoints, everyMs, seconds, workers: count, isTimed } = wanted;
-  const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
-  const receiver = await new HttpReceiver().open();
-  const workers = await Promise.all(
-    Array.from({ length: count }, () => WorkerProcess.start(db.url, temporal, serving('webhooks'))),
-  );
-  try {
+  return withCleanup(async (open) => {
+    const receiver = await open(new HttpReceiver().open(), (own) => own.close());
+    const starting = startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
+    const api = await open(starting, (own) => own.stop());
+    const start = () => WorkerProcess.start(db.url, temporal, serving('webhooks'));
+    const workers = await Promise.all(
+      Array.from({ length: count }, () => open(start(), (own) => own.kill())),
+    );
     const arrivals = new Arrivals(receiver);
     const tenants = await openTenants(api, receiver, endpoints);
     await until('each has its workflow', () => isSettled(db), { limitMs: SETTLE_MS });
@@ -75,11 +78,7 @@ export async function manyEndpoints(wanted: ManyEndpoints): Promise<string> {
       `arrivals out of order; commit to arrival p50 ${p50} ms, p99 ${p99} ms; ${startsPerS.toFixed(1)} workflow starts/s`;
     if (isTimed) assert(p99 <= MAX_P99_MS && startsPerS < MAX_STARTS_PER_S, summary);
     return summary;
-  } finally {
-    await Promise.all(workers.map((worker) => worker.kill()));
-    await api.stop();
-    await receiver.close();
-  }
+  });
 }
 
 /** A tenant, the paths of its endpoints, and when each of its events was committed. */

@@ -13,6 +13,7 @@ import {
   openHookedBank,
   transfersAt,
 } from '../support/webhook-world.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { assertLedgerSound } from '../support/world.js';
 
 interface Rolling {
@@ -22,8 +23,6 @@ interface Rolling {
   readonly perSecond: number;
   /** How often all four are restarted. */
   readonly rounds: number;
-  /** True: an API process and a worker at a time. */
-  readonly inPairs?: boolean;
 }
 
 /** So many tokens are spread over both processes. */
@@ -37,30 +36,27 @@ const ARRIVE_MS = 300_000;
  * Two API processes behind a proxy and two workers are restarted one after the other while requests come steadily: no request is
  * lost, no answer is anything but 2xx and 422, every event is in the log and at its receiver.
  */
-export async function rollingCampaign(campaign: Rolling): Promise<string> {
-  const { db, temporal, perSecond, rounds, inPairs = false } = campaign;
-  const receiver = await new HttpReceiver().open();
-  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal, environment: serving('webhooks') });
-  const tool = await startTestApi(db, {}, { receiver: 'real' });
-  try {
+export function rollingCampaign({ db, temporal, perSecond, rounds }: Rolling): Promise<string> {
+  return withCleanup(async (open) => {
+    const receiver = await open(new HttpReceiver().open(), (own) => own.close());
+    const environment = serving('webhooks');
+    const fleet = await open(Fleet.start({ mysqlUrl: db.url, temporal, environment }), (own) =>
+      own.end(),
+    );
+    const tool = await open(startTestApi(db, {}, { receiver: 'real' }), (own) => own.stop());
     const banks = await Promise.all(
       Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)),
     );
     const load = new SteadyLoad(fleet.baseUrl, banks, perSecond);
-    const [first, second] = [0, 1].map((index) => [fleet.apis[index]!, fleet.workers[index]!]);
-    const restarts = inPairs ? [first!, second!] : [...first!, ...second!].map((one) => [one]);
     for (let round = 0; round < rounds; round += 1)
-      for (const together of restarts) await Promise.all(together.map(restart));
+      for (const [index, api] of fleet.apis.entries())
+        for (const one of [api, fleet.workers[index]!]) await restart(one);
     const made = await load.finish();
     await assertAllArrived(receiver, banks, made);
     await assertLedgerSound(db.database);
     const processes = `${fleet.processes.length * rounds} restarts of ${fleet.processes.length} processes`;
     return `${processes} under ${perSecond} requests a second: ${load.summary()}; every event in the log and at its receiver`;
-  } finally {
-    await tool.stop();
-    await fleet.end();
-    await receiver.close();
-  }
+  });
 }
 
 async function restart(process: ServiceProcess): Promise<void> {

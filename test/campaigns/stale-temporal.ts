@@ -27,6 +27,7 @@ import {
   sendSignal,
 } from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { assertLedgerSound } from '../support/world.js';
 
 interface StaleTemporal {
@@ -64,19 +65,15 @@ interface Cast {
  * again, what began is unknown to it, and what was decided it has not heard of. Nobody helps: within the time after which a workflow
  * looks by itself, each workflow of what has ended is over, and all that waits has one that knows how it stands and goes on from there.
  */
-export async function staleTemporalCampaign({
-  db,
-  each,
-  lookAgainS,
-}: StaleTemporal): Promise<string> {
-  const server = await PrivateTemporal.start();
-  const { temporal } = server;
-  const environment = { ...temporalEnvironment(temporal), WORKFLOW_LOOK_AGAIN_S: `${lookAgainS}` };
-  const [worker, api] = await Promise.all([
-    WorkerProcess.start(db.url, temporal, environment),
-    startTestApi(db, environment),
-  ]);
-  try {
+export function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): Promise<string> {
+  return withCleanup(async (open) => {
+    const server = await open(PrivateTemporal.start(), (own) => own.remove());
+    const { temporal } = server;
+    const look = { WORKFLOW_LOOK_AGAIN_S: `${lookAgainS}` };
+    const environment = { ...temporalEnvironment(temporal), ...look };
+    const starting = WorkerProcess.start(db.url, temporal, environment);
+    const worker = await open(starting, (own) => own.kill());
+    const api = await open(startTestApi(db, environment), (own) => own.stop());
     const cast = { db, temporal, each, ...(await openBanks(api, each)) };
     const known = await before(cast);
     await untilAttended(cast, known, NOTHING);
@@ -99,11 +96,7 @@ export async function staleTemporalCampaign({
       `${count} transfers, payouts and batches, ${stale} workflows missing or behind after Temporal was put back: ` +
       `all right after ${healedS.toFixed(0)} s, where a workflow looks after ${lookAgainS} s; each came to its end once`
     );
-  } finally {
-    await api.stop();
-    await worker.kill();
-    await server.remove();
-  }
+  });
 }
 
 async function openBanks(

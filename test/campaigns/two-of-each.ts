@@ -13,6 +13,7 @@ import { PrivateTemporal } from '../support/private-temporal.js';
 import { type Cut, isCommit, Proxy } from '../support/proxy.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { serving, until } from '../support/temporal.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
 import { SteadyPayouts } from './steady-payouts.js';
@@ -63,43 +64,36 @@ const WAITING_PAUSE_MS = 500;
  * and payouts, while the processes end at each failpoint, commits are cut, and MySQL and Temporal fail. Every answer to a client was
  * true, each resource has one end, each event arrives, each row and payout is paid once.
  */
-export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
-  const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
-  const { temporal } = server;
+export function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   const { apis, rounds } = campaign;
-  try {
-    const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
-    const cutter = await Proxy.open(db.url);
-    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, apis });
-    try {
-      const { baseUrl } = fleet;
-      const { clients: count, pauseMs, rest = 1 } = campaign;
-      const payouts = await SteadyPayouts.start(db, baseUrl, rest);
-      const clients = await Clients.start(db, baseUrl, count, pauseMs, REACHED_MS);
-      const waiting = await WaitingClients.start(
-        { db, temporal, baseUrl },
-        Math.ceil(count / 2),
-        rest * WAITING_PAUSE_MS,
-      );
-      const others = await OtherWork.start(db, baseUrl, campaign);
-      const faults = faultsOf({ mysql, server, cutter, fleet, clients, waiting }, rest);
-      const happening = happenAll(faults, clients, campaign);
-      const failing = [clients, others].map(({ running }) => running.then(() => happening));
-      await waiting.during(payouts.during(Promise.race([happening, ...failing])));
-      clients.stop();
-      waiting.stop();
-      const told = await Promise.all([payouts.finish(), others.finish()]);
-      told.push(await waiting.finish(), await clients.finish());
-      return `${apis} API and 2 worker processes, ${faults.map(({ name }) => name).join(', ')}, ${rounds} time(s) each: ${told.join('; ')}`;
-    } finally {
-      await fleet.end();
-      await cutter.close();
-      await db.close();
-    }
-  } finally {
-    await server.remove();
-    await mysql.remove();
-  }
+  return withCleanup(async (open) => {
+    const mysql = await open(PrivateMysql.start(), (own) => own.remove());
+    const server = await open(PrivateTemporal.start(), (own) => own.remove());
+    const { temporal } = server;
+    const db = await open(freshDatabase(mysql.adminUrl, 'money_fleet'), (own) => own.close());
+    const cutter = await open(Proxy.open(db.url), (own) => own.close());
+    const starting = Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, apis });
+    const fleet = await open(starting, (own) => own.end());
+    const { baseUrl } = fleet;
+    const { clients: count, pauseMs, rest = 1 } = campaign;
+    const payouts = await SteadyPayouts.start(db, baseUrl, rest);
+    const clients = await Clients.start(db, baseUrl, count, pauseMs, REACHED_MS);
+    const waiting = await WaitingClients.start(
+      { db, temporal, baseUrl },
+      Math.ceil(count / 2),
+      rest * WAITING_PAUSE_MS,
+    );
+    const others = await OtherWork.start(db, baseUrl, campaign);
+    const faults = faultsOf({ mysql, server, cutter, fleet, clients, waiting }, rest);
+    const happening = happenAll(faults, clients, campaign);
+    const failing = [clients, others].map(({ running }) => running.then(() => happening));
+    await waiting.during(payouts.during(Promise.race([happening, ...failing])));
+    clients.stop();
+    waiting.stop();
+    const told = await Promise.all([payouts.finish(), others.finish()]);
+    told.push(await waiting.finish(), await clients.finish());
+    return `${apis} API and 2 worker processes, ${faults.map(({ name }) => name).join(', ')}, ${rounds} time(s) each: ${told.join('; ')}`;
+  });
 }
 
 async function happenAll(

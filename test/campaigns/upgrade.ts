@@ -16,6 +16,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { type TestTemporal, until, untilWaiting } from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
 import { openHookedBank } from '../support/webhook-world.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { assertLedgerSound } from '../support/world.js';
 import { continueWaiting, countWaiting, tenantsOf, untilAllEnded } from './left-waiting.js';
 import { assertAllArrived, SteadyLoad } from './rolling.js';
@@ -39,25 +40,27 @@ const UNHANDLED_COMMAND = 1;
  * Upgrades two API processes and two workers, one after the other, to a release with changed workflows, under load and with transfers
  * that wait, and with everything that waited in the database before. Passes if no response is 5xx, every event reaches its receiver, no workflow task fails and the outbox is empty at the end.
  */
-export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
-  const { db, temporal, open, perSecond } = campaign;
-  const folder = await mkdtemp(join(tmpdir(), 'money-release-'));
-  const next = { RELEASE: changedRelease(folder) };
-  const left = await countWaiting(db);
-  const tenantIds = await tenantsOf(db);
-  const receiver = await new HttpReceiver().open();
-  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal });
-  const tool = await startTestApi(db, {}, { receiver: 'real' });
-  try {
+export function upgradeCampaign(campaign: Upgrade): Promise<string> {
+  const { db, temporal, open: count, perSecond } = campaign;
+  return withCleanup(async (open) => {
+    const folder = await open(mkdtemp(join(tmpdir(), 'money-release-')), (own) =>
+      rm(own, { recursive: true, force: true }),
+    );
+    const next = { RELEASE: changedRelease(folder) };
+    const left = await countWaiting(db);
+    const tenantIds = await tenantsOf(db);
+    const receiver = await open(new HttpReceiver().open(), (own) => own.close());
+    const fleet = await open(Fleet.start({ mysqlUrl: db.url, temporal }), (own) => own.end());
+    const tool = await open(startTestApi(db, {}, { receiver: 'real' }), (own) => own.stop());
     const hooked = await Promise.all(
       Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)),
     );
     const guarded = await openGuardedBank(tool, {
       approvals: 2,
-      funds: BigInt(open + 1) * 100_000n,
+      funds: BigInt(count + 1) * 100_000n,
     });
     const load = new SteadyLoad(fleet.baseUrl, hooked, perSecond);
-    const waiting = await pend(temporal, guarded, open);
+    const waiting = await pend(temporal, guarded, count);
     await assertReplays(folder, temporal);
     const all = [...fleet.workers, ...fleet.apis];
     await roll(all, next);
@@ -70,13 +73,8 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
     if (left > 0) await untilAllEnded(db, receiver);
     await untilOutboxEmpty(db);
     await assertLedgerSound(db.database);
-    return `to a release with changed workflows, ${left} left waiting in the dump of 1.0.0, ${open + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}, every event at its receiver; no failed task of a workflow, nothing left in the outbox`;
-  } finally {
-    await tool.stop();
-    await fleet.end();
-    await receiver.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+    return `to a release with changed workflows, ${left} left waiting in the dump of 1.0.0, ${count + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}, every event at its receiver; no failed task of a workflow, nothing left in the outbox`;
+  });
 }
 
 /** As docs/operations/upgrade.md has it before an upgrade: the open workflows, and the recorded ones, can continue on the release. */

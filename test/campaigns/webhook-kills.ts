@@ -7,6 +7,7 @@ import { HttpReceiver } from '../support/http-receiver.js';
 import { sign } from '../support/receiver.js';
 import { serving, type TestTemporal, until } from '../support/temporal.js';
 import { openHookedBank, type HookedBank } from '../support/webhook-world.js';
+import { withCleanup } from '../support/with-cleanup.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { emit, eventIds } from '../webhooks/support.js';
 
@@ -29,11 +30,12 @@ const WAYS: readonly (Failpoint | typeof MOMENT)[] = ['after_send', MOMENT, 'bef
  * The worker is killed while it delivers: after a send and before its record, before a send, and at any moment. Every event
  * arrives, signed; what arrives again has the same id and the same bytes.
  */
-export async function webhookKills({ db, temporal, events, kills }: WebhookKills): Promise<string> {
-  const api = await startTestApi(db, {}, { receiver: 'real' });
-  const receiver = await new HttpReceiver().open();
-  const worker = await WorkerProcess.prepare(db.url, temporal, serving('webhooks'));
-  try {
+export function webhookKills({ db, temporal, events, kills }: WebhookKills): Promise<string> {
+  return withCleanup(async (open) => {
+    const receiver = await open(new HttpReceiver().open(), (own) => own.close());
+    const api = await open(startTestApi(db, {}, { receiver: 'real' }), (own) => own.stop());
+    const preparing = WorkerProcess.prepare(db.url, temporal, serving('webhooks'));
+    const worker = await open(preparing, (own) => own.kill());
     const seen = new Arrivals(receiver);
     const banks = await Promise.all(
       Array.from({ length: TENANTS }, () => openHookedBank(api, receiver)),
@@ -57,11 +59,7 @@ export async function webhookKills({ db, temporal, events, kills }: WebhookKills
     const again = seen.total - seen.different;
     assert(again > 0, 'nothing arrived twice: no kill came between a send and its record');
     return `worker killed ${kills} times while it delivered ${total} events of ${TENANTS} tenants: every one arrived, ${again} again, signed, with the same bytes`;
-  } finally {
-    await worker.kill();
-    await api.stop();
-    await receiver.close();
-  }
+  });
 }
 
 /** Makes the events, and ends the worker in this way while it delivers them. */
