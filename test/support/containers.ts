@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +6,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { BridgeNetwork, ip } from './bridge-network.js';
 import { addressAnswer } from './dns-answer.js';
-import { tieToThisProcess } from './service-process.js';
+import { tieToThisProcess } from './test-program.js';
 
 /**
  * What Docker gives a container, for processes of this machine: a network of its own with an address on a bridge, a name that leads
@@ -91,54 +91,40 @@ export class Container {
 export class ContainerNetwork {
   private readonly containers: Container[] = [];
   private readonly names = new Map<string, string[]>();
-  private readonly networks: string[] = [];
 
   private constructor(
-    /** Of this machine on the bridge. */
-    readonly gateway: string,
-    private readonly prefix: string,
-    private readonly bridge: string,
+    private readonly bridge: BridgeNetwork,
     private readonly folder: string,
     private readonly nameserver: Socket,
   ) {
-    process.once('exit', this.takeDown);
+    process.once('exit', this.removeFolder);
     nameserver.on('message', (question, { address, port }) => {
       const answer = addressAnswer(question, (name) => this.names.get(name) ?? []);
       nameserver.send(answer, port, address);
     });
   }
 
-  static get isPossible(): boolean {
-    return (
-      process.platform === 'linux' &&
-      process.getuid?.() === 0 &&
-      spawnSync('ip', ['-V']).status === 0
-    );
-  }
-
   /** `subnet` is `10.0.0.0/24`. */
   static async open(subnet: string): Promise<ContainerNetwork> {
-    const prefix = subnet.replace(/\.0\/24$/, '');
-    const bridge = `mc${randomInt(0x10000).toString(16)}`;
-    const gateway = `${prefix}.1`;
-    await run('ip', ['link', 'add', bridge, 'type', 'bridge']);
-    await run('ip', ['addr', 'add', `${gateway}/24`, 'dev', bridge]);
-    await run('ip', ['link', 'set', bridge, 'up']);
+    const bridge = await BridgeNetwork.open('mc', subnet.replace(/\.0\/24$/, ''));
     const nameserver = createSocket('udp4');
-    nameserver.bind(53, gateway);
+    nameserver.bind(53, bridge.gateway);
     await once(nameserver, 'listening');
     const folder = await mkdtemp(join(tmpdir(), 'money-containers-'));
-    return new ContainerNetwork(gateway, prefix, bridge, folder, nameserver);
+    return new ContainerNetwork(bridge, folder, nameserver);
+  }
+
+  /** The address of this machine on the bridge. */
+  get gateway(): string {
+    return this.bridge.gateway;
   }
 
   /** Starts it with an address of its own. */
   async start(wanted: WantedContainer): Promise<Container> {
     const { name, command, environment, mounts = {}, cwd = process.cwd() } = wanted;
-    const number = this.networks.length + 2;
-    const [network, address] = [`${this.bridge}-${number}`, `${this.prefix}.${number}`];
-    this.networks.push(network);
-    await openNetwork(this.bridge, network, address, this.gateway);
-    const hosts = this.write(`hosts-${number}`, [
+    const { network, address } = await this.bridge.attach();
+    await ip('-n', network, 'route', 'add', 'default', 'via', this.gateway);
+    const hosts = this.write(`hosts-${network}`, [
       ['localhost', ['127.0.0.1']],
       [network, [address]],
       ...this.names,
@@ -186,30 +172,10 @@ export class ContainerNetwork {
     for (const container of this.containers) if (container.isRunning) container.kill();
     await Promise.all(this.containers.map((container) => container.ended()));
     this.nameserver.close();
-    this.takeDown();
-    process.removeListener('exit', this.takeDown);
+    this.bridge.close();
+    this.removeFolder();
+    process.removeListener('exit', this.removeFolder);
   }
 
-  /** Nothing of it outlives the process, whatever ends that. */
-  private readonly takeDown = (): void => {
-    for (const network of this.networks) spawnSync('ip', ['netns', 'del', network]);
-    spawnSync('ip', ['link', 'del', this.bridge]);
-    rmSync(this.folder, { recursive: true, force: true });
-  };
-}
-
-async function openNetwork(
-  bridge: string,
-  network: string,
-  address: string,
-  gateway: string,
-): Promise<void> {
-  const ip = (...args: readonly string[]): Promise<unknown> => run('ip', args);
-  await ip('netns', 'add', network);
-  await ip('link', 'add', network, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', network);
-  await ip('link', 'set', network, 'master', bridge, 'up');
-  await ip('-n', network, 'addr', 'add', `${address}/24`, 'dev', 'eth0');
-  await ip('-n', network, 'link', 'set', 'eth0', 'up');
-  await ip('-n', network, 'link', 'set', 'lo', 'up');
-  await ip('-n', network, 'route', 'add', 'default', 'via', gateway);
+  private readonly removeFolder = (): void => rmSync(this.folder, { recursive: true, force: true });
 }

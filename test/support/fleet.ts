@@ -56,7 +56,7 @@ export class Fleet {
 
   /** Ends everything at once. */
   async end(): Promise<void> {
-    await this.proxy?.stop();
+    await this.proxy?.remove();
     await Promise.all(this.processes.map((one) => one.kill()));
   }
 }

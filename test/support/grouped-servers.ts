@@ -1,13 +1,9 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { tieToThisProcess } from './service-process.js';
-
-const run = promisify(execFile);
+import { BridgeNetwork, ip } from './bridge-network.js';
+import { TestProgram } from './test-program.js';
 
 export const SERVER_PORT = 3306;
 /** An administrator of every server. */
@@ -58,14 +54,14 @@ export function urlOfAll(
 }
 
 /** One server, in a network of its own. */
-export class GroupedServer {
-  private child: ChildProcess | undefined;
-
+export class GroupedServer extends TestProgram {
   constructor(
     readonly host: string,
     private readonly network: string,
     private readonly commandOf: (isFirst: boolean) => ServerCommand,
-  ) {}
+  ) {
+    super();
+  }
 
   get url(): string {
     return `mysql://${ADMIN.user}:${ADMIN.password}@${this.host}:${SERVER_PORT}/`;
@@ -74,15 +70,13 @@ export class GroupedServer {
   /** Resolves when it answers. `isFirst`: there is no group yet that it could join. */
   async start(isFirst = false): Promise<void> {
     const { command, args, log, environment } = this.commandOf(isFirst);
-    const child = spawn('nsenter', [`--net=/run/netns/${this.network}`, command, ...args], {
+    this.run('nsenter', [`--net=/run/netns/${this.network}`, command, ...args], {
       env: { ...process.env, ...environment },
       stdio: 'ignore',
     });
-    this.child = child;
-    tieToThisProcess(child);
     const until = performance.now() + READY_MS;
     while ((await this.ask('SELECT 1').catch(() => null)) === null) {
-      if (performance.now() > until || child.exitCode !== null)
+      if (performance.now() > until || !this.isRunning)
         throw new Error(
           `the member ${this.host} did not start: ${readFileSync(log, 'utf8').slice(-LAST_LOG)}`,
         );
@@ -100,99 +94,52 @@ export class GroupedServer {
     }
   }
 
-  get isRunning(): boolean {
-    return (
-      this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null
-    );
-  }
-
-  /** Ends it as a power cut would. */
-  kill(): Promise<void> {
-    return this.end('SIGKILL');
-  }
-
-  /** Ends it as whoever maintains it does. */
-  stop(): Promise<void> {
-    return this.end('SIGTERM');
-  }
-
-  private async end(signal: NodeJS.Signals): Promise<void> {
-    if (this.child === undefined || !this.isRunning) return;
-    const exit = once(this.child, 'exit');
-    this.child.kill(signal);
-    await exit;
-  }
-
-  freeze(): void {
-    this.child?.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.child?.kill('SIGCONT');
-  }
-
   /** What it sends to the others is lost, as in a network that is divided; clients reach it as before. */
   async cutOff(others: readonly GroupedServer[]): Promise<void> {
     for (const { host } of others)
-      await run('ip', [
+      await ip(
         ...['-n', this.network, 'neigh', 'replace', host],
         ...['lladdr', '02:00:00:00:00:01', 'nud', 'permanent', 'dev', 'eth0'],
-      ]);
+      );
   }
 
   async rejoinNetwork(): Promise<void> {
-    await run('ip', ['-n', this.network, 'neigh', 'flush', 'all', 'nud', 'permanent']);
+    await ip('-n', this.network, 'neigh', 'flush', 'all', 'nud', 'permanent');
   }
 }
 
-/**
- * A network for each of some servers, joined by a bridge, so that one can be cut off from the others while its clients reach it.
- * Needs root and `ip`.
- */
+/** A network for each of some servers, joined by a bridge, so that one can be cut off from the others while its clients reach it. */
 export class ServerNetworks {
-  /** What is removed with it. */
-  readonly folders: string[] = [];
-
   private constructor(
-    readonly tag: string,
-    readonly hosts: readonly string[],
-    readonly names: readonly string[],
-  ) {}
+    private readonly bridge: BridgeNetwork,
+    /** What is removed with it. */
+    readonly folders: string[] = [],
+  ) {
+    process.once('exit', this.close);
+  }
 
   static async open(size: number): Promise<ServerNetworks> {
-    const tag = `mm${randomInt(0x10000).toString(16)}`;
-    const net = `10.213.${randomInt(1, 255)}`;
-    const hosts = Array.from({ length: size }, (_, index) => `${net}.${index + 2}`);
-    const networks = new ServerNetworks(
-      tag,
-      hosts,
-      hosts.map((_, index) => `${tag}-${index}`),
-    );
-    process.once('exit', networks.close);
-    const ip = (...args: readonly string[]): Promise<unknown> => run('ip', args);
-    await ip('link', 'add', tag, 'type', 'bridge');
-    await ip('addr', 'add', `${net}.1/24`, 'dev', tag);
-    await ip('link', 'set', tag, 'up');
-    for (const [index, name] of networks.names.entries()) {
-      await ip('netns', 'add', name);
-      await ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
-      await ip('link', 'set', name, 'master', tag, 'up');
-      await ip('-n', name, 'addr', 'add', `${hosts[index]}/24`, 'dev', 'eth0');
-      await ip('-n', name, 'link', 'set', 'eth0', 'up');
-      await ip('-n', name, 'link', 'set', 'lo', 'up');
-    }
-    return networks;
+    const bridge = await BridgeNetwork.open('mm', `10.213.${randomInt(1, 255)}`);
+    for (let index = 0; index < size; index += 1) await bridge.attach();
+    return new ServerNetworks(bridge);
+  }
+
+  get tag(): string {
+    return this.bridge.name;
+  }
+
+  get hosts(): readonly string[] {
+    return this.bridge.attached.map(({ address }) => address);
   }
 
   server(index: number, commandOf: (isFirst: boolean) => ServerCommand): GroupedServer {
-    return new GroupedServer(this.hosts[index]!, this.names[index]!, commandOf);
+    const { address, network } = this.bridge.attached[index]!;
+    return new GroupedServer(address, network, commandOf);
   }
 
-  /** Nothing of it outlives the process, whatever ends that. */
   readonly close = (): void => {
     process.removeListener('exit', this.close);
-    for (const name of this.names) spawnSync('ip', ['netns', 'del', name]);
-    spawnSync('ip', ['link', 'del', this.tag]);
+    this.bridge.close();
     for (const folder of this.folders) rmSync(folder, { recursive: true, force: true });
   };
 }

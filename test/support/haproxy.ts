@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { importScript } from './scripts.js';
-import { freePorts, tieToThisProcess } from './service-process.js';
+import { freePorts } from './service-process.js';
 import { until } from './temporal.js';
+import { TestProgram } from './test-program.js';
 
 interface ProxiedServer {
   readonly name: string;
@@ -27,14 +26,14 @@ interface HaproxyScripts {
 }
 
 /** The machine's HAProxy with the configuration of deploy/haproxy, before API processes of a test. */
-export class Haproxy {
+export class Haproxy extends TestProgram {
   readonly baseUrl: string;
 
   private constructor(
-    private readonly child: ChildProcess,
     private readonly folder: string,
     port: number,
   ) {
+    super();
     this.baseUrl = `http://127.0.0.1:${port}`;
   }
 
@@ -54,18 +53,15 @@ export class Haproxy {
       servers,
       log: join(folder, 'haproxy.log'),
     });
-    const child = spawn(part.command, [...part.args], { stdio: 'ignore' });
-    tieToThisProcess(child);
+    const proxy = new Haproxy(folder, port!);
+    proxy.run(part.command, part.args);
     await until('the proxy answers', () => part.isReady(), { limitMs: 20_000 });
-    return new Haproxy(child, folder, port!);
+    return proxy;
   }
 
-  async stop(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      const exit = once(this.child, 'exit');
-      this.child.kill('SIGKILL');
-      await exit;
-    }
+  /** Ends it, and takes its files away. */
+  async remove(): Promise<void> {
+    await this.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

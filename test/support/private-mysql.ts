@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,17 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import { freePorts } from './service-process.js';
+import { TestProgram } from './test-program.js';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const READY_MS = 60_000;
 const POLL_MS = 50;
 const PASSWORD = 'test-only';
 
 /** A durable MySQL server of a test's own, which can be killed and started again on the same data. */
-export class PrivateMysql {
+export class PrivateMysql extends TestProgram {
   /** An administrator's, without a database. */
   readonly adminUrl: string;
-  private child: ChildProcess | undefined;
   private options: readonly string[] = [];
   private data: string | undefined;
 
@@ -28,6 +27,7 @@ export class PrivateMysql {
     readonly folder: string,
     readonly port: number,
   ) {
+    super();
     this.adminUrl = `mysql://test_admin:${PASSWORD}@127.0.0.1:${port}/`;
   }
 
@@ -40,15 +40,19 @@ export class PrivateMysql {
   static async start(
     optionsOf: (folder: string) => Promise<readonly string[]> = () => Promise.resolve([]),
   ): Promise<PrivateMysql> {
-    const program = findProgram('mysqld', 'mariadbd');
-    if (program === undefined)
-      throw new Error('there is no mysqld and no mariadbd on this machine');
-    const [port] = await freePorts(1);
-    const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
+    const mysql = await PrivateMysql.inFolder();
     await mysql.initialise();
     mysql.options = await optionsOf(mysql.folder);
     await mysql.start();
     return mysql;
+  }
+
+  private static async inFolder(): Promise<PrivateMysql> {
+    const program = findProgram('mysqld', 'mariadbd');
+    if (program === undefined)
+      throw new Error('there is no mysqld and no mariadbd on this machine');
+    const [port] = await freePorts(1);
+    return new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
   }
 
   private get general(): string[] {
@@ -63,11 +67,7 @@ export class PrivateMysql {
 
   /** On data that another server left, which has this one's users already; `beginsWith` is run as it starts. */
   static async startOn(data: string, beginsWith: string): Promise<PrivateMysql> {
-    const program = findProgram('mysqld', 'mariadbd');
-    if (program === undefined)
-      throw new Error('there is no mysqld and no mariadbd on this machine');
-    const [port] = await freePorts(1);
-    const mysql = new PrivateMysql(program, await mkdtemp(join(tmpdir(), 'money-mysql-')), port!);
+    const mysql = await PrivateMysql.inFolder();
     mysql.data = data;
     // The server takes a statement a line.
     await writeFile(join(mysql.folder, 'users.sql'), beginsWith);
@@ -76,16 +76,16 @@ export class PrivateMysql {
   }
 
   private async initialise(): Promise<void> {
-    const { stdout } = await run(this.program, ['--no-defaults', '--version']);
+    const { stdout } = await execute(this.program, ['--no-defaults', '--version']);
     if (stdout.includes('MariaDB')) {
       const beside = join(dirname(this.program), '../bin/mariadb-install-db');
       const install = existsSync(beside) ? beside : 'mariadb-install-db';
-      await run(install, [
+      await execute(install, [
         ...this.general,
         '--auth-root-authentication-method=normal',
         '--skip-test-db',
       ]);
-    } else await run(this.program, [...this.general, '--initialize-insecure']);
+    } else await execute(this.program, [...this.general, '--initialize-insecure']);
     await writeFile(
       join(this.folder, 'users.sql'),
       `CREATE USER IF NOT EXISTS 'test_admin'@'%' IDENTIFIED BY '${PASSWORD}';\nGRANT ALL ON *.* TO 'test_admin'@'%' WITH GRANT OPTION;\n`,
@@ -94,26 +94,22 @@ export class PrivateMysql {
 
   /** Starts it on the data that is there, and waits until it answers. */
   async start(): Promise<void> {
-    this.child = spawn(
-      this.program,
-      [
-        ...this.general,
-        `--port=${this.port}`,
-        '--bind-address=127.0.0.1',
-        '--socket=mysql.sock',
-        '--pid-file=mysql.pid',
-        `--init-file=${join(this.folder, 'users.sql')}`,
-        '--skip-name-resolve',
-        '--skip-log-bin',
-        '--innodb-flush-log-at-trx-commit=1',
-        '--innodb-buffer-pool-size=64M',
-        ...this.options,
-      ],
-      { stdio: 'ignore' },
-    );
+    this.run(this.program, [
+      ...this.general,
+      `--port=${this.port}`,
+      '--bind-address=127.0.0.1',
+      '--socket=mysql.sock',
+      '--pid-file=mysql.pid',
+      `--init-file=${join(this.folder, 'users.sql')}`,
+      '--skip-name-resolve',
+      '--skip-log-bin',
+      '--innodb-flush-log-at-trx-commit=1',
+      '--innodb-buffer-pool-size=64M',
+      ...this.options,
+    ]);
     const until = performance.now() + READY_MS;
     while (!(await this.answers())) {
-      if (performance.now() > until || this.child.exitCode !== null)
+      if (performance.now() > until || !this.isRunning)
         throw new Error('the private MySQL did not start');
       await sleep(POLL_MS);
     }
@@ -128,32 +124,10 @@ export class PrivateMysql {
     }
   }
 
-  /** Ends it as a power cut would. */
-  kill(): Promise<void> {
-    return this.end('SIGKILL');
-  }
-
-  /** Stops it from doing anything, connections and all, until `thaw`. */
-  freeze(): void {
-    this.child?.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.child?.kill('SIGCONT');
-  }
-
   /** Ends it and takes its data away. */
   async remove(): Promise<void> {
-    await this.end('SIGKILL');
+    await this.kill();
     await rm(this.folder, { recursive: true, force: true });
-  }
-
-  private async end(signal: NodeJS.Signals): Promise<void> {
-    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
-      return;
-    const exit = once(this.child, 'exit');
-    this.child.kill(signal);
-    await exit;
   }
 }
 

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, tieToThisProcess } from './service-process.js';
+import { freePorts } from './service-process.js';
 import { connectTemporal, type TestTemporal, until } from './temporal.js';
 import { importScript } from './scripts.js';
+import { TestProgram } from './test-program.js';
 
 /** What scripts/lib/temporal.mjs gives. */
 interface TemporalScripts {
@@ -24,11 +23,10 @@ const READY_MS = 60_000;
 const DATA = 'data';
 
 /** A Temporal server of a test's own, on a file, which can be killed and started again on the same data. */
-export class PrivateTemporal {
+export class PrivateTemporal extends TestProgram {
   /** Its `default` namespace, which has the search attributes. */
   readonly temporal: TestTemporal;
   private readonly settings: readonly string[];
-  private child: ChildProcess | undefined;
 
   private constructor(
     private readonly part: ReturnType<TemporalScripts['temporalPart']>,
@@ -36,6 +34,7 @@ export class PrivateTemporal {
     port: number,
     settings: Readonly<Record<string, number>>,
   ) {
+    super();
     this.temporal = connectTemporal(`127.0.0.1:${port}`, 'default');
     this.settings = Object.entries(settings).flatMap(([name, value]) => [
       '--dynamic-config-value',
@@ -64,20 +63,8 @@ export class PrivateTemporal {
 
   /** Starts it on the data that is there, and waits until it answers. */
   async start(): Promise<void> {
-    this.child = spawn(this.part.command, [...this.part.args, ...this.settings], {
-      stdio: 'ignore',
-    });
-    tieToThisProcess(this.child);
+    this.run(this.part.command, [...this.part.args, ...this.settings]);
     await until('the private Temporal answers', () => this.part.isReady(), { limitMs: READY_MS });
-  }
-
-  /** Ends it as a power cut would. */
-  async kill(): Promise<void> {
-    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
-      return;
-    const exit = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exit;
   }
 
   /** Keeps a copy of all that it knows at this moment, as a backup would; it is away meanwhile. */

@@ -1,12 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePorts, ROOT, tieToThisProcess } from './service-process.js';
+import { freePorts, ROOT } from './service-process.js';
 import { until } from './temporal.js';
 import { importScript } from './scripts.js';
+import { TestProgram } from './test-program.js';
 
 export const OBSERVABILITY = join(ROOT, 'deploy/observability');
 export const ALERTS = join(OBSERVABILITY, 'alerts.yml');
@@ -52,8 +52,7 @@ interface AlertsAnswer {
 }
 
 /** A real Prometheus with the service's own alerts, which scrapes real processes. */
-export class PrivatePrometheus {
-  private readonly child: ChildProcess;
+export class PrivatePrometheus extends TestProgram {
   private readonly url: string;
 
   private constructor(
@@ -61,18 +60,14 @@ export class PrivatePrometheus {
     private readonly folder: string,
     port: number,
   ) {
+    super();
     this.url = `http://127.0.0.1:${port}`;
-    this.child = spawn(
-      tools.prometheus,
-      [
-        `--config.file=${join(folder, 'prometheus.yml')}`,
-        `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-        '--log.level=error',
-      ],
-      { stdio: 'ignore' },
-    );
-    tieToThisProcess(this.child);
+    this.run(tools.prometheus, [
+      `--config.file=${join(folder, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=error',
+    ]);
   }
 
   /** `everyS`: how often it scrapes and looks at the alerts, in seconds. */
@@ -129,11 +124,7 @@ export class PrivatePrometheus {
   }
 
   async remove(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      const exit = once(this.child, 'exit');
-      this.child.kill('SIGKILL');
-      await exit;
-    }
+    await this.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -1,24 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, tieToThisProcess } from './service-process.js';
+import { freePorts } from './service-process.js';
 import { until } from './temporal.js';
+import { TestProgram } from './test-program.js';
 
 /** The Redis server of this machine; undefined where there is none. */
 export const REDIS_SERVER = process.env.TEST_REDIS_SERVER;
 
 /** A Redis of a test's own, with nothing on disk, which can be frozen, killed and started again on the same port. */
-export class TestRedis {
-  private child: ChildProcess | undefined;
-
+export class TestRedis extends TestProgram {
   private constructor(
     private readonly program: string,
     private readonly folder: string,
     private readonly port: number,
-  ) {}
+  ) {
+    super();
+  }
 
   static async start(program: string): Promise<TestRedis> {
     const [port] = await freePorts(1);
@@ -32,36 +31,9 @@ export class TestRedis {
   }
 
   async begin(): Promise<void> {
-    const args = [
-      '--port',
-      String(this.port),
-      '--bind',
-      '127.0.0.1',
-      '--save',
-      '',
-      '--appendonly',
-      'no',
-    ];
-    this.child = spawn(this.program, [...args, '--dir', this.folder], { stdio: 'ignore' });
-    tieToThisProcess(this.child);
+    const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    this.run(this.program, [...options, '--port', `${this.port}`, '--dir', this.folder]);
     await until('Redis answers', () => this.answers());
-  }
-
-  /** It goes on to have its connections, and answers nothing. */
-  freeze(): void {
-    this.child?.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.child?.kill('SIGCONT');
-  }
-
-  async kill(): Promise<void> {
-    if (this.child === undefined || this.child.exitCode !== null || this.child.signalCode !== null)
-      return;
-    const exit = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exit;
   }
 
   async remove(): Promise<void> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Failpoint } from '../../src/core/failpoints.js';
+import { TestProgram } from './test-program.js';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 /** A module that arms the failpoint of TEST_FAILPOINT. */
@@ -18,23 +18,12 @@ const POLL_MS = 50;
 /** Of what it logged, in the message of a process that ended; in characters. */
 const LAST_OUTPUT = 2_000;
 
-/** A test run that is ended in the middle leaves none of them behind. */
-const children = new Set<ChildProcess>();
-process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
-
-/** The child goes with this process, whatever ends it. */
-export function tieToThisProcess(child: ChildProcess): void {
-  children.add(child);
-  child.once('exit', () => children.delete(child));
-}
-
 /** A process of the service as it runs in production, which can be killed and started again on the same ports. */
-export class ServiceProcess {
+export class ServiceProcess extends TestProgram {
   readonly adminUrl: string;
   /** Everything that it has logged, over all its starts: what ends it, unless LOG_LEVEL says more. */
   output = '';
   private readonly environment: Readonly<Record<string, string>>;
-  private child: ChildProcess | undefined;
   private errors = '';
 
   /** `environment.NODE` is another Node to run the program of the image, `RELEASE` the folder of another release. Nothing runs before `start`. */
@@ -43,6 +32,7 @@ export class ServiceProcess {
     environment: Readonly<Record<string, string>>,
     adminPort: number,
   ) {
+    super();
     const { LOG_LEVEL: level } = environment;
     this.environment = {
       ...environment,
@@ -65,7 +55,7 @@ export class ServiceProcess {
     const file =
       node === undefined ? `programs/${this.program}.mjs` : `src/processes/${this.program}.js`;
     const armed = 'TEST_FAILPOINT' in environment ? ['--import', ARM_FAILPOINT] : [];
-    const child = spawn(
+    const child = this.run(
       node ?? process.execPath,
       [...armed, '--enable-source-maps', join(root, 'dist', file)],
       {
@@ -74,17 +64,9 @@ export class ServiceProcess {
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
-    tieToThisProcess(child);
-    child.stdout.on('data', (data: Buffer) => (this.output += data.toString()));
-    child.stderr.on('data', (data: Buffer) => (this.errors += data.toString()));
-    this.child = child;
+    child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
+    child.stderr?.on('data', (data: Buffer) => (this.errors += data.toString()));
     await this.ready();
-  }
-
-  get isRunning(): boolean {
-    return (
-      this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null
-    );
   }
 
   /** Its memory. A process that has died has none; whoever looks for it afterwards says so. */
@@ -120,16 +102,6 @@ export class ServiceProcess {
     return (await fetch(`${this.adminUrl}/metrics`)).text();
   }
 
-  /** Ends it as a power cut would. */
-  kill(): Promise<number | null> {
-    return this.end('SIGKILL');
-  }
-
-  /** Answers its exit code. */
-  stop(): Promise<number | null> {
-    return this.end('SIGTERM');
-  }
-
   /** Kills it if it runs, starts it anew, and resolves when it has ended itself at this passing of the failpoint. */
   async endAt(
     failpoint: Failpoint,
@@ -143,17 +115,6 @@ export class ServiceProcess {
     if (this.child !== undefined && this.isRunning) await once(this.child, 'exit');
     const said = `${this.errors}${this.output.slice(-LAST_OUTPUT)}`;
     assert.equal(this.child?.signalCode, 'SIGKILL', `not at ${failpoint}: ${said}`);
-  }
-
-  private async end(signal: NodeJS.Signals): Promise<number | null> {
-    if (this.child === undefined) return null;
-    const { child } = this;
-    if (this.isRunning) {
-      const exit = once(child, 'exit');
-      child.kill(signal);
-      await exit;
-    }
-    return child.exitCode;
   }
 }
 
