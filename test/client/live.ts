@@ -1,12 +1,10 @@
-import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { makeDemoWorld } from '../ops/ops.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { object, text } from '../support/bank.js';
+import { object } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { DemoWorld } from '../support/demo-world.js';
 import { ROOT } from '../support/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
@@ -14,31 +12,32 @@ import { startTestWorker, type TestWorker } from '../support/temporal-worker.js'
 /** The whole service with the demo world, as npm start has it, and a folder in which the client is installed. */
 export class LiveService {
   private constructor(
-    readonly db: TestDatabase,
+    private readonly demo: DemoWorld,
     private readonly api: TestApi,
     private readonly worker: TestWorker,
-    /** With node_modules/money-movement-client, and the demo world in demo.json. */
-    readonly folder: string,
   ) {}
 
   static async start(): Promise<LiveService> {
-    const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
-    assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    const db = await freshDatabase(
-      adminUrl,
-      `money_live_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    const demo = await DemoWorld.make('live');
+    const { db, folder } = demo;
     const temporal = await newNamespace(sharedAddress(), db.name);
-    const folder = mkdtempSync(join(tmpdir(), 'live-service-'));
-    const made = await makeDemoWorld(db.url, folder);
     const [api, worker] = await Promise.all([
       startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' }),
       startTestWorker(db, temporal),
     ]);
-    const world = { base_url: api.baseUrl, ...object(JSON.parse(made)) };
+    const world = { base_url: api.baseUrl, ...object(JSON.parse(demo.json)) };
     writeFileSync(join(folder, 'demo.json'), JSON.stringify(world));
     installClient(folder);
-    return new LiveService(db, api, worker, folder);
+    return new LiveService(demo, api, worker);
+  }
+
+  get db(): TestDatabase {
+    return this.demo.db;
+  }
+
+  /** With node_modules/money-movement-client, and the demo world in demo.json. */
+  get folder(): string {
+    return this.demo.folder;
   }
 
   get baseUrl(): string {
@@ -46,12 +45,12 @@ export class LiveService {
   }
 
   /** Of acme in the demo world. */
-  token(name = 'owner'): string {
-    return text(object(this.acme().tokens)[name]);
+  token(name?: string): string {
+    return this.demo.token(name);
   }
 
   account(name: string): string {
-    return text(object(object(this.acme().accounts)[name]).id);
+    return this.demo.account(name);
   }
 
   /** What a program of acme's has in its environment. */
@@ -73,15 +72,7 @@ export class LiveService {
 
   async stop(): Promise<void> {
     await Promise.all([this.api.stop(), this.worker.stop()]);
-    rmSync(this.folder, { recursive: true });
-    await this.db.sql(`DROP DATABASE ${this.db.name}`);
-    await this.db.sql(`DROP USER '${this.db.name}'@'%'`);
-    await this.db.close();
-  }
-
-  private acme(): ReturnType<typeof object> {
-    const world = object(JSON.parse(readFileSync(join(this.folder, 'demo.json'), 'utf8')));
-    return object(object(world.tenants).acme);
+    await this.demo.remove();
   }
 }
 

@@ -10,9 +10,11 @@ import { MoneyClient } from '../../packages/client/src/index.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { newSecret } from '../../src/webhooks/signing.js';
 import { type Json, list, object } from '../support/bank.js';
-import { freePorts, ROOT, tieToThisProcess } from '../support/service-process.js';
+import { freePorts, ROOT } from '../support/service-process.js';
+import { tieToThisProcess } from '../support/test-program.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound } from '../support/world.js';
+import { outputOf } from '../support/child-output.js';
 import { LiveService } from './live.js';
 
 interface Ran {
@@ -65,10 +67,7 @@ describe('the programs around the client', () => {
     env: Record<string, string> = {},
   ): Promise<Ran> {
     const child = start(file, args, env);
-    let [said, wrong] = ['', ''];
-    child.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
-    child.stderr?.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
-    const [code] = (await once(child, 'close')) as [number | null];
+    const { code, stdout: said, stderr: wrong } = await outputOf(child);
     return { code, said, wrong };
   }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
+import { outputOf } from '../support/child-output.js';
 import { assertLedgerSound } from '../support/world.js';
 import { LiveService } from './live.js';
 
@@ -29,11 +29,8 @@ describe(README, () => {
       env: live.environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let [said, wrong] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
-    child.stderr.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
-    const [code] = (await once(child, 'close')) as [number | null];
-    assert.equal(code, 0, `${said}\n${wrong}`);
+    const { code, stdout: said, stderr } = await outputOf(child);
+    assert.equal(code, 0, `${said}\n${stderr}`);
     for (const expected of [
       /^completed 150000n$/m,
       /^at least 100000$/m,

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ts from 'typescript';
-import { makeDemoWorld } from '../ops/ops.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { object, text } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { DemoWorld } from '../support/demo-world.js';
 import { freePorts } from '../support/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
@@ -47,36 +45,21 @@ const title = 'what the pages of the site show';
 (MISSING.length === 0 ? describe : describe.skip)(
   MISSING.length === 0 ? title : `${title} (there is no ${MISSING.join(', no ')} on this machine)`,
   () => {
-    let test: TestDatabase;
+    let world: DemoWorld;
     let api: TestApi;
     let worker: TestWorker;
-    let folder: string;
-    let tokens: Readonly<Record<string, unknown>>;
     let madeAt: number;
 
     before(async () => {
-      const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
-      assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-      test = await freshDatabase(
-        adminUrl,
-        `money_site_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-      );
-      folder = mkdtempSync(join(tmpdir(), 'site-'));
-      const world = await makeDemoWorld(test.url, folder);
-      mkdirSync(join(folder, '.run'));
-      writeFileSync(join(folder, '.run/demo.json'), world);
+      world = await DemoWorld.make('site');
       madeAt = Date.now();
-      tokens = object(object(object(object(JSON.parse(world)).tenants).acme).tokens);
-      const temporal = await newNamespace(sharedAddress(), test.name);
-      worker = await startTestWorker(test, temporal);
-      api = await startTestApi(test, temporalEnvironment(temporal), { receiver: 'real' });
+      const temporal = await newNamespace(sharedAddress(), world.db.name);
+      worker = await startTestWorker(world.db, temporal);
+      api = await startTestApi(world.db, temporalEnvironment(temporal), { receiver: 'real' });
     });
     after(async () => {
       await Promise.all([api.stop(), worker.stop()]);
-      rmSync(folder, { recursive: true });
-      await test.sql(`DROP DATABASE ${test.name}`);
-      await test.sql(`DROP USER '${test.name}'@'%'`);
-      await test.close();
+      await world.remove();
     });
 
     /** As it is for whoever pastes it here. */
@@ -85,26 +68,16 @@ const title = 'what the pages of the site show';
         .replaceAll(WRITTEN_URL, api.baseUrl)
         .replaceAll(WRITTEN_PORT, port.toString())
         .replace('now - 60', 'now - 16')
-        .replace('SVC_TOKEN=svc_live_…', `SVC_TOKEN=${text(tokens.owner)}`)
-        .replace('APPROVER_TOKEN=svc_live_…', `APPROVER_TOKEN=${text(tokens.approver)}`);
+        .replace('SVC_TOKEN=svc_live_…', `SVC_TOKEN=${world.token()}`)
+        .replace('APPROVER_TOKEN=svc_live_…', `APPROVER_TOKEN=${world.token('approver')}`);
     }
 
     /** What each block prints when they run one after the other in one shell. Fails when one of them does. */
     async function printed(blocks: readonly string[]): Promise<string[]> {
       const script = [TOOLS, ...blocks.map((block) => `${block}\nprintf '\\036'`)].join('\n');
-      const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, NODE: process.execPath },
-      });
-      const said = { stdout: '', stderr: '' };
-      for (const name of ['stdout', 'stderr'] as const)
-        child[name].setEncoding('utf8').on('data', (piece: string) => (said[name] += piece));
-      const code = await new Promise<number | null>((resolve, reject) =>
-        child.on('error', reject).on('close', resolve),
-      );
-      assert.equal(code, 0, `${said.stdout}\n${said.stderr}`);
-      assert.doesNotMatch(said.stdout, /"error": ?\{/, said.stdout);
-      return said.stdout.split(END);
+      const said = await world.shell(script);
+      assert.doesNotMatch(said, /"error": ?\{/, said);
+      return said.split(END);
     }
 
     /** Runs the receiver of the page until the shell ends. */
@@ -116,7 +89,7 @@ const title = 'what the pages of the site show';
         verbatimModuleSyntax: true,
       };
       writeFileSync(
-        join(folder, 'receiver.mjs'),
+        join(world.folder, 'receiver.mjs'),
         ts.transpileModule(source, { compilerOptions }).outputText,
       );
       return `PORT=${port} "$NODE" receiver.mjs >received.txt & trap "kill $!" EXIT
@@ -149,14 +122,14 @@ const title = 'what the pages of the site show';
             `who runs ${language}?\n${code}`,
           );
           if (language === 'text') assert.match(code, /[─►▼]/, 'a picture');
-          if (language === 'sql') await test.sql(code);
+          if (language === 'sql') await world.db.sql(code);
         }
         for (const { before, language, text: file } of blocks.filter(
           (block) => block.language === 'csv',
         )) {
           const [, name] = /Save this as `([\w.]+)`:\s*$/.exec(before) ?? [];
           assert.ok(name !== undefined, `a ${language} without a name`);
-          writeFileSync(join(folder, name), file);
+          writeFileSync(join(world.folder, name), file);
         }
         if (!isRun) return;
         // A statement ends 15 seconds ago at the latest, and after its account was opened.
@@ -212,18 +185,18 @@ const title = 'what the pages of the site show';
       if (page === BATCHES) {
         assert.match(all, /executing/);
         assert.match(
-          readFileSync(join(folder, 'result.csv'), 'utf8'),
+          readFileSync(join(world.folder, 'result.csv'), 'utf8'),
           /NOV-1,.*,paid,[\s\S]*NOV-2,.*,paid,/,
         );
         assert.match(all, /not_found[\s\S]*invalid_field/);
       }
       if (page !== WEBHOOKS) return;
       assert.match(all, /"\d{4}-\d\d-\d\dT.*Z"/, 'the receiver has answered the test');
-      assert.match(readFileSync(join(folder, 'received.txt'), 'utf8'), /^webhook\.test /);
+      assert.match(readFileSync(join(world.folder, 'received.txt'), 'utf8'), /^webhook\.test /);
       const [shown] = blocksOf(page).filter(({ language }) => language === 'json');
       const example = object(JSON.parse(shown?.text ?? '{}'));
       const { json } = await api.request('GET', `/v1/events?type=${text(example.type)}&limit=1`, {
-        token: text(tokens.owner),
+        token: world.token(),
       });
       const [event] = json.items as unknown[];
       const { data: shownData, ...shownRest } = example;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { codeAt, STEP_MS } from '../../src/staff/authenticator.js';
 import { instant } from '../../src/core/instant.js';
 import { text } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
@@ -15,17 +15,12 @@ describe('the first who manages the staff', () => {
   beforeEach(async () => {
     adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    test = await freshDatabase(
-      adminUrl,
-      `money_first_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    test = await ownDatabase('first');
     people = new SignedInPeople(test);
   });
   afterEach(async () => {
     people.remove();
-    await test.sql(`DROP DATABASE ${test.name}`);
-    await test.sql(`DROP USER '${test.name}'@'%'`);
-    await test.close();
+    await test.remove();
   });
 
   const { ops, one: json } = commandLine(() => people.env);

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Json } from '../support/bank.js';
-import { tieToThisProcess } from '../support/service-process.js';
+import { outputOf, type Ran } from '../support/child-output.js';
+import { tieToThisProcess } from '../support/test-program.js';
 import type { AskedRun } from './resident-ops.js';
 
-export interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type { Ran };
 
 /** Splits a command line. Text in quotation marks and an inserted value are one word each; an inserted list is several. */
 export function words(
@@ -57,18 +53,6 @@ export function commandLine(env: () => Record<string, string>) {
 
 /** ENCRYPTION_KEYS of every test. */
 export const TEST_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
-
-/** Makes the demo world in a database, its secrets in a folder as `tokens.json` and `staff.json`. Answers what `.run/demo.json` holds. */
-export async function makeDemoWorld(mysqlUrl: string, folder: string): Promise<string> {
-  const { code, stdout, stderr } = await run('scripts/demo-world.js', [], {
-    MYSQL_URL: mysqlUrl,
-    DEMO_TOKENS_FILE: join(folder, 'tokens.json'),
-    DEMO_STAFF_FILE: join(folder, 'staff.json'),
-    ENCRYPTION_KEYS: TEST_KEYS,
-  });
-  assert.equal(code, 0, stderr);
-  return stdout;
-}
 
 const COMMAND_LINE = 'src/ops/main.js';
 let resident: { readonly child: ChildProcess; isBusy: boolean } | undefined;
@@ -156,11 +140,5 @@ async function runAnew(
   });
   // A program that ends without reading it is right to do so.
   child.stdin.on('error', () => undefined).end(input);
-  const text = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (piece: string) => (text[name] += piece));
-  const code = await new Promise<number | null>((resolve, reject) =>
-    child.on('error', reject).on('close', resolve),
-  );
-  return { code, ...text };
+  return outputOf(child);
 }

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { PAGES, shellBlocks } from '../operating/pages.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { object } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { DemoWorld } from '../support/demo-world.js';
 import { forgetCodes } from '../support/staff.js';
-import { makeDemoWorld, TEST_KEYS } from './ops.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
-const DEMO_CODE = fileURLToPath(new URL('../../scripts/demo-code.js', import.meta.url));
 const PRINTED_URL = 'http://127.0.0.1:8080';
 /** `npm run ops -- …` and `npm run --silent demo:code -- …` without npm, and no time for what nobody does here. */
 const SHELL = `${OPS_IN_SHELL}
@@ -22,55 +16,28 @@ npm() {
 
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
 describe('the commands of the pages', () => {
-  let test: TestDatabase;
+  let world: DemoWorld;
   let api: TestApi;
-  let folder: string;
   let ops: OpsForShells;
 
   before(async () => {
-    const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
-    assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    test = await freshDatabase(
-      adminUrl,
-      `money_pages_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
-    folder = mkdtempSync(join(tmpdir(), 'pages-'));
     ops = await OpsForShells.open();
-    mkdirSync(join(folder, '.run'));
-    const world = await makeDemoWorld(test.url, folder);
-    writeFileSync(join(folder, '.run/demo.json'), world);
-    api = await startTestApi(test, {}, { receiver: 'real' });
+    world = await DemoWorld.make('pages');
+    api = await startTestApi(world.db, {}, { receiver: 'real' });
   });
   after(async () => {
     await api.stop();
     await ops.close();
-    rmSync(folder, { recursive: true });
-    await test.sql(`DROP DATABASE ${test.name}`);
-    await test.sql(`DROP USER '${test.name}'@'%'`);
-    await test.close();
+    await world.remove();
   });
-  beforeEach(() => forgetCodes(test.sql));
+  beforeEach(() => forgetCodes(world.db.sql));
 
   /** What they print when they run one after the other in one shell. Fails when one of them does. */
-  async function printed(...blocks: readonly string[]): Promise<string> {
-    const script = blocks.join('\n').replaceAll(PRINTED_URL, api.baseUrl);
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', `${SHELL}\n${script}`], {
-      cwd: folder,
-      env: {
-        ...{ PATH: process.env.PATH, MYSQL_URL: test.url, ENCRYPTION_KEYS: TEST_KEYS },
-        ...{ NODE: process.execPath, DEMO_CODE, DEMO_STAFF_FILE: join(folder, 'staff.json') },
-        ...{ OPS_SESSIONS: join(folder, 'sessions.json'), ...ops.environment },
-      },
-    });
-    const text = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const)
-      child[name].setEncoding('utf8').on('data', (piece: string) => (text[name] += piece));
-    const code = await new Promise<number | null>((resolve, reject) =>
-      child.on('error', reject).on('close', resolve),
+  const printed = (...blocks: readonly string[]): Promise<string> =>
+    world.shell(
+      `${SHELL}\n${blocks.join('\n').replaceAll(PRINTED_URL, api.baseUrl)}`,
+      ops.environment,
     );
-    assert.equal(code, 0, `${text.stdout}\n${text.stderr}`);
-    return text.stdout;
-  }
 
   const walkthrough = (heading: string): string[] => shellBlocks('docs/walkthrough.md', heading);
 
@@ -100,7 +67,7 @@ describe('the commands of the pages', () => {
   it('the commands of the pages set up a second tenant that can send', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A second tenant'));
     assert.match(output, /svc_live_/);
-    const ready = await test.sql(
+    const ready = await world.db.sql(
       `SELECT b.available, a.verified_at IS NOT NULL AS is_verified FROM accounts a
        JOIN balances b ON b.account_id=a.id AND b.asset='COPM' WHERE a.alias='$umbrella'`,
     );

@@ -1,13 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { instant } from '../../src/core/instant.js';
@@ -44,19 +36,6 @@ describe('the sessions of the command line', () => {
     assert.deepEqual(file.list(), [session('maria')]);
   });
 
-  it('the sessions of the command line may belong to several people: the last who signed in acts, unless another is named', () => {
-    assert.equal(file.find(), undefined);
-    file.keep(session('maria'), NOW);
-    file.keep(session('leo'), NOW);
-    assert.equal(file.find()?.name, 'leo');
-    assert.equal(file.find('MARÍA')?.token, 'sst_maria');
-    assert.equal(file.find('eva'), undefined);
-    file.keep(session('maria', 'sst_new'), NOW);
-    assert.deepEqual(file.list(), [session('leo'), session('maria', 'sst_new')]);
-    file.drop('Maria');
-    assert.equal(file.find()?.name, 'leo');
-  });
-
   it('the sessions of the command line that have ended are removed when somebody signs in', () => {
     file.keep(session('maria', 'sst_old', '2026-11-22T08:59:59.000Z'), NOW);
     file.keep(session('leo'), NOW);
@@ -64,13 +43,6 @@ describe('the sessions of the command line', () => {
       file.list().map(({ name }) => name),
       ['leo'],
     );
-  });
-
-  it('the sessions of the command line are written where only their owner can read them', () => {
-    file.keep(session('maria'), NOW);
-    assert.equal(statSync(path).mode & 0o777, 0o600);
-    assert.equal(statSync(join(folder, 'own')).mode & 0o777, 0o700);
-    assert.match(readFileSync(path, 'utf8'), /"sst_maria"/);
   });
 
   it('the sessions of the command line are written beside another process with the same number, as in another container', () => {

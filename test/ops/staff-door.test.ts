@@ -128,7 +128,8 @@ describe('the command line as a door of the staff', () => {
   function withoutProof(act: ActionName): Given[] {
     const { right } = STAFF_ACTIONS[act];
     const says = /has ended: npm run ops -- login/;
-    const lacks = new RegExp(`no-${right} lacks the right to ${right}; .*--can`);
+    const advice = `staff add no-${right} --can (\\S+,)?${right}(,\\S+)?\n`;
+    const lacks = new RegExp(`no-${right} lacks the right to ${right}; .*${advice}`);
     const key = keys.get(`service-no-${right}`)!;
     const elsewhere = { ...envOf('able'), OPS_SESSIONS: '/nonexistent/sessions' };
     const serviceSays = asksForCode(act, 'ops') ? /never counts as a person/ : /lacks the right/;
