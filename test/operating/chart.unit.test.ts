@@ -8,6 +8,7 @@ import {
   VARIABLES,
   WORKER_VARIABLES,
 } from '../../src/config/config.js';
+import { assertComplete, assertKnown, plainName } from './variables.js';
 
 const FOLDER = 'deploy/helm';
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8');
@@ -17,8 +18,6 @@ const PARTS = {
   support: SUPPORT_VARIABLES,
   migrate: MIGRATION_VARIABLES,
 } as const;
-/** Read by what runs the process, not by the process. */
-const OF_THE_RUNTIME = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'];
 
 const part = z.looseObject({
   resources: z.object({
@@ -50,25 +49,15 @@ function given(text: string): string[] {
   const files = own.some((name) => name.endsWith('_FILE'))
     ? []
     : keys.flat().map((key) => key.toUpperCase());
-  return [...own.map((name) => name.replace(/_FILE$/, '')), ...files];
+  return [...own.map(plainName), ...files];
 }
 
 describe('the Helm chart', () => {
   for (const [name, variables] of Object.entries(PARTS))
     it(`the Helm chart gives ${name} no variable that config.ts does not know, and all that it must have`, () => {
-      const text = read(`templates/${name}.yaml`);
-      const names = given(text);
-      assert.deepEqual(
-        names.filter((variable) => !(variable in variables) && !OF_THE_RUNTIME.includes(variable)),
-        [],
-      );
-      const needed = Object.entries(variables).filter(
-        ([, schema]) => !schema.safeParse(undefined).success,
-      );
-      assert.deepEqual(
-        needed.map(([variable]) => variable).filter((variable) => !names.includes(variable)),
-        [],
-      );
+      const names = given(read(`templates/${name}.yaml`));
+      assertKnown(names, variables);
+      assertComplete(names, variables);
     });
 
   it('the Helm chart gives every program, the migrations too, what is set for all of them', () => {

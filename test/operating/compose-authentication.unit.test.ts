@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { SUPPORT_VARIABLES, VARIABLES, WORKER_VARIABLES } from '../../src/config/config.js';
+import { assertKnown, secretOf } from './variables.js';
 
 const service = z.strictObject({
   environment: z.record(z.string(), z.string()),
@@ -18,7 +19,6 @@ const { services, secrets } = composeFile.parse(parse(text, { merge: true }));
 const base = z
   .looseObject({ services: z.record(z.string(), z.unknown()) })
   .parse(parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }));
-const SECRET = /^\/run\/secrets\/([a-z_]+)$/;
 
 describe(FILE, () => {
   it('the compose file for authentication adds to services that there are, and every client of Temporal gets a certificate', () => {
@@ -42,13 +42,12 @@ describe(FILE, () => {
       ['worker', WORKER_VARIABLES],
       ['support', SUPPORT_VARIABLES],
     ] as const)
-      for (const variable of Object.keys(services[name]?.environment ?? {}))
-        assert(variable.replace(/_FILE$/, '') in variables, variable);
+      assertKnown(Object.keys(services[name]?.environment ?? {}), variables);
   });
 
   it('the compose file for authentication mounts each secret where it is named, and nowhere else', () => {
     for (const [name, { environment, secrets: own }] of Object.entries(services)) {
-      const named = Object.values(environment).flatMap((value) => SECRET.exec(value)?.[1] ?? []);
+      const named = Object.values(environment).flatMap((value) => secretOf(value) ?? []);
       assert.deepEqual([...new Set(named)].sort(), [...own].sort(), name);
       for (const secret of own) assert(secret in secrets, secret);
     }

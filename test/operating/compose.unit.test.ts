@@ -26,6 +26,14 @@ import {
   VARIABLES,
   WORKER_VARIABLES,
 } from '../../src/config/config.js';
+import {
+  assertComplete,
+  assertKnown,
+  isSecret,
+  plainName,
+  secretOf,
+  type Variables,
+} from './variables.js';
 
 const list = z.array(z.string()).default([]);
 const service = z.strictObject({
@@ -79,14 +87,10 @@ const read = (file: string): string => readFileSync(file, 'utf8');
 const compose = composeFile.parse(parse(read('docker-compose.yml'), { merge: true }));
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
-const SECRET_FILE = /^\/run\/secrets\/([a-z_]+)$/;
 
 /** Each process of ours with the variables that config.ts gives it, and how it reads them. */
 const PROCESSES: Readonly<
-  Record<
-    string,
-    readonly [Readonly<Record<string, z.ZodType>>, (environment: Environment) => unknown]
-  >
+  Record<string, readonly [Variables, (environment: Environment) => unknown]>
 > = {
   api: [VARIABLES, readConfig],
   worker: [WORKER_VARIABLES, readWorkerConfig],
@@ -100,17 +104,11 @@ function withDefaults(text: string): string {
   return text.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '$1').replaceAll('$$', '$');
 }
 
-/** A name without the ending by which a value comes from a file. */
-const plainName = (name: string): string => name.replace(/_FILE$/, '');
-
 function serviceOf(name: string): Service {
   const found = compose.services[name];
   assert.ok(found !== undefined, `there is no service ${name}`);
   return found;
 }
-
-/** Read by what runs the process, not by the process. */
-const OF_THE_RUNTIME = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'];
 
 describe('docker-compose.yml', () => {
   let folder: string;
@@ -128,50 +126,26 @@ describe('docker-compose.yml', () => {
     assert.equal(new Set(ours.map(([, { image }]) => image)).size, 1);
   });
 
-  for (const [name, [variables, readIt]] of Object.entries(PROCESSES)) {
-    describe(`${name}`, () => {
+  for (const [name, [variables, readIt]] of Object.entries(PROCESSES))
+    it(`docker-compose.yml gives ${name} the variables that config.ts knows and needs, and what is secret by a file of make-secrets.sh, by which it starts where nothing else is set`, () => {
       const { environment, secrets } = serviceOf(name);
-
-      it(`docker-compose.yml gives ${name} no variable that config.ts does not know, and all that it must have`, () => {
-        const given = Object.keys(environment).map(plainName);
-        assert.deepEqual(
-          given.filter(
-            (variable) => !(variable in variables) && !OF_THE_RUNTIME.includes(variable),
-          ),
-          [],
-        );
-        assert.equal(new Set(given).size, given.length, 'a variable is given twice');
-        const needed = Object.entries(variables).filter(
-          ([, schema]) => !schema.safeParse(undefined).success,
-        );
-        assert.deepEqual(
-          needed.filter(([variable]) => !given.includes(variable)),
-          [],
-        );
+      const given = Object.keys(environment);
+      assertKnown(given, variables);
+      assertComplete(given, variables);
+      assert.equal(new Set(given.map(plainName)).size, given.length, 'a variable is given twice');
+      const files = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'));
+      assert.deepEqual(files.map(([, path]) => secretOf(path)).sort(), [...secrets].sort());
+      assert.deepEqual(
+        given.filter((variable) => isSecret(variable, variables)),
+        [],
+      );
+      const set = Object.entries(environment).map(([variable, value]) => {
+        const secret = secretOf(value);
+        const file = secret && join(folder, 'secrets', secret);
+        return [variable, file ?? withDefaults(value)];
       });
-
-      it(`docker-compose.yml gives ${name} what is secret by a file, and no other secret`, () => {
-        const files = Object.entries(environment).filter(([variable]) =>
-          variable.endsWith('_FILE'),
-        );
-        assert.deepEqual(
-          files.map(([, path]) => SECRET_FILE.exec(path)?.[1]).sort(),
-          [...secrets].sort(),
-        );
-        const isSecret = (variable: string): boolean =>
-          /^secret|password/.test(variables[variable]?.description ?? '');
-        assert.deepEqual(Object.keys(environment).filter(isSecret), []);
-      });
-
-      it(`docker-compose.yml starts ${name} with the secrets that make-secrets.sh writes, where nothing else is set`, () => {
-        const set = Object.entries(environment).map(([variable, value]) => [
-          variable,
-          withDefaults(value).replace(SECRET_FILE, join(folder, 'secrets', '$1')),
-        ]);
-        assert.doesNotThrow(() => readIt(Object.fromEntries(set) as Environment));
-      });
+      assert.doesNotThrow(() => readIt(Object.fromEntries(set) as Environment));
     });
-  }
 
   it('docker-compose.yml lets the processes answer where their health is checked', () => {
     for (const name of ['api', 'worker']) {
@@ -241,20 +215,25 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...(tags.get('temporalio/server') ?? [])], [module]);
   });
 
-  it('docker-compose.yml runs nobody as root, and gives nobody a capability or a way to one', () => {
-    for (const [name, { user, build, cap_drop: dropped, security_opt: security }] of services) {
-      if (build === undefined) assert.match(user ?? 'root', /^[1-9]\d*:[1-9]\d*$/, name);
-      else assert.equal(user, undefined, `${name} has the user of the image`);
-      assert.deepEqual([dropped, security], [['ALL'], ['no-new-privileges:true']], name);
+  it('docker-compose.yml confines every container: no root, no capability, no file system to write to but the database’s, and bounded memory, processes and logs', () => {
+    for (const [name, one] of services) {
+      if (one.build === undefined) assert.match(one.user ?? 'root', /^[1-9]\d*:[1-9]\d*$/, name);
+      else assert.equal(one.user, undefined, `${name} has the user of the image`);
+      assert.deepEqual(
+        [one.cap_drop, one.security_opt, one.read_only],
+        [['ALL'], ['no-new-privileges:true'], name !== 'mysql'],
+        name,
+      );
+      assert.match(one.mem_limit, /^(\d+m|[1-4]g)$/, name);
+      assert.ok(one.pids_limit >= 32 && one.pids_limit <= 1_000, name);
+      assert.match(one.logging.options['max-size'], /^\d+m$/, name);
+      assert.match(one.logging.options['max-file'], /^\d$/, name);
     }
     assert.match(read('Dockerfile'), /\nUSER 1000:1000\n(?!.*\nUSER )/);
-  });
-
-  it('docker-compose.yml lets only the database write into its container', () => {
-    assert.deepEqual(
-      services.filter(([, { read_only: isReadOnly }]) => !isReadOnly).map(([name]) => name),
-      ['mysql'],
-    );
+    // The buffer pool is only a part of what MySQL takes.
+    const { command, mem_limit: memory } = serviceOf('mysql');
+    const pools = command.filter((option) => option.includes('buffer-pool'));
+    assert.deepEqual([pools, memory], [['--innodb-buffer-pool-size=2G'], '3g']);
   });
 
   it('docker-compose.yml keeps durable data in a volume, and mounts our files read-only', () => {
@@ -325,24 +304,18 @@ describe('docker-compose.yml', () => {
     assert.ok(Number(environment.STOP_DELAY_MS) >= 2 * Number(everyMs) * Number(fall));
   });
 
-  it('docker-compose.yml keeps a bounded length of log of each container', () => {
-    for (const [name, { logging }] of services) {
-      assert.match(logging.options['max-size'], /^\d+m$/, name);
-      assert.match(logging.options['max-file'], /^\d$/, name);
+  it('docker-compose.yml gives processes that share a setting the same value', () => {
+    const shared = {
+      WEBHOOK_ALLOWED_HOSTS: ['api', 'worker'],
+      BASE_URL: ['api', 'worker'],
+      ENCRYPTION_KEYS_FILE: ['api', 'worker'],
+      PAYOUT_RAIL_URLS: ['api', 'worker', 'ops'],
+    };
+    for (const [variable, names] of Object.entries(shared)) {
+      const values = names.map((name) => serviceOf(name).environment[variable]);
+      assert.ok(values[0] !== undefined, variable);
+      assert.equal(new Set(values).size, 1, variable);
     }
-  });
-
-  it('docker-compose.yml gives the API and the worker the same settings of webhooks, and the same address of the API', () => {
-    for (const variable of ['WEBHOOK_ALLOWED_HOSTS', 'BASE_URL', 'ENCRYPTION_KEYS_FILE']) {
-      const [api, worker] = ['api', 'worker'].map((name) => serviceOf(name).environment[variable]);
-      assert.ok(api !== undefined, variable);
-      assert.equal(worker, api, variable);
-    }
-  });
-
-  it('docker-compose.yml lets the API, the worker and operators reach the same gateways', () => {
-    for (const name of ['api', 'worker', 'ops'])
-      assert.equal(serviceOf(name).environment.PAYOUT_RAIL_URLS, '${PAYOUT_RAIL_URLS:-}', name);
   });
 
   it('docker-compose.yml says as defaults what config.ts has', () => {
@@ -354,37 +327,18 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('docker-compose.yml checks the health of everything that keeps running', () => {
-    for (const [name, { restart, healthcheck }] of services)
+  it('docker-compose.yml checks the health of what keeps running, and waits for a step to be done and for a server to be healthy', () => {
+    for (const [name, { restart, healthcheck, depends_on: needs }] of services) {
       assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
-  });
-
-  it('docker-compose.yml waits for a step to be done, and for a server to be healthy', () => {
-    for (const [name, { depends_on: needs }] of services)
       for (const [other, { condition }] of Object.entries(needs)) {
         const isStep = serviceOf(other).restart === 'no';
-        assert.equal(
-          condition,
-          isStep ? 'service_completed_successfully' : 'service_healthy',
-          `${name} → ${other}`,
-        );
+        const expected = isStep ? 'service_completed_successfully' : 'service_healthy';
+        assert.equal(condition, expected, `${name} → ${other}`);
       }
+    }
     assert.deepEqual(Object.keys(serviceOf('migrate').depends_on), ['mysql-users']);
     for (const name of ['api', 'worker', 'ops'])
       assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
-  });
-
-  it('docker-compose.yml lets no container take all the memory or all the processes of its machine', () => {
-    for (const [name, { mem_limit: memory, pids_limit: pids }] of services) {
-      assert.match(memory, /^(\d+m|[1-4]g)$/, name);
-      assert.ok(pids >= 32 && pids <= 1_000, name);
-    }
-    // Its buffer pool is only a part of what it takes.
-    assert.deepEqual(
-      serviceOf('mysql').command.filter((option) => option.includes('buffer-pool')),
-      ['--innodb-buffer-pool-size=2G'],
-    );
-    assert.equal(serviceOf('mysql').mem_limit, '3g');
   });
 
   it('docker-compose.yml has scripts that a shell can read', () => {
@@ -449,25 +403,15 @@ describe('the Dockerfile', () => {
     assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...copied].sort());
   });
 
-  it('the Dockerfile compiles with no more than what it copies, as the build does', () => {
-    assert.ok(
-      ['package.json', 'package-lock.json', 'tsconfig.json'].every((file) => copied.includes(file)),
-    );
+  it('the Dockerfile compiles with no more than what it copies, on one exact version of Node, and bounds the garbage of API and worker', () => {
+    for (const file of ['package.json', 'package-lock.json', 'tsconfig.json'])
+      assert.ok(copied.includes(file), file);
     assert.match(build, /npm ci --ignore-scripts/);
     assert.match(build, /npm prune --omit=dev/);
-  });
-
-  it('the Dockerfile names its base by an exact version, the same for both stages', () => {
     const bases = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, base = '']) => base);
     assert.deepEqual([bases.length, new Set(bases).size], [2, 1]);
     assert.match(bases[0] ?? '', /^node:\d+\.\d+\.\d+-[a-z-]+(@sha256:[0-9a-f]{64})?$/);
-  });
-
-  it('the Dockerfile keeps the large semi-space of the API', () => {
     assert.match(image, /--max-semi-space-size=64/);
-  });
-
-  it('the Dockerfile has a worker that collects its garbage before hundreds of megabytes have gathered', () => {
     assert.match(
       read('docker-compose.yml'),
       /'--max-old-space-size=256', 'dist\/src\/processes\/worker.js'/,
