@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
-import { ACCOUNT_STATUSES, accounts, members, tenants } from '../../src/db/entities/parties.js';
+import { members, tenants } from '../../src/db/entities/parties.js';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
@@ -47,28 +47,6 @@ describe('the database', () => {
       /^Error: no$/,
     );
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, tenant.name);
-  });
-
-  it('the database has everything that a transaction writes when it is about to commit it, and shows nobody anything yet', async () => {
-    const { tenant } = await makeTenant(db.database);
-    const name = `new ${newId()}`;
-    const nameOf = (rows: readonly Record<string, unknown>[]): unknown => rows[0]?.name;
-    const seen: unknown[] = [];
-    await db.database.withPosting(
-      (transaction) => {
-        transaction.withCommit([updateSql(tenants, { name }, { id: tenant.id })]);
-        return Promise.resolve();
-      },
-      undefined,
-      async () => {
-        const sql = `SELECT name FROM tenants WHERE id=${uuid.literal(tenant.id)}`;
-        seen.push(nameOf(await db.database.reader.query(sql)));
-        await db.sql('SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED');
-        seen.push(nameOf(await db.sql(sql)));
-      },
-    );
-    assert.deepEqual(seen, [tenant.name, name]);
-    assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, name);
   });
 
   it('the database sees one moment in a snapshot while others write, and locks nothing', async () => {
@@ -132,19 +110,6 @@ describe('the database', () => {
     await database.close();
   });
 
-  it('the database is back at READ COMMITTED after a snapshot', async () => {
-    const one = openDatabase(db.url, { transactionConnections: 1 });
-    await one.withSnapshot((reader) => reader.query('SELECT 1'), 5_000);
-    const { tenant } = await makeTenant(db.database);
-    const seen = await one.withTransaction(async (transaction) => {
-      const before = await transaction.find(tenants, { id: tenant.id });
-      await db.change(`UPDATE tenants SET network='later' WHERE id=${uuid.literal(tenant.id)}`);
-      return [before?.network, (await transaction.find(tenants, { id: tenant.id }))?.network];
-    });
-    assert.deepEqual(seen, [null, 'later']);
-    await one.close();
-  });
-
   it('the database says that MySQL is unavailable when it refuses, stalls or hangs up, and never anything else', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), { statementTimeoutMs: 1_000 });
@@ -186,25 +151,6 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('the database gives up a transaction whose statements hang, including those queued behind another', async () => {
-    const proxy = await Proxy.open(db.url);
-    const database = openDatabase(proxy.through(db.url), {
-      transactionConnections: 1,
-      statementTimeoutMs: 300,
-    });
-    proxy.fateOf = (data) => (data.includes('SELECT 2') ? 'stall' : 'pass');
-    const hanging = database.withTransaction(async (transaction) => {
-      await transaction.query('SELECT 1');
-      const sent = [transaction.query('SELECT 2'), transaction.query('SELECT 3')];
-      assert((await Promise.allSettled(sent)).every(({ status }) => status === 'rejected'));
-      throw new DatabaseUnavailable('as expected');
-    });
-    await assert.rejects(hanging, DatabaseUnavailable);
-    await worksAgain(database);
-    await database.close();
-    await proxy.close();
-  });
-
   it('the database refuses a balance below zero by itself, whoever writes it', async () => {
     const { writer } = openWriter(db.database);
     const account = await makeAccount(
@@ -218,12 +164,6 @@ describe('the database', () => {
         (error) => [4025, 3819].includes(errnoOf(error) ?? 0),
       );
     await admin.end();
-  });
-
-  it('the database refuses a value that does not belong in its column', async () => {
-    assert.throws(() => accounts.column('status').column.parse('asleep'), TypeError);
-    for (const status of ACCOUNT_STATUSES)
-      assert.equal(accounts.column('status').column.parse(status), status);
   });
 });
 

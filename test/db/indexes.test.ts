@@ -26,7 +26,7 @@ import { readSlice } from '../../src/webhooks/sweeps.js';
 import { endpointsBehind } from '../../src/webhooks/endpoint-claims.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, LEAST, openBank } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 
 const MAX_INSERTS = 12;
 
@@ -36,11 +36,7 @@ describe('a transfer', () => {
   let bank: Bank;
 
   before(async () => {
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_indexes_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('indexes');
     api = await startTestApi(db);
     bank = await openBank(api);
   });
@@ -105,11 +101,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   const at = (row: number): Instant => instant(BEGAN + row);
 
   before(async () => {
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_reads_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('reads');
     caller = { tenantId: newId(), memberId: newId(), tokenKeyId: 'a', scopes: ['read'] };
     await fill();
     connection = await createConnection({

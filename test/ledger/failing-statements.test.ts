@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../support/api.js';
 import { answered, text } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
 import {
@@ -38,11 +38,7 @@ describe('a group of which a statement fails', () => {
   let receiver: Account;
 
   before(async () => {
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_endings_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('endings');
   });
 
   after(() => db.remove());
