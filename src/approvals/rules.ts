@@ -15,7 +15,7 @@ export type ApprovalActor =
   | { readonly by: 'member'; readonly memberId: Uuid }
   | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
-export interface WaitingApproval {
+interface WaitingApproval {
   readonly status: string;
   readonly createdBy: Uuid;
   readonly required: number;
@@ -74,7 +74,7 @@ export function batchRefusal(
     : null;
 }
 
-export interface ActorRights {
+interface ActorRights {
   readonly role?: Role | undefined;
   readonly staff?: Staff | undefined;
 }
@@ -195,9 +195,6 @@ export function isExpired({ expiresAt }: Pick<WaitingApproval, 'expiresAt'>, at:
   return at >= expiresAt;
 }
 
-export function needsApproval(
-  policy: { readonly threshold: bigint } | undefined,
-  raw: bigint,
-): boolean {
+function needsApproval(policy: { readonly threshold: bigint } | undefined, raw: bigint): boolean {
   return policy !== undefined && raw >= policy.threshold;
 }

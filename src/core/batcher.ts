@@ -6,7 +6,7 @@ interface QueuedItem<Item, Result> {
   readonly reject: (failure: unknown) => void;
 }
 
-export interface BatcherOptions<Item> {
+interface BatcherOptions<Item> {
   /** The weight of a group, or the number of its items. A heavier item is a group of its own. */
   readonly maxWeight: number;
   readonly weigh?: (item: Item) => number;

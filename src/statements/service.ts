@@ -32,7 +32,7 @@ export interface StatementRequest {
 /** In all assets: the rows that a spreadsheet program can open. */
 export const MAX_MOVEMENTS = 500_000;
 
-export function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
+function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
   if (to < from) throw new ApiError(invalidField('to', 'before_from'));
 }
 
