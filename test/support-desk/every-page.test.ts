@@ -9,7 +9,7 @@ import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST, openBank, text } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { proven } from '../support/staff.js';
 import { register } from '../webhooks/support.js';
@@ -42,11 +42,7 @@ describe('every page of the support desk', () => {
 
   before(async () => {
     // A database of its own, because the auditor would report the copied rows.
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_every_page_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('every_page');
     api = await startTestApi(db);
     desk = await startTestDesk(db);
     maria = await desk.staffed('maria');

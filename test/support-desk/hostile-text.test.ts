@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST, text } from '../support/bank.js';
 import { openGuarded } from '../support/guarded.js';
@@ -38,11 +38,7 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
 
   before(async () => {
     // Of its own: what is planted here the auditor would tell.
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_hostile_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('hostile');
     api = await startTestApi(db);
     desk = await startTestDesk(db);
     maria = await desk.staffed('maria');
