@@ -107,7 +107,7 @@ function pageSql(
 }
 
 function describedSql(page: string): string {
-  return `SELECT e.seq, e.id, e.asset, e.kind, e.raw, e.total_after, e.created_at, x.related_type, x.related_id, x.description,
+  return `SELECT e.seq, e.id, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
     FROM (${page}) e
     JOIN ledger_transactions x ON x.id=e.transaction_id
@@ -159,6 +159,7 @@ function movementOf(row: StoredRow, holders: Holders) {
   return {
     entry: {
       id: column.uuid.parse(row.id),
+      transactionId: column.uuid.parse(row.transaction_id),
       asset: column.asset.parse(row.asset),
       kind: kind.parse(row.kind),
       raw: column.bigint.parse(row.raw),

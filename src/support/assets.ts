@@ -26,14 +26,17 @@ body {
   font: 0.9375rem/1.5 system-ui, 'Liberation Sans', sans-serif;
 }
 a { color: var(--link); text-underline-offset: 0.15em; }
-a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, summary:focus-visible {
-  outline: 3px solid var(--link); outline-offset: 2px;
-}
+:is(a, button, input, select, summary):focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+h1, h3, p, dd, code, th, td, li, .who { overflow-wrap: anywhere; }
+td a { overflow-wrap: break-word; }
+.soft, dt, thead th, ol.story time, .hint, .who { color: var(--soft); }
+td .soft, td code, thead th, ol.story time, .tag, .hint, button.copy, form.filter label { font-size: var(--small); }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--card); padding: 0.5rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.soft { color: var(--soft); }
-header, main { max-width: 90rem; margin: 0 auto; padding: 0 1.5rem; }
+.card, table, details, .counts a { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; }
+.card { padding: 1rem; }
+header, main, footer { max-width: 90rem; margin: 0 auto; padding: 0 1.5rem; }
 header {
   display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center;
   padding-top: 0.75rem; padding-bottom: 0.75rem; border-bottom: 1px solid var(--line);
@@ -43,20 +46,16 @@ header a { padding: 0.5rem 0; text-decoration: none; }
 header form { display: flex; gap: 0.5rem; align-items: center; }
 header form.find { flex: 1 1 18rem; max-width: 32rem; margin-left: auto; }
 .brand { font-weight: 700; color: var(--text); }
-.who { color: var(--soft); overflow-wrap: anywhere; }
 main { padding-top: 1rem; padding-bottom: 4rem; }
 .title { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: center; margin: 0.5rem 0 1.25rem; }
-h1 { font-size: var(--large); line-height: 1.2; letter-spacing: -0.01em; margin: 0; overflow-wrap: anywhere; }
+h1 { font-size: var(--large); line-height: 1.2; letter-spacing: -0.01em; margin: 0; }
 h2 { font-size: 1.0625rem; line-height: 1.3; margin: 2.25rem 0 0.75rem; }
-h3 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; overflow-wrap: anywhere; }
-p { margin: 0.5rem 0; overflow-wrap: anywhere; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 1rem; }
+h3 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; }
+p { margin: 0.5rem 0; }
+td p { margin: 0; }
 ul.plain, ol.story, ul.counts { list-style: none; margin: 0; padding: 0; }
-ul.plain li { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: 7rem 1fr; gap: 0.5rem 1rem; margin: 0; }
-dt { color: var(--soft); }
-dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
-dd p { margin: 0; }
+dd, dd p { margin: 0; min-width: 0; }
 .columns { display: grid; gap: 0 2rem; }
 .columns > div { min-width: 0; }
 .columns section:first-child > h2 { margin-top: 0; }
@@ -64,87 +63,81 @@ dd p { margin: 0; }
 @media (min-width: 62rem) {
   .columns { grid-template-columns: minmax(22rem, 27rem) 1fr; align-items: start; }
 }
-table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; }
-th, td { padding: 0.6rem 0.75rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
-thead th { color: var(--soft); font-size: var(--small); font-weight: 600; white-space: nowrap; }
+table { width: 100%; border-collapse: separate; border-spacing: 0; }
+th, td { padding: 0.6rem 0.75rem; text-align: left; vertical-align: top; }
+thead th { font-weight: 600; white-space: nowrap; }
 tbody th, tbody td { border-top: 1px solid var(--line); font-weight: 400; }
 tbody tr:hover { background: var(--hover); }
 tbody tr:last-child > :first-child { border-bottom-left-radius: 0.5rem; }
 tbody tr:last-child > :last-child { border-bottom-right-radius: 0.5rem; }
-td p { margin: 0 0 0.25rem; }
-td .soft, td code { font-size: var(--small); }
-.amount { font-variant-numeric: tabular-nums; white-space: nowrap; }
-a.amount { font-weight: 600; }
-.due { white-space: nowrap; }
+.number { text-align: right; }
+.amount, time { font-variant-numeric: tabular-nums; }
+.amount, .due, td time, td code:not(.id) { white-space: nowrap; }
+th .amount { font-weight: 600; }
 td .due { display: block; }
-td code:not(.id) { white-space: nowrap; }
-td .plain { overflow-wrap: break-word; }
-time { font-variant-numeric: tabular-nums; }
-.chart { display: block; margin-top: 0.35rem; max-width: 100%; overflow: visible; }
+.chart { display: block; margin: 0.35rem 0 0 auto; max-width: 100%; overflow: visible; }
 .chart text { fill: var(--soft); font-size: 0.6875rem; }
 .chart.moved { fill: var(--link); }
 .chart.pending { fill: var(--on-wait); }
 .chart.failed { fill: var(--on-bad); }
-code { font: 0.8125rem/1.4 ui-monospace, 'Liberation Mono', monospace; overflow-wrap: anywhere; }
+code { font: 0.8125rem/1.4 ui-monospace, 'Liberation Mono', monospace; }
 code.id { user-select: all; }
-ol.story > li { position: relative; border-left: 2px solid var(--line); padding: 0 0 0.9rem 1.1rem; overflow-wrap: anywhere; }
+ol.story > li { position: relative; border-left: 2px solid var(--line); padding: 0 0 0.9rem 1.1rem; }
 ol.story > li::before {
   content: ''; position: absolute; left: -0.375rem; top: 0.4rem; width: 0.625rem; height: 0.625rem;
   border-radius: 50%; background: var(--soft); border: 2px solid var(--back);
 }
 ol.story > li:last-child { border-color: transparent; }
-ol.story time { color: var(--soft); font-size: var(--small); display: block; }
-.tag { display: inline-block; border-radius: 1rem; padding: 0 0.6rem; font-size: var(--small); font-weight: 600; white-space: nowrap; background: var(--none); color: var(--on-none); }
+ol.story time { display: block; }
+.tag { display: inline-block; border-radius: 1rem; padding: 0 0.6rem; font-weight: 600; white-space: nowrap; background: var(--none); color: var(--on-none); }
 .good { background: var(--good); color: var(--on-good); }
 .bad { background: var(--bad); color: var(--on-bad); }
 .wait { background: var(--wait); color: var(--on-wait); }
 .notice { border-left: 5px solid currentColor; border-radius: 0.4rem; padding: 0.6rem 0.9rem; margin: 0 0 1rem; }
 .notice a { color: inherit; }
 form.stacked { display: grid; gap: 0.85rem; max-width: 32rem; }
-form.stacked label, form.filter label { display: grid; gap: 0.2rem; font-weight: 600; }
-form.stacked .hint { font-weight: 400; color: var(--soft); font-size: var(--small); }
+form:is(.stacked, .filter) label { display: grid; gap: 0.2rem; font-weight: 600; }
+.hint { font-weight: 400; }
 form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 1.25rem 0 0.75rem; }
-form.filter label { flex: 0 1 12rem; font-size: var(--small); }
-input, select, button, .button { font: inherit; color: inherit; }
-input, select {
-  width: 100%; min-height: 2.5rem; padding: 0.4rem 0.65rem; border: 1px solid var(--field);
-  border-radius: 0.35rem; background: var(--card); font-weight: 400;
-}
+form.filter label { flex: 0 1 12rem; }
+form.filter label:has([type='search']) { flex: 1 1 24rem; }
+input, select, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
+input, select { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-weight: 400; }
 ::placeholder { color: var(--soft); opacity: 1; }
-button, .button {
-  border: 1px solid var(--act); border-radius: 0.35rem; padding: 0.4rem 1rem; min-height: 2.5rem;
-  background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer;
-}
+button, .button { border-color: var(--act); padding: 0.4rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; }
 button.stop { background: var(--stop); border-color: var(--stop); color: var(--on-stop); }
 button.quiet, .button { background: var(--card); color: var(--link); border-color: var(--field); white-space: nowrap; text-decoration: none; }
-button.copy { min-height: 1.5rem; padding: 0 0.5rem; font-size: var(--small); }
-details { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.6rem; }
+button.copy { min-height: 1.5rem; padding: 0 0.5rem; }
+details { margin-bottom: 0.6rem; }
 summary { cursor: pointer; font-weight: 600; padding: 0.7rem 1rem; }
-.keys details[data-key='a'] > summary::after { content: 'A'; float: right; color: var(--soft); border: 1px solid var(--line); border-radius: 0.25rem; padding: 0 0.4rem; font-size: var(--small); }
-.keys .links a[rel='next']::after { content: ' N'; color: var(--soft); font-size: var(--small); }
-.keys form.find::after { content: '/'; color: var(--soft); }
-footer { display: none; max-width: 90rem; margin: 0 auto; padding: 0 1.5rem 1.5rem; }
-.keys footer { display: block; }
 details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
-details > p { padding-bottom: 0.75rem; }
+.keys :is(.links a[rel='next'], form.find, details[data-key='a'] > summary)::after { color: var(--soft); font-size: var(--small); }
+.keys .links a[rel='next']::after { content: ' N'; }
+.keys form.find::after { content: '/'; }
+.keys details[data-key='a'] > summary::after { content: 'A'; float: right; border: 1px solid var(--line); border-radius: 0.25rem; padding: 0 0.4rem; }
+footer { display: none; padding-bottom: 1.5rem; }
+.keys footer { display: block; }
 nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 .counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 0.6rem; }
-.counts a { display: block; height: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; color: var(--soft); text-decoration: none; }
+.counts a { display: block; height: 100%; padding: 0.75rem 1rem; color: var(--soft); text-decoration: none; }
 .counts a:hover, .counts a[aria-current] { border-color: var(--link); }
-.counts strong { display: block; font-size: var(--large); line-height: 1.2; color: var(--text); }
+.counts strong { display: block; font-size: var(--large); line-height: 1.2; }
+.counts strong.some { color: var(--text); }
+.counts strong.healthy { font-size: 1.0625rem; color: var(--on-good); }
 @media screen and (max-width: 60rem) {
   table, tbody, tbody tr, tbody th, tbody td { display: block; }
   table { background: none; border: 0; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   tbody tr { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; margin-bottom: 0.6rem; }
-  tbody th, tbody td { border: 0; padding: 0.15rem 0; }
+  tbody :is(th, td) { border: 0; padding: 0.15rem 0; text-align: left; }
   tbody th { font-size: 1.0625rem; font-weight: 600; }
   td.none { display: none; }
   tbody td[data-label] { display: grid; grid-template-columns: 7rem 1fr; gap: 0.75rem; }
   tbody td[data-label]::before { content: attr(data-label); color: var(--soft); font-size: var(--small); }
+  .chart { margin-left: 0; }
 }
 @media (max-width: 40rem) {
-  header, main { padding-left: 1rem; padding-right: 1rem; }
+  header, main, footer { padding-left: 1rem; padding-right: 1rem; }
   header form.find { order: 3; flex-basis: 100%; max-width: none; }
   header form[method='post'] { margin-left: auto; }
   .counts { grid-template-columns: repeat(2, 1fr); }

@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Amount, type Asset, isAsset, LISTED_ASSETS, parseRaw } from '../core/amount.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import { headerText } from '../http/headers.js';
 import { readBody } from '../http/request-body.js';
-import { DeskError } from './failures.js';
+import { DeskError } from './desk.js';
 
 const BODY_MS = 10_000;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
@@ -60,4 +61,26 @@ export function isFromOurPage(request: IncomingMessage, ownOrigin: string): bool
 
 function hostOf(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null;
+}
+
+/** Parses `1500.00` to the smallest unit. Returns null for malformed text. */
+export function parseUnits(text: string, asset: Asset): bigint | null {
+  const { scale } = LISTED_ASSETS[asset];
+  const [, whole = '', decimals = ''] =
+    /^(0|[1-9][0-9]{0,18})(?:\.([0-9]{1,18}))?$/.exec(text.trim()) ?? [];
+  if (whole === '' || decimals.length > scale) return null;
+  const digits = `${whole}${decimals.padEnd(scale, '0')}`.replace(/^0+(?=\d)/, '');
+  return parseRaw(digits);
+}
+
+/**
+ * Parses an amount as the desk prints it, with commas and the asset, or as `parseUnits` reads it.
+ * Without an asset in the text, the amount is in `asset`. Returns null for malformed text.
+ */
+export function parsePrinted(text: string, asset: Asset): Amount | null {
+  const [number = '', named = asset, ...rest] = text.trim().split(/\s+/);
+  if (rest.length > 0 || !isAsset(named)) return null;
+  const isGrouped = /^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$/.test(number);
+  const raw = parseUnits(isGrouped ? number.replaceAll(',', '') : number, named);
+  return raw === null ? null : { raw, asset: named };
 }

@@ -34,6 +34,22 @@ export function html(strings: TemplateStringsArray, ...contents: readonly Conten
   return new Markup((strings[0] ?? '') + parts.join(''));
 }
 
+export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/**
+ * Builds an element whose attributes may be absent: null, undefined and false omit one, and true
+ * shows its name alone.
+ */
+export function element(name: string, attributes: Attributes, content: Content = null): Html {
+  const given = Object.entries(attributes).map(([attribute, value]) => {
+    if (!/^[a-z-]+$/.test(name + attribute)) throw new TypeError('a name is not a word');
+    if (value === null || value === undefined || value === false) return '';
+    return value === true ? ` ${attribute}` : ` ${attribute}="${render(value, 'attribute')}"`;
+  });
+  const inside = name === 'input' ? '' : `${render(content, 'text')}</${name}>`;
+  return new Markup(`<${name}${given.join('')}>${inside}`);
+}
+
 function contextsOf(strings: TemplateStringsArray): readonly Context[] {
   if (/<(?:script(?! defer src="")|style|!--)/i.test(strings.join('')))
     throw new TypeError('a template contains an inline script, a style or a comment');

@@ -1,19 +1,17 @@
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
-import { perform } from './actions/perform.js';
-import type { SignedInPerson } from './deps.js';
-import { noSuchPage } from './failures.js';
-import { codeOf, markOf } from './forms.js';
+import { perform } from './actions/action.js';
+import { noSuchPage, type SignedInPerson } from './desk.js';
+import { markOf } from './forms.js';
 import { pathOf } from './pages/layout.js';
-import { listPage, tenantsPage } from './pages/lists.js';
 import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
 import { searchPage } from './pages/search.js';
-import { NOT_SIGNED_IN, signInPage, type SignInWays } from './pages/sign-in.js';
+import { tenantsPage } from './pages/tenants.js';
 import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
 import { WAITING_KINDS } from './reading/waiting.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
-import type { ResourceKind } from './resources/resource-kind.js';
+import { listPage, type ResourceKind } from './resources/resource-kind.js';
 import { batchKind, endpointKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
@@ -25,54 +23,6 @@ import {
   signedIn,
   type Site,
 } from './site.js';
-
-export function sessionRoutes(router: DeskRouter, site: Site): void {
-  const { sessions, addresses } = site;
-  router.get('/sign-in', (context) => {
-    const next = nextOf(context.query.next);
-    if (context.state.person !== null) return seeOther(context, next);
-    const { secret, cookie } = sessions.formSecret(context.req);
-    if (cookie !== null) context.append('Set-Cookie', cookie);
-    sendPage(context, signInPage(waysOf(site), secret, next, null));
-  });
-  router.post('/sign-in', async (context) => {
-    if (!site.settings.withCode) throw noSuchPage();
-    const { secret } = sessions.formSecret(context.req);
-    const form = await ownForm(context, site, secret);
-    const next = nextOf(form.get('next'));
-    const cookies = await sessions.open(
-      form.get('name') ?? '',
-      codeOf(form),
-      addresses.of(context.req),
-      context.state.person,
-    );
-    if (cookies === null)
-      return sendPage(context, signInPage(waysOf(site), secret, next, NOT_SIGNED_IN, 401));
-    for (const cookie of cookies) context.append('Set-Cookie', cookie);
-    seeOther(context, next);
-  });
-  router.post(
-    '/sign-out',
-    signedIn(async (context, person) => {
-      await ownForm(context, site, person.secret);
-      context.append('Set-Cookie', await sessions.close(person));
-      seeOther(context, '/sign-in');
-    }),
-  );
-}
-
-function waysOf({ settings }: Site): SignInWays {
-  return { withCode: settings.withCode, withProvider: settings.provider !== null };
-}
-
-/** Returns the path to redirect to. Accepts only paths of the desk. */
-export function nextOf(given: unknown): string {
-  return typeof given === 'string' &&
-    /^\/[a-z]+(\/[0-9a-z-]{1,40}){0,2}$/.test(given) &&
-    given !== '/sign-in'
-    ? given
-    : '/';
-}
 
 export function waitingRoutes(router: DeskRouter, { database: { reader }, clock }: Site): void {
   router.get(

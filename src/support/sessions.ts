@@ -12,8 +12,7 @@ import {
   signIn,
 } from '../staff/sessions.js';
 import type { StaffDeps } from '../staff/verification.js';
-import { assertAllowed } from './failures.js';
-import type { SignedInPerson } from './deps.js';
+import { assertAllowed, type SignedInPerson } from './desk.js';
 
 const IDLE_MS = 30 * 60_000;
 const SESSION_S = SESSION_MS / 1_000;

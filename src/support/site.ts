@@ -10,10 +10,15 @@ import { describeFault, type Logger } from '../http/logging.js';
 import { HttpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';
 import { ASSETS } from './assets.js';
-import { DeskError, noSuchPage } from './failures.js';
 import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
 import { documentOf, notice, type Page } from './pages/layout.js';
-import type { DeskDeps, DeskSettings, SignedInPerson } from './deps.js';
+import {
+  type DeskDeps,
+  DeskError,
+  type DeskSettings,
+  noSuchPage,
+  type SignedInPerson,
+} from './desk.js';
 import { Cookies, DeskSessions } from './sessions.js';
 import { html } from './html.js';
 

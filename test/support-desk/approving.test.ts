@@ -5,7 +5,9 @@ import type { TestDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
-import { instant, localTime } from '../../src/core/instant.js';
+import { localTime } from '../../src/core/calendar.js';
+import { LISTS, WAITING_KINDS } from '../../src/support/reading/waiting.js';
+import { instant } from '../../src/core/instant.js';
 import { HOLDER, openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { answered, idLiteral, text } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -67,6 +69,67 @@ describe('at the support desk', () => {
       acts.map((act) => [act.action, act.channel, act.actorClaimed, parseDetails(act).reason]),
       [['transfer.approve', 'support', 'maria', 'ticket 118']],
     );
+  });
+
+  it('every page of the support desk has the same navigation, and each of its links leads to a page', async () => {
+    const navigation = ({ text }: { readonly text: string }): readonly (readonly string[])[] => {
+      const [nav = ''] = /<nav aria-label="Desk">.*?<\/nav>/s.exec(text) ?? [];
+      return Array.from(nav.matchAll(/href="([^"]*)">([^<]*)</g), ([, href = '', label = '']) => [
+        href,
+        label,
+      ]);
+    };
+    const links = [
+      ['/', 'Needs attention'],
+      ['/waiting/transfers', 'To approve'],
+      ['/tenants', 'Tenants'],
+      ['/search', 'Search'],
+    ];
+    for (const [path = ''] of [...links, [`/transfers/${await pend()}`]]) {
+      const answer = await maria.get(path);
+      assert.deepEqual([answer.status, navigation(answer)], [200, links], path);
+    }
+    const counts = (await maria.get('/')).text;
+    for (const kind of WAITING_KINDS) {
+      assert(counts.includes(`href="/waiting/${kind}"`), kind);
+      const { text } = await maria.get(`/waiting/${kind}`);
+      assert.match(text, new RegExp(`href="/waiting/${kind}" aria-current="page"`));
+      assert(text.includes(`<h1>${LISTS[kind].title}</h1>`), kind);
+    }
+  });
+
+  for (const [verb, banner] of [
+    ['reject', 'Rejected'],
+    ['cancel', 'Canceled'],
+  ] as const)
+    it(`the support desk says after "${verb}" that the money is available again`, async () => {
+      const id = await pend();
+      const answer = await maria.act(`/transfers/${id}`, verb, { reason: 'ticket 122' });
+      assert.equal(answer.status, 303, answer.text);
+      const { text } = await maria.get(answer.headers.get('location') ?? '');
+      const name = own.guarded.name;
+      assert(
+        text.includes(
+          `role="status">${banner}. 10,000.00 COPM is available in ${name} again.</div>`,
+        ),
+        text,
+      );
+      assert.equal((await own.read(id)).status, 'rejected');
+    });
+
+  it('the support desk says before and after an approval how many more are needed', async () => {
+    const id = await pend();
+    await db.sql(`UPDATE transfers SET approvals_required=3 WHERE id=${idLiteral(id)}`);
+    const page = `/transfers/${id}`;
+    assert.match(
+      (await maria.get(page)).text,
+      /After yours, 2 more approvals must come from the account&#39;s members\./,
+    );
+    const code = await desk.freshCode(maria.person);
+    const answer = await maria.act(page, 'approve', { reason: 'ticket 123', code });
+    const { text } = await maria.get(answer.headers.get('location') ?? '');
+    assert(text.includes('role="status">Approved; 2 more approvals are needed.</div>'), text);
+    assert.match(text, /2 more approvals: by a member of its account/);
   });
 
   it('the support desk lists what needs approval by tenant and smallest amount, with who may approve it', async () => {

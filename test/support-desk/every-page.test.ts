@@ -5,8 +5,8 @@ import { idOf, newId, type Uuid } from '../../src/core/ids.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { MAX_PAGES } from '../../src/support/pages/waiting.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
-import { BatchWorld, payroll } from '../batches/support.js';
-import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
+import { batchServiceOf, BatchWorld, payroll, resourceOf, UNWATCHED } from '../batches/support.js';
+import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST, openBank, text } from '../support/bank.js';
 import { ownDatabase, type TestDatabase } from '../support/database.js';
@@ -61,6 +61,9 @@ describe('every page of the support desk', () => {
     const paying = await openPayoutBank(api);
     const stuck = await paying.pay('03', { description: AWKWARD });
     await submitAndRaise(db, stuck);
+    const unanswered = await paying.pay('03');
+    await railsOf(db).submissions.submit(unanswered);
+    await db.sql('UPDATE payouts SET submitted_at=submitted_at-INTERVAL 2 MINUTE');
     await paying.guard();
     const payout = await paying.pend();
     const { id: account, tenantId } = own.guarded;
@@ -72,6 +75,10 @@ describe('every page of the support desk', () => {
     await world.account({ alias: '$ana' });
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
     const batch = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    const { id: rejected } = resourceOf(
+      await world.upload(payer, payroll([['$nobody', LEAST.toString(), 'COPM']])),
+    );
+    await batchServiceOf(world.deps).validate(rejected, UNWATCHED);
     const endpoint = text((await register(own.bank, ['transfer.completed'])).id) as Uuid;
     await db.sql(
       `UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria', url='https://a.example/?b='`,
@@ -90,12 +97,14 @@ describe('every page of the support desk', () => {
       transfers: { table: 'transfers', path: 'transfers', first: transfer },
       payouts: { table: 'payouts', path: 'payouts', first: payout },
       stuck: { table: 'payouts', path: 'payouts', first: stuck },
+      unanswered: { table: 'payouts', path: 'payouts', first: unanswered },
       // Each proposal has the id of its payout.
       proposals: {
         ...{ table: 'payout_resolutions', path: 'payouts', first: stuck },
         changes: { payout_id: 'copy.id' },
       },
       batches: { table: 'bonus_batches', path: 'batches', first: batch.id },
+      rejected: { table: 'bonus_batches', path: 'batches', first: rejected },
       endpoints: { table: 'webhook_endpoints', path: 'endpoints', first: endpoint },
       adjustments: {
         ...{ table: 'adjustments', path: 'adjustments', first: resource.id },
@@ -169,9 +178,7 @@ describe('every page of the support desk', () => {
 
   const linked = (answer: Answer, path: string): string[] =>
     Array.from(
-      answer.text.matchAll(
-        new RegExp(`<th scope="row">\\s*<a class="\\w+" href="/${path}/([^"]+)"`, 'g'),
-      ),
+      answer.text.matchAll(new RegExp(`<th scope="row"[^>]*>\\s*<a href="/${path}/([^"]+)"`, 'g')),
       ([, id = '']) => id,
     );
 
@@ -204,7 +211,7 @@ describe('every page of the support desk', () => {
       const { text: shown } = await page(next);
       cells.push(
         ...Array.from(
-          shown.matchAll(/<(?:th scope="row"|h3)>(.*?)<\/(?:th|h3)>/gs),
+          shown.matchAll(/<(?:th scope="row"[^>]*|h3)>(.*?)<\/(?:th|h3)>/gs),
           ([, one = '']) => one,
         ),
       );
@@ -281,10 +288,48 @@ describe('every page of the support desk', () => {
       for (const wanted of [first, newId(), '$ana', '+573001112233', 'case-118', AWKWARD])
         await search({ text: wanted });
       for (const day of ['', 'x=', '2026-02-30', '2026-1-1']) await search({ day, amount: '1' });
-      for (const from of ['', 'x=', `${DAY}T12:00:00Z`, '2020-01-01T00:00:00Z'])
-        await search({ day: DAY, from });
+      for (const from of ['', 'x=', first, newId()]) await search({ day: DAY, from });
     });
   }
+
+  it('the search of the support desk finds each of 60 transfers of one millisecond', async () => {
+    await fill(1);
+    const day = '2026-11-10';
+    const ids = Array.from({ length: 60 }, () =>
+      idOf(Date.parse(`${day}T17:00:00Z`), randomBytes(16)),
+    );
+    await copy('transfers', `t.id=${idLiteral(lists.transfers.first)}`, ids, { id: 'copy.id' });
+    assert.deepEqual(await found(`day=${day}`, 'transfers'), ids.sort());
+  });
+
+  it('the start page of the support desk says that all endpoints are healthy while none fails or is paused', async () => {
+    await fill(1);
+    const shown = async (): Promise<boolean> =>
+      /Failing endpoints <strong class="healthy">all healthy</.test((await page('/')).text);
+    assert.equal(await shown(), false);
+    await db.sql('UPDATE webhook_endpoints SET paused_at=NULL, paused_by=NULL');
+    assert.equal(await shown(), true);
+    await db.sql("UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria'");
+  });
+
+  it('the page of tenants at the support desk shows what each tenant moved, has pending and failed today', async () => {
+    await fill(1);
+    await db.sql(
+      `INSERT INTO daily_totals SELECT id, 'COPM', DATE_FORMAT(CONVERT_TZ(UTC_TIMESTAMP(),'+00:00','-05:00'),'%Y-%m-%d'),
+       123400, 2, 56700, 1, 890000, 3 FROM tenants WHERE time_zone='America/Bogota'`,
+    );
+    const { text: shown } = await page('/tenants');
+    for (const [heading, sum] of [
+      ['Moved today', '1,234.00 COPM'],
+      ['Pending', '8,900.00 COPM'],
+      ['Failed today', '567.00 COPM'],
+    ] as const)
+      assert.match(
+        shown,
+        new RegExp(`data-label="${heading}" class="number"><div><p><span class="amount">${sum}<`),
+      );
+    await db.sql('DELETE FROM daily_totals');
+  });
 
   it('an endpoint without deliveries has no list of them on its page of the support desk', async () => {
     const { bank } = await openGuarded(api);
@@ -321,18 +366,27 @@ describe('every page of the support desk', () => {
     await copy('transfers', first, [near], changes);
     await copy('transfers', first, [distant], { ...changes, tenant_id: idLiteral(far) });
     for (const [day, id, shown] of [
-      ['2026-11-18', near, '2026-11-18 18:00:00 UTC-05:00'],
-      ['2026-11-19', distant, '2026-11-19 13:00:00 UTC+14:00'],
+      ['2026-11-18', near, ['2026-11-18 18:00:00', 'UTC-05:00']],
+      ['2026-11-19', distant, ['2026-11-19 13:00:00', 'UTC+14:00']],
     ] as const) {
+      const [clock, offset] = shown;
       const printed = formatAmount({ raw: 2_500_000n, asset: 'COPM' });
       for (const amount of ['25,000.00', printed, '25000']) {
         const answer = await page(`/search?${new URLSearchParams({ day, amount }).toString()}`);
         assert.deepEqual(linked(answer, 'transfers'), [id], `${day} ${amount}`);
-        assert(answer.text.includes(printed) && answer.text.includes(shown), answer.text);
+        assert(answer.text.includes(printed), answer.text);
+        assert(answer.text.includes(`>Requested, ${offset}</th>`), answer.text);
+        assert(answer.text.includes(`>${clock}</time>`), answer.text);
       }
       const { text: own } = await page(`/transfers/${id}`);
-      assert(own.includes(shown) && !own.includes('UTC+00:00'), own);
+      assert(own.includes(shown.join(' ')) && !own.includes('UTC+00:00'), own);
     }
+    // The times of a column with several offsets have their own.
+    const { text: both } = await page(
+      `/search?${new URLSearchParams({ text: `${near.slice(0, 8)}` }).toString()}`,
+    );
+    for (const shown of ['2026-11-18 18:00:00 UTC-05:00', '2026-11-19 13:00:00 UTC+14:00'])
+      assert(both.includes(shown), both);
     assert.match((await page('/search')).text, /<input name="day" type="date"/);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ASSETS, formatAmount } from '../../src/core/amount.js';
 import { html } from '../../src/support/html.js';
-import { parsePrinted, parseUnits } from '../../src/support/units.js';
+import { parsePrinted, parseUnits } from '../../src/support/forms.js';
 
 describe('a template of HTML', () => {
   it('a template of HTML escapes every value except its own HTML', () => {

@@ -12,8 +12,9 @@ import { deactivateStaff, listStaff, setService } from '../../src/staff/people.j
 import { rowRefusal } from '../../src/staff/rules.js';
 import { findSession, listOpenSessions } from '../../src/staff/sessions.js';
 import { bindSubject, findBySubject, unbindSubject } from '../../src/staff/subjects.js';
-import type { DeskSettings } from '../../src/support/deps.js';
-import { sessionRoutes, waitingRoutes } from '../../src/support/routes.js';
+import type { DeskSettings } from '../../src/support/desk.js';
+import { waitingRoutes } from '../../src/support/routes.js';
+import { sessionRoutes } from '../../src/support/sign-in.js';
 import { CALLBACK_PATH, singleSignOnRoutes } from '../../src/support/single-sign-on/routes.js';
 import { createSite } from '../../src/support/site.js';
 import { createLogging } from '../../src/http/logging.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { html } from '../../src/support/html.js';
-import { totalsSection } from '../../src/support/pages/totals.js';
+import { totalsSection } from '../../src/support/pages/tenants.js';
 import { NO_TOTALS } from '../../src/support/reading/totals.js';
 
 describe('a chart of daily totals', () => {

@@ -1,11 +1,23 @@
+import { hash } from 'node:crypto';
+import { type AuditEntry, recordOnce, wasPerformed } from '../../access/audit-log.js';
+import { cleanText, MAX_REASON } from '../../core/checked-text.js';
+import { compareText } from '../../core/collections.js';
+import { ApiError, type Refusal } from '../../core/errors.js';
+import { UnknownKey } from '../../core/fingerprint.js';
 import { newId, parseUuid, type Uuid } from '../../core/ids.js';
-import type { StaffActionName, StaffIdentity } from '../../staff/rules.js';
-import type { Names } from '../reading/transfers.js';
-import { DeskError } from '../failures.js';
-import { isMarkOf, markOf } from '../forms.js';
-import type { Html } from '../html.js';
+import { isUnavailable } from '../../db/failures.js';
+import {
+  asksForCode,
+  STAFF_ACTIONS,
+  type StaffActionName,
+  type StaffIdentity,
+} from '../../staff/rules.js';
+import { verifyClaim } from '../../staff/verification.js';
+import { type DeskDeps, DeskError, type SignedInPerson } from '../desk.js';
+import { codeOf, isMarkOf, markOf } from '../forms.js';
+import type { Content, Html } from '../html.js';
 import { hiddenField } from '../pages/layout.js';
-import type { DeskDeps, SignedInPerson } from '../deps.js';
+import type { Names } from '../reading/transfers.js';
 
 interface ActionRequest {
   readonly by: StaffIdentity;
@@ -16,20 +28,23 @@ interface ActionRequest {
   readonly form: URLSearchParams;
 }
 
+/** A text, or one that depends on the resource. */
+type Text<Of extends readonly unknown[]> = string | ((...of: Of) => string);
+
+export function textOf<Of extends readonly unknown[]>(text: Text<Of>, ...of: Of): string {
+  return typeof text === 'string' ? text : text(...of);
+}
+
 export interface DeskAction<Resource> {
   readonly verb: string;
   readonly name: StaffActionName;
-  readonly label: string;
-  readonly explanation: string;
-  /** Words that replace those above for this resource. */
-  readonly wordsFor?: (
-    resource: Resource,
-  ) => Partial<Record<'label' | 'explanation', string>> | undefined;
+  readonly label: Text<[Resource]>;
+  readonly explanation: Text<[Resource]>;
   /** Sentences about what was done and comes next, for the resource as it is afterwards. */
-  readonly done: string | ((after: Resource, names: Names) => string);
+  readonly done: Text<[after: Resource, names: Names]>;
   /** Set if the action ends or abandons something. */
   readonly isStop?: true;
-  readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
+  readonly fields?: (resource: Resource, given: URLSearchParams | null) => Content;
   /** Whether the button is shown. The service decides when the action is performed. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
   /** Set if the service itself records refusals. */
@@ -78,4 +93,108 @@ export function actionIdOf(
       'This form does not belong to this page. Reload the page.',
     );
   return id;
+}
+
+/** Result of a form. If it is `unknown`, sending the same form again shows the result. */
+type ActionResult = { readonly outcome: 'done' } | FailedResult;
+export type FailedResult =
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
+  | { readonly outcome: 'unknown'; readonly fault: unknown };
+
+/** Actions in progress by id, so that a double click acts once. */
+const inProgress = new Map<string, Promise<ActionResult>>();
+
+/** A form that a person sent for an action on a resource. */
+interface Submission<Resource> {
+  readonly action: DeskAction<Resource>;
+  readonly resource: Resource;
+  readonly subject: ActionSubject;
+  readonly person: SignedInPerson;
+  readonly form: URLSearchParams;
+}
+
+/** Performs the action of a form once, and records a refusal. Throws `DeskError`. */
+export function perform<Resource>(
+  deps: DeskDeps,
+  submission: Submission<Resource>,
+): Promise<ActionResult> {
+  const { action, subject, person, form } = submission;
+  const actId = actionIdOf(form, person, action.verb, subject.id);
+  const known = inProgress.get(actId);
+  if (known !== undefined) return known;
+  const running = performOnce(deps, submission, actId).finally(() => inProgress.delete(actId));
+  inProgress.set(actId, running);
+  return running;
+}
+
+async function performOnce<Resource>(
+  deps: DeskDeps,
+  submission: Submission<Resource>,
+  actId: Uuid,
+): Promise<ActionResult> {
+  const { action, resource, subject, person, form } = submission;
+  const { identity: by } = person;
+  const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
+  if (!('clean' in cleaned)) return { outcome: 'refused', refusal: NO_REASON };
+  try {
+    const refusal = await codeRefusal(deps, submission, actId);
+    if (refusal !== null) return { outcome: 'refused', refusal };
+    if (await wasPerformed(deps.database.current, actId)) return { outcome: 'done' };
+    await action.run(deps, resource, { by, reason: cleaned.clean, actId, form });
+    return { outcome: 'done' };
+  } catch (failure) {
+    // A fault of the service may have occurred before or after the action.
+    if (!(failure instanceof ApiError)) {
+      const isAway = isUnavailable(failure) || failure instanceof UnknownKey;
+      return { outcome: 'unknown', fault: isAway ? null : failure };
+    }
+    if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
+    const details = { refused: failure.message };
+    if (action.recordsRefusals !== true)
+      await recordOnce(deps, actId, by, { ...refusedAction(action.name, subject), details });
+    return { outcome: 'refused', refusal: failure.refusal };
+  }
+}
+
+const NO_REASON: Refusal = {
+  code: 'invalid_field',
+  message: `a reason of 1 to ${MAX_REASON} characters is needed, in one line`,
+};
+
+/** Uses up the code, if one is required. Records and returns the refusal of a wrong code. */
+async function codeRefusal<Resource>(
+  deps: DeskDeps,
+  { action: { name }, subject, person: { identity }, form }: Submission<Resource>,
+  actId: Uuid,
+): Promise<Refusal | null> {
+  if (!asksForCode(name, 'support')) return null;
+  const rule = STAFF_ACTIONS[name];
+  const verified = await verifyClaim(deps, {
+    name: identity.name,
+    code: codeOf(form),
+    channel: 'support',
+    right: rule.right,
+    twoPeople: 'twoPeople' in rule,
+    receivedAt: deps.clock(),
+    purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
+    refusalEntry: refusedAction(name, subject),
+  });
+  if ('refusal' in verified) return verified.refusal;
+  if (verified.identity.id !== identity.id)
+    throw new Error('the code belongs to another person than the session');
+  return null;
+}
+
+/** Returns a hash of the form. A code is valid for one content only. */
+function contentOf(form: URLSearchParams): string {
+  const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
+  fields.sort(([one], [other]) => compareText(one, other));
+  return hash('sha256', JSON.stringify(fields), 'hex');
+}
+
+function refusedAction(
+  name: StaffActionName,
+  { id: subjectId, tenantId, subjectType }: ActionSubject,
+): AuditEntry {
+  return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
 }

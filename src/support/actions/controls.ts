@@ -10,8 +10,8 @@ import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { type Operation, pause, resume, retryNow } from '../../webhooks/staff-actions.js';
-import type { DeskDeps } from '../deps.js';
-import { endText, moneyText } from '../reading/payouts.js';
+import type { DeskDeps } from '../desk.js';
+import { endText, moneyText, sentence } from '../reading/payouts.js';
 import type { Names } from '../reading/transfers.js';
 import type { DeskAction } from './action.js';
 
@@ -58,7 +58,7 @@ function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names):
   if (['rejected', 'canceled', 'failed', 'returned'].includes(status))
     return `Approved, but then ${endText(status, endText(rejectionCode, rejectionReason))}. ${back}`;
   if (!('holderName' in row))
-    return `Approved. ${sum} moved to ${names.account(row.destinationAccountId)}.`;
+    return sentence(`Approved. ${sum} moved to ${names.account(row.destinationAccountId)}`);
   const paid = moneyText(row, source);
   return `Approved. ${paid ?? `${sum} goes to ${row.holderName}, and its rail reports when it is paid.`}`;
 }
@@ -73,11 +73,10 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
     verb: action,
     name: `${noun}.${action}` as const,
     label: APPROVAL_WORDS[action][0] + (action === 'cancel' ? ` the ${noun}` : ''),
-    explanation: APPROVAL_WORDS[action][1],
+    explanation: (shown) =>
+      action === 'approve' ? approvalText(rowOf(shown)) : APPROVAL_WORDS[action][1],
     done: (after, names) => doneText(action, rowOf(after), names),
-    ...(action === 'approve'
-      ? { wordsFor: (shown) => ({ explanation: approvalText(rowOf(shown)) }) }
-      : { isStop: true as const }),
+    ...(action !== 'approve' && { isStop: true as const }),
     isOpen: (shown) => {
       const { status } = rowOf(shown);
       return status === 'pending_approval' || (action === 'cancel' && status === 'approved');

@@ -1,16 +1,16 @@
-import { type Asset, formatAmount } from '../../core/amount.js';
+import { formatAmount } from '../../core/amount.js';
 import type { PayoutRailEvent } from '../../db/entities/payouts.js';
 import { type Content, html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
-import type { History } from '../reading/timeline.js';
 import { endText } from '../reading/payouts.js';
+import type { History } from '../reading/timeline.js';
 import {
   type Fact,
   idText,
   link,
-  money,
   pathOf,
   section,
+  sumFact,
   table,
   tableSection,
   tag,
@@ -23,22 +23,20 @@ export function historySections(history: History, timeZone: string): Content {
 
 function moneySection({ entries, hold, nameOf }: History, timeZone: string): Content {
   if (entries.length === 0 && hold === undefined) return '';
-  const of = (raw: bigint, asset: Asset): string => formatAmount({ raw, asset });
   const rows = entries.map((entry): readonly Fact[] => [
     ['Account', link('accounts', entry.accountId, nameOf(entry.accountId))],
     ['Entry', endText(entry.kind)],
-    ['Amount', money(entry.raw, entry.asset)],
-    ['Balance after', money(entry.totalAfter, entry.asset)],
+    sumFact('Amount', entry.raw, entry.asset),
+    sumFact('Balance after', entry.totalAfter, entry.asset),
     ['Time', time(entry.createdAt, timeZone)],
     ['Transaction', idText(entry.transactionId)],
   ]);
   const held =
-    hold === undefined
-      ? ''
-      : html`<p>
-          Hold: ${of(hold.raw, hold.asset)} placed ${time(hold.createdAt, timeZone)}, of which
-          ${of(hold.remaining, hold.asset)} is still held.
-        </p>`;
+    hold &&
+    html`<p>
+      Hold: ${formatAmount(hold)} placed ${time(hold.createdAt, timeZone)}, of which
+      ${formatAmount({ raw: hold.remaining, asset: hold.asset })} is still held.
+    </p>`;
   return section('money', 'Money', [held, rows.length > 0 && table('Entries', rows)]);
 }
 
@@ -74,7 +72,7 @@ export function attemptTable(
       ['Attempt', `${index + 1}`],
       ['Result', status ?? endText(failure) ?? 'no answer'],
       ['Time', time(at, timeZone)],
-      ['Duration', `${durationMs} ms`],
+      ['Duration', `${durationMs} ms`, 'number'],
       ['Response', [message ?? '', ' ', (response ?? '').slice(0, MAX_RESPONSE)]],
     ],
   );

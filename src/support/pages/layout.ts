@@ -1,11 +1,12 @@
 import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
-import { type Instant, localTime, toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/collections.js';
+import { localTime } from '../../core/calendar.js';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
 import type { StaffValue } from '../../http/resource.js';
-import { formToken, TOKEN_FIELD } from '../forms.js';
-import { type Content, html, type Html } from '../html.js';
-import type { SignedInPerson } from '../deps.js';
 import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
+import type { SignedInPerson } from '../desk.js';
+import { formToken, TOKEN_FIELD } from '../forms.js';
+import { type Attributes, type Content, element, html, type Html } from '../html.js';
 
 export interface Page {
   readonly title: string;
@@ -71,29 +72,48 @@ export function tokenField(secret: string): Html {
 }
 
 export function hiddenField(name: string, value: string): Html {
-  return html`<input type="hidden" name="${name}" value="${value}" />`;
+  return element('input', { type: 'hidden', name, value });
+}
+
+type Choices = readonly (readonly [value: string, text: string])[];
+
+/** Shows a labelled input, or a select if there are choices, of which `value` is selected. */
+export function field(
+  label: string,
+  attributes: Attributes,
+  { hint, choices }: { readonly hint?: string; readonly choices?: Choices } = {},
+): Html {
+  const { value: chosen, ...others } = attributes;
+  const control =
+    choices === undefined
+      ? element('input', attributes)
+      : element(
+          'select',
+          others,
+          choices.map(([value, text]) =>
+            element('option', { value, selected: value === chosen }, text),
+          ),
+        );
+  return html`<label
+    >${label}${hint !== undefined && html`<span class="hint">${hint}</span>`}${control}</label
+  >`;
+}
+
+/** Shows the field for a code, which may be typed with a space. */
+export function codeField(hint: string): Html {
+  const attributes = { name: 'code', required: true, autocomplete: 'one-time-code' };
+  const digits = { inputmode: 'numeric', pattern: '[0-9 ]{6,7}', maxlength: 7 };
+  return field('Code', { ...attributes, ...digits, title: 'Six digits' }, { hint });
 }
 
 export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
   // Screen readers announce role `alert` at once.
-  return kind === 'good'
-    ? html`<div class="notice good" role="status">${content}</div>`
-    : html`<div class="notice ${kind}" role="alert">${content}</div>`;
+  const role = kind === 'good' ? 'status' : 'alert';
+  return html`<div class="notice ${kind}" role="${role}">${content}</div>`;
 }
 
-/** Returns the options of a `<select>`, with `chosen` selected. */
-export function options(
-  offered: readonly (readonly [value: string, text: string])[],
-  chosen: string | null,
-): Content {
-  return offered.map(([value, text]) =>
-    value === chosen
-      ? html`<option value="${value}" selected>${text}</option>`
-      : html`<option value="${value}">${text}</option>`,
-  );
-}
-
-export type Fact = readonly [label: string, value: Content];
+/** A label with its value. Numbers are aligned to the right in tables. */
+export type Fact = readonly [label: string, value: Content, kind?: 'number'];
 
 /** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {
@@ -118,19 +138,32 @@ export function publicFacts(fields: Readonly<Record<string, StaffValue>>): reado
   ]);
 }
 
-/** Shows a time in its tenant's time zone. Returns null for null. */
-export function time(at: Instant | null, timeZone: string): Html | null {
-  return at === null
-    ? null
-    : html`<time datetime="${toRfc3339(at)}">${localTime(at, timeZone)}</time>`;
+/** A time with its offset from UTC, and without it for columns whose heading has the offset. */
+type Time = Html & { readonly offset: string; readonly short: Html };
+
+/** Shows a time in its tenant's time zone, after a text. Returns null for null. */
+export function time(at: Instant | null, timeZone: string, text: Content = null): Time | null {
+  if (at === null) return null;
+  const [day = '', clock = '', offset = ''] = localTime(at, timeZone).split(' ');
+  const shown = (shownTime: string): Html => {
+    const own = html`<time datetime="${toRfc3339(at)}">${shownTime}</time>`;
+    return text === null
+      ? own
+      : html`<span class="due">${text}</span> <span class="soft">${own}</span>`;
+  };
+  return Object.assign(shown(`${day} ${clock} ${offset}`), {
+    offset,
+    short: shown(`${day} ${clock}`),
+  });
 }
 
-export function amount(of: Amount): Html {
-  return html`<strong class="amount">${formatAmount(of)}</strong>`;
+export function money(amount: Amount): Html {
+  return html`<span class="amount">${formatAmount(amount)}</span>`;
 }
 
-export function money(raw: bigint, asset: Asset): Html {
-  return html`<span class="amount">${formatAmount({ raw, asset })}</span>`;
+/** Returns a cell with an amount. */
+export function sumFact(label: string, raw: bigint, asset: Asset): Fact {
+  return [label, money({ raw, asset }), 'number'];
 }
 
 const UNITS = [
@@ -145,11 +178,6 @@ export function distance(one: Instant, other: Instant): string {
   const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? ['s', 1_000];
   const count = Math.floor(ms / size);
   return unit === 'day' ? counted(count, unit) : `${count} ${unit}`;
-}
-
-/** Shows what happens or happened, such as "Expires in 12 min", with its time. */
-export function dated(text: string, at: Instant, timeZone: string): Html {
-  return html`<span class="due">${text}</span> <span class="soft">${time(at, timeZone)}</span>`;
 }
 
 /** Shows an id. The script adds a button that copies it. */
@@ -175,33 +203,49 @@ export function tag(status: string): Html {
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
 }
 
-/** Shows rows with the same columns. The first cell of a row is its heading. */
-export function table(label: string, rows: readonly (readonly Fact[])[]): Html {
-  const headings = (rows[0] ?? []).map(([heading]) => html`<th scope="col">${heading}</th>`);
-  const lines = rows.map(([first, ...cells]) => {
-    const rest = cells.map(([heading, value]) =>
-      isEmpty(value)
-        ? html`<td class="none"></td>`
-        : html`<td data-label="${heading}"><div>${value}</div></td>`,
-    );
-    return html`<tr>
-      <th scope="row">${first?.[1]}</th>
-      ${rest}
-    </tr>`;
+type Row = readonly Fact[];
+
+/** Shows rows with the same columns, without empty ones. The first cell of a row is its heading. */
+export function table(caption: string, all: readonly Row[]): Html {
+  const isUsed = (index: number): boolean => all.some((row) => !isEmpty(row[index]?.[1]));
+  const used = (all[0] ?? []).map((_, index) => index === 0 || isUsed(index));
+  const rows = all.map((row) => row.filter((_, index) => used[index]));
+  const columns = (rows[0] ?? []).map(([heading, , kind], index) => {
+    const offset = commonOffset(rows.map((row) => row[index]?.[1]));
+    return { label: offset === null ? heading : `${heading}, ${offset}`, offset, kind };
   });
+  const cellOf = ([, value, kind]: Fact, index: number): Html => {
+    const shown = isTime(value) && columns[index]?.offset ? value.short : value;
+    if (index === 0) return element('th', { scope: 'row', class: kind }, shown);
+    if (isEmpty(value)) return element('td', { class: 'none' });
+    const label = columns[index]?.label;
+    return element('td', { 'data-label': label, class: kind }, html`<div>${shown}</div>`);
+  };
+  const headingOf = ({ label, kind }: (typeof columns)[number]): Html =>
+    element('th', { scope: 'col', class: kind }, label);
   return html`<table>
     <caption class="hidden">
-      ${label}
+      ${caption}
     </caption>
     <thead>
       <tr>
-        ${headings}
+        ${columns.map(headingOf)}
       </tr>
     </thead>
     <tbody>
-      ${lines}
+      ${rows.map((row) => element('tr', {}, row.map(cellOf)))}
     </tbody>
   </table>`;
+}
+
+function isTime(value: Content): value is Time {
+  return typeof value === 'object' && value !== null && 'offset' in value;
+}
+
+/** Returns the offset from UTC of all times in a column. Null if there is none, or several. */
+function commonOffset(values: readonly Content[]): string | null {
+  const offsets = new Set(values.flatMap((value) => (isTime(value) ? value.offset : [])));
+  return offsets.size === 1 ? ([...offsets][0] ?? null) : null;
 }
 
 export function section(id: string, heading: string, content: Content): Html {
@@ -212,13 +256,8 @@ export function section(id: string, heading: string, content: Content): Html {
 }
 
 /** Shows rows in a section with a table, or nothing without rows. */
-export function tableSection(
-  id: string,
-  heading: string,
-  rows: readonly (readonly Fact[])[],
-  label = heading,
-): Content {
-  return rows.length > 0 && section(id, heading, table(label, rows));
+export function tableSection(id: string, heading: string, rows: readonly Row[]): Content {
+  return rows.length > 0 && section(id, heading, table(heading, rows));
 }
 
 /** Links with their text and address to the pages before and after, as far as there are any. */
@@ -232,16 +271,16 @@ export function pageLinks(
   </nav>`;
 }
 
-export function link(path: ResourcePath, id: string, text: string): Html {
-  return html`<a href="${pathOf(path, id)}">${text}</a>`;
-}
-
 export type ResourcePath =
   'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts' | 'tenants';
 
+export function link(path: ResourcePath, id: string, content: Content): Html {
+  return html`<a href="${pathOf(path, id)}">${content}</a>`;
+}
+
 /** Returns the fact that names a resource's tenant. */
 export function tenantFact(id: string, name: string): Fact {
-  return ['Tenant', html`<a class="plain" href="${pathOf('tenants', id)}">${name}</a>`];
+  return ['Tenant', link('tenants', id, name)];
 }
 
 export function pathOf(path: ResourcePath, id: string): string {

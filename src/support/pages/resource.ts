@@ -1,17 +1,25 @@
 import { ERRORS } from '../../core/error-table.js';
 import { actionRefusal, asksForCode } from '../../staff/rules.js';
-import { actionField, type DeskAction } from '../actions/action.js';
-import type { FailedResult } from '../actions/perform.js';
-import type { SignedInPerson } from '../deps.js';
-import { html, type Html } from '../html.js';
-import { readHistory, readStaffActions, type TimelineLine } from '../reading/timeline.js';
-import { nextWaiting } from '../reading/waiting.js';
-import type { ResourceKind } from '../resources/resource-kind.js';
+import { actionField, type DeskAction, type FailedResult, textOf } from '../actions/action.js';
+import type { SignedInPerson } from '../desk.js';
+import { element, html, type Html } from '../html.js';
+import { readHistory, type TimelineLine } from '../reading/timeline.js';
+import { LISTS, nextWaiting } from '../reading/waiting.js';
+import { contextOf, listSections, type ResourceKind } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
 import { historySections } from './history.js';
-import { facts, idText, notice, type Page, pathOf, section, time, tokenField } from './layout.js';
-import { contextOf, listSections } from './lists.js';
-import { WORDS } from './waiting.js';
+import {
+  codeField,
+  facts,
+  field,
+  idText,
+  notice,
+  type Page,
+  pathOf,
+  section,
+  time,
+  tokenField,
+} from './layout.js';
 
 /** A form that was refused, or whose result is unknown, with the text of the refusal. */
 export interface FailedAction {
@@ -44,20 +52,20 @@ export async function resourcePage<Resource>(
   ]);
   const { status, list, workflowId = null } = described;
   const [history, next] = await Promise.all([
-    described.history && readHistory(reader, { id, tenantId, timeZone, ...described.history }),
+    readHistory(reader, { id, tenantId }, timeZone, described.history),
     list === undefined ? null : nextWaiting(reader, list, id),
   ]);
-  const timeline = history?.timeline ?? (await readStaffActions(reader, id, timeZone));
+  const { timeline } = history;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
-    list !== undefined && html`<a href="/waiting/${list}">${WORDS[list].title}</a>`,
+    list !== undefined && html`<a href="/waiting/${list}">${LISTS[list].title}</a>`,
     workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
     next !== null &&
       html`<a rel="next" href="${pathOf(kind.name, next)}">Next one that needs attention</a>`,
   ].filter((link) => link);
   const failed = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
-  const done = typeof performed === 'function' ? performed(resource, context.names) : performed;
+  const done = performed && textOf(performed, resource, context.names);
   const forms = actionForms(stage, failed);
   const content = html`${done !== null && notice('good', done)}${failed && resultNotice(failed)}
     <div class="columns">
@@ -70,7 +78,7 @@ export async function resourcePage<Resource>(
         ${timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone))}
       </div>
     </div>
-    ${described.before}${lists}${history && historySections(history, timeZone)}${described.after}`;
+    ${described.before}${lists}${historySections(history, timeZone)}${described.after}`;
   return {
     ...{ title: kind.titleOf(resource), beside: status, content },
     status: failed ? statusOf(failed) : 200,
@@ -104,7 +112,7 @@ export function unknownPage<Resource>(
 ): Page {
   const content = html`${resultNotice(failed)}${actionForm(stage, action, failed)}
     <p><a href="${pathOfStage(stage)}">Back to the page</a></p>`;
-  return { title: action.label, content, status: statusOf(failed) };
+  return { title: textOf(action.label, stage.resource), content, status: statusOf(failed) };
 }
 
 function resultNotice({ result }: FailedAction): Html {
@@ -134,53 +142,33 @@ function actionForm<Resource>(
   const { kind, resource, person } = stage;
   const given = failed?.form ?? null;
   const repeated = failed?.result.outcome === 'unknown' ? failed.form : null;
-  const field = actionField(person, action.verb, kind.rowOf(resource).id, repeated);
-  const code =
-    asksForCode(action.name, 'support') &&
-    html`<label
-      >Code<span class="hint">The six digits from your authenticator. Each code works once</span>
-      <input
-        name="code"
-        required
-        inputmode="numeric"
-        autocomplete="one-time-code"
-        pattern="[0-9 ]{6,7}"
-        maxlength="7"
-        title="Six digits"
-    /></label>`;
-  const { label, explanation } = { ...action, ...action.wordsFor?.(resource) };
+  const mark = actionField(person, action.verb, kind.rowOf(resource).id, repeated);
+  const label = textOf(action.label, resource);
+  const reason = { name: 'reason', required: true, maxlength: 140, value: given?.get('reason') };
   const form = html`<summary>${label}</summary>
-    <p class="soft">${explanation}</p>
+    <p class="soft">${textOf(action.explanation, resource)}</p>
     <form class="stacked" method="post" action="${pathOfStage(stage)}/${action.verb}">
-      ${tokenField(person.secret)}${field} ${action.fields?.(resource, given)}
-      <label
-        >Reason<span class="hint"
-          >Up to 140 characters, stored with your name. Do not write customers' names or
-          numbers</span
-        >
-        <input name="reason" required maxlength="140" value="${given?.get('reason') ?? ''}"
-      /></label>
-      ${code}
+      ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)}
+      ${field('Reason', reason, { hint: REASON_HINT })}
+      ${asksForCode(action.name, 'support') && codeField(CODE_HINT)}
       <div><button class="${action.isStop === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
   // The key that opens the form.
   const key = action.verb === 'approve' || action.verb === 'apply' ? 'a' : '';
-  return failed === null
-    ? html`<details data-key="${key}">${form}</details>`
-    : html`<details data-key="${key}" open>${form}</details>`;
+  return element('details', { 'data-key': key, open: failed !== null }, form);
 }
+
+const REASON_HINT =
+  "Up to 140 characters, stored with your name. Do not write customers' names or numbers";
+const CODE_HINT = 'The six digits from your authenticator. Each code works once';
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   const lines = timeline.map(({ at, what, by, details }) => {
     const items = details.map((detail) => html`<li>${detail}</li>`);
+    const list = element('ul', { class: 'plain soft' }, items);
     return html`<li>
       <strong>${what}</strong>${by !== null && html`, by ${by}`} ${time(at, timeZone)}
-      ${
-        items.length > 0 &&
-        html`<ul class="plain soft">
-          ${items}
-        </ul>`
-      }
+      ${items.length > 0 && list}
     </li>`;
   });
   return html`<ol class="story">

@@ -1,32 +1,22 @@
-import { formatAmount } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
-import { counted } from '../../core/collections.js';
-import type { Instant } from '../../core/instant.js';
 import { displayName } from '../../accounts/recipients.js';
 import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
 import { isPaused, pendingRows } from '../../batches/rules.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
-import { DIRECTIONS } from '../actions/adjustments.js';
+import { DIRECTIONS } from '../actions/proposals.js';
 import { type Content, html, type Html } from '../html.js';
-import { type Names, namesOf } from '../reading/transfers.js';
 import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
-import {
-  dated,
-  distance,
-  type Fact,
-  pathOf,
-  type ResourcePath,
-  table,
-  tag,
-  tenantFact,
-  time,
-} from './layout.js';
+import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
+import { type Names, namesOf } from '../reading/transfers.js';
+import { distance, type Fact, link, money, table, tag, tenantFact, time } from './layout.js';
 
 /** Tables of resources. The first column links to the resource. */
 
@@ -36,7 +26,10 @@ interface Context extends Names {
   hasSupport(id: Uuid): boolean;
   /** Returns the resolutions that are proposed for a payout. */
   proposals(id: Uuid): readonly string[];
+  readonly totals: readonly TenantTotals[];
 }
+
+export const NONE = html`<p class="card">There are none here.</p>`;
 
 /** Characters of a shortened id. They contain its time, which distinguishes nearly all ids. */
 const SHORT_ID = 13;
@@ -54,18 +47,18 @@ export async function tableOf<K extends keyof Rows>(
   const all: readonly Rows[keyof Rows][] = rows;
   const ids = all.map(({ id }) => id);
   const owned = all.flatMap((row) => ('tenantId' in row ? [row] : []));
-  const hasApprovals = (kind === 'transfers' || kind === 'payouts') && ids.length > 0;
-  const [names, given, proposed] = await Promise.all([
+  const hasApprovals = kind === 'transfers' || kind === 'payouts';
+  const [names, given, proposed, totals] = await Promise.all([
     namesOf(reader, owned),
     hasApprovals ? reader.select(approvals, { resourceId: ids, approver: SUPPORT }) : [],
-    hasApprovals && kind === 'payouts'
+    kind === 'payouts'
       ? reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' })
       : [],
+    kind === 'tenants' ? readTotals(reader, ids, now) : [],
   ]);
   const supported = new Set(given.map(({ resourceId }) => resourceId));
   const context: Context = {
-    ...names,
-    now,
+    ...{ ...names, now, totals },
     hasSupport: (id) => supported.has(id),
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
@@ -83,40 +76,35 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     operationRow('transfers', transfer, context, context.account(transfer.destinationAccountId)),
   payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
   batches(batch, context) {
-    const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
+    const { id, asset, totalRaw: raw, createdAt, tenantId, description } = batch;
     return [
-      ['Batch', plainLink('batches', id, batchTitle(batch))],
-      ['Total', asset !== null && formatAmount({ raw, asset })],
+      ['Batch', link('batches', id, batchTitle(batch))],
+      ['Total', asset !== null && money({ raw, asset }), 'number'],
       ['From', context.account(batch.sourceAccountId)],
-      ['Description', batch.description && plainLink('batches', id, batch.description)],
-      ['Status', batchStatus(batch)],
-      ['Rows', batch.status === 'executing' && paymentsText(batch)],
+      ['Description', description !== null && link('batches', id, description)],
+      ['Status', [batchStatus(batch), html`<div>${progressText(batch)}</div>`]],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Requested by', context.person(batch.createdBy)],
-      ['Time', agoText('Uploaded', createdAt, context, tenantId)],
+      ['Uploaded', ago(createdAt, context, tenantId)],
     ];
   },
   endpoints(endpoint, context) {
     const { failingSince, lastSuccessAt, tenantId } = endpoint;
-    const { now } = context;
     const zone = context.timeZone(tenantId);
+    const failing = failingSince && `Failing for ${distance(failingSince, context.now)}`;
     return [
-      ['Address', plainLink('endpoints', endpoint.id, endpoint.url)],
+      ['Address', link('endpoints', endpoint.id, endpoint.url)],
       ['Status', endpointStatus(endpoint)],
       ['Disabled', endText(endpoint.disabledReason)],
       tenantFact(tenantId, context.tenant(tenantId)),
-      [
-        'Time',
-        failingSince !== null &&
-          dated(`Failing for ${distance(failingSince, now)}`, failingSince, zone),
-      ],
+      ['Failing since', time(failingSince, zone, failing)],
       ['Last success', time(lastSuccessAt, zone) ?? 'none'],
     ];
   },
   adjustments(adjustment, context) {
     const { id, tenantId, createdAt } = adjustment;
     return [
-      ['Amount', plainLink('adjustments', id, formatAmount(adjustment), 'amount')],
+      ['Amount', link('adjustments', id, money(adjustment)), 'number'],
       ['Direction', DIRECTIONS[adjustment.direction]],
       ['Account', context.account(adjustment.accountId)],
       ['Reason', adjustment.reason],
@@ -124,26 +112,31 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Status', tag(adjustment.status)],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Proposed by', adjustment.proposedBy],
-      ['Time', agoText('Proposed', createdAt, context, tenantId)],
+      ['Proposed', ago(createdAt, context, tenantId)],
     ];
   },
   accounts: ({ id, type, name, alias, status, tenantId }, context) => [
-    ['Account', plainLink('accounts', id, displayName(type, name))],
+    ['Account', link('accounts', id, displayName(type, name))],
     ['Alias', alias],
     ['Type', type],
     ['Status', tag(status)],
     tenantFact(tenantId, context.tenant(tenantId)),
   ],
-  tenants: ({ id, name, network, timeZone }) => [
-    ['Tenant', plainLink('tenants', id, name)],
-    ['Network', network],
-    ['Time zone', timeZone],
-  ],
+  tenants({ id, name, network, timeZone }, { totals }) {
+    const own = totals.filter(({ tenant }) => tenant.id === id);
+    const sums = (what: 'moved' | 'pending' | 'failed'): Content =>
+      own.length > 0 &&
+      own.map(({ asset, days }) => html`<p>${money({ raw: todayOf(days)[what], asset })}</p>`);
+    return [
+      ['Tenant', link('tenants', id, name)],
+      ['Network', network],
+      ['Time zone', timeZone],
+      ['Moved today', sums('moved'), 'number'],
+      ['Pending', sums('pending'), 'number'],
+      ['Failed today', sums('failed'), 'number'],
+    ];
+  },
 };
-
-function plainLink(path: ResourcePath, id: string, text: string, kind = 'plain'): Html {
-  return html`<a class="${kind}" href="${pathOf(path, id)}">${text}</a>`;
-}
 
 function operationRow(
   path: 'transfers' | 'payouts',
@@ -151,20 +144,16 @@ function operationRow(
   context: Context,
   to: string,
 ): readonly Fact[] {
-  const { id, tenantId } = operation;
+  const { id, tenantId, description, createdAt } = operation;
   return [
-    ['Amount', plainLink(path, id, formatAmount(operation), 'amount')],
+    ['Amount', link(path, id, money(operation)), 'number'],
     ['From', context.account(operation.sourceAccountId)],
     ['To', to],
-    ['Description', operation.description && plainLink(path, id, operation.description)],
+    ['Description', description !== null && link(path, id, description)],
     ['Status', [tag(operation.status), html`<div>${needs(operation, context)}</div>`]],
     ['Due', urgency(operation, context)],
     tenantFact(tenantId, context.tenant(tenantId)),
-    [
-      'Requested',
-      html`<span class="due">${context.person(operation.createdBy)}</span>
-        <span class="soft">${time(operation.createdAt, context.timeZone(tenantId))}</span>`,
-    ],
+    ['Requested', time(createdAt, context.timeZone(tenantId), context.person(operation.createdBy))],
   ];
 }
 
@@ -181,20 +170,22 @@ function needs(operation: Transfer | Payout, context: Context): Content {
   return `${counted(waiting.required - waiting.received, 'more approval')}: ${by}`;
 }
 
-/** Shows when the operation expires, or how long it has been stuck. Returns null otherwise. */
+/** Shows when the operation expires, or how long it has been at the rail or stuck. */
 function urgency(operation: Transfer | Payout, context: Context): Content {
-  const { status, approvalExpiresAt, tenantId } = operation;
-  const { now } = context;
-  const zone = context.timeZone(tenantId);
+  const { status, approvalExpiresAt: expiresAt, tenantId } = operation;
+  const shown = (text: string, at: Instant): Content =>
+    time(at, context.timeZone(tenantId), `${text} ${distance(at, context.now)}`);
   if ('stuckSince' in operation && operation.stuckSince !== null)
-    return dated(`Stuck for ${distance(operation.stuckSince, now)}`, operation.stuckSince, zone);
-  if (status === 'pending_approval' && approvalExpiresAt !== null && approvalExpiresAt > now)
-    return dated(`Expires in ${distance(approvalExpiresAt, now)}`, approvalExpiresAt, zone);
-  return null;
+    return shown('Stuck for', operation.stuckSince);
+  if ('submittedAt' in operation && operation.submittedAt !== null && status === 'in_progress')
+    return shown('At the rail for', operation.submittedAt);
+  return status === 'pending_approval' && expiresAt !== null && expiresAt > context.now
+    ? shown('Expires in', expiresAt)
+    : null;
 }
 
-function agoText(what: string, at: Instant, { now, timeZone }: Context, tenantId: Uuid): Html {
-  return dated(`${what} ${distance(at, now)} ago`, at, timeZone(tenantId));
+function ago(at: Instant, { now, timeZone }: Context, tenantId: Uuid): Content {
+  return time(at, timeZone(tenantId), `${distance(at, now)} ago`);
 }
 
 /** Describes a payout's destination with only the end of the account number. */
@@ -204,6 +195,13 @@ export function bankAccountText(payout: Payout): string {
 
 export function paymentsText(batch: BonusBatch): string {
   return `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to be paid`;
+}
+
+function progressText(batch: BonusBatch): string | null {
+  if (batch.status === 'executing') return paymentsText(batch);
+  return batch.status === 'rejected'
+    ? (endText(batch.rejectionCode) ?? 'the file has problems')
+    : null;
 }
 
 export function batchTitle({ status, rowCount }: BonusBatch): string {

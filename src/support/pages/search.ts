@@ -1,9 +1,19 @@
-import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
+import {
+  type Asset,
+  ASSETS,
+  EXAMPLE_ASSET,
+  formatAmount,
+  isAsset,
+  LISTED_ASSETS,
+  MAX_RAW,
+} from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
-import { type Instant, maxInstant, parseRfc3339, toRfc3339 } from '../../core/instant.js';
+import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
+import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import {
+  type AmountRange,
   findMadeAfter,
   findMadeWithin,
   RECENT_DAYS,
@@ -11,8 +21,7 @@ import {
   windowsOf,
 } from '../reading/operation-search.js';
 import { countFound, findByText, madeAt, MAX_FOUND, type SearchResult } from '../reading/search.js';
-import { amountsBeginning } from '../units.js';
-import { notice, options, type Page, section, time } from './layout.js';
+import { field, notice, type Page, section, time } from './layout.js';
 import { tableOf } from './rows.js';
 
 /** Example of an amount as the desk prints it. */
@@ -26,7 +35,7 @@ interface SearchQuery {
   readonly asset: string;
   /** Day such as `2026-11-22`, in the time zone of each tenant. */
   readonly day: string;
-  /** Time in RFC 3339 at which an interrupted search of the day continues. */
+  /** Id of the operation from which an interrupted search continues. */
   readonly from: string;
 }
 
@@ -34,44 +43,34 @@ const MAX_TEXT = 255;
 
 export async function searchPage(reader: Reader, now: Instant, query: SearchQuery): Promise<Page> {
   const isAsked = query.text !== '' || query.day !== '' || query.amount !== '';
-  const content = html`${searchForm(query)}${isAsked ? await answer(reader, now, query) : ''}`;
+  const content = html`${searchForm(query)}${isAsked ? await answer(reader, now, query) : HELP}`;
   return { title: 'Search', content };
 }
 
 function searchForm({ text, amount, asset, day }: SearchQuery): Html {
-  return html`<form class="stacked card" method="get" action="/search">
-    <label
-      >Id, name, alias, phone, reference, idempotency key or amount<span class="hint"
-        >The beginning of an id, name or reference is enough. Operations of the day are also found
-        by any part of their description, their bank account's holder or their rail's reference.
-        With an amount or a day, only what matches both is shown. The id of a request
-        (Svc-Request-Id) finds what it created</span
-      >
-      <input
-        name="text"
-        type="search"
-        value="${text}"
-        maxlength="${MAX_TEXT}"
-        autocapitalize="none"
-        spellcheck="false"
-    /></label>
-    <label
-      >Day<span class="hint"
-        >In the tenant's time zone. Without a day, the last ${RECENT_DAYS} days are searched</span
-      ><input name="day" type="date" value="${day}"
-    /></label>
-    <label
-      >Amount<span class="hint">Such as 1,500.00 or ${PRINTED}. The decimals may be left out</span
-      ><input name="amount" value="${amount}" maxlength="32"
-    /></label>
-    <label
-      >Asset<select name="asset">
-        ${options([['', 'Any'], ...ASSETS.map((one) => [one, one] as const)], asset)}
-      </select></label
-    >
-    <div><button>Search</button></div>
+  const search = { type: 'search', maxlength: MAX_TEXT, autocapitalize: 'none' };
+  const assets = [['', 'Any'], ...ASSETS.map((one) => [one, one] as const)] as const;
+  return html`<form class="filter" method="get" action="/search">
+    ${field('Id, name, alias, phone, reference, idempotency key or amount', {
+      ...{ name: 'text', value: text, ...search, spellcheck: 'false' },
+    })}
+    ${field('Day', { name: 'day', type: 'date', value: day })}
+    ${field('Amount', { name: 'amount', value: amount, maxlength: 32, placeholder: PRINTED })}
+    ${field('Asset', { name: 'asset', value: asset }, { choices: assets })}
+    <button>Search</button>
   </form>`;
 }
+
+const HELP = html`<p class="soft">
+    The beginning of an id, name or reference is enough. Operations of the day are also found by any
+    part of their description, their bank account's holder or their rail's reference. With an amount
+    or a day, only what matches both is shown. The id of a request (Svc-Request-Id) finds what it
+    created.
+  </p>
+  <p class="soft">
+    Days are those of each tenant's time zone. Without a day, the last ${RECENT_DAYS} days are
+    searched. The decimals of an amount may be left out.
+  </p>`;
 
 async function answer(reader: Reader, now: Instant, query: SearchQuery): Promise<Html> {
   const { text } = query;
@@ -110,15 +109,15 @@ async function withinDays(
   const amounts = amountsBeginning(query.amount, isAsset(query.asset) ? query.asset : null);
   if (query.amount !== '' && amounts.length === 0)
     return notice('bad', `"${query.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
-  const from = parseRfc3339(query.from);
-  const { found, stoppedAt } = await findMadeWithin(
+  const { found, next } = await findMadeWithin(
     reader,
-    from === null ? windows : continuedAt(windows, from),
+    windows,
     { amounts: query.amount === '' ? null : amounts, about },
+    parseUuid(query.from),
   );
-  const on = new URLSearchParams({ ...query, from: toRfc3339(stoppedAt) ?? '' });
+  const on = new URLSearchParams({ ...query, from: next ?? '' });
   const more =
-    stoppedAt !== null &&
+    next !== null &&
     notice(
       'wait',
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
@@ -133,15 +132,21 @@ async function withinDays(
     </p>`;
 }
 
-/** Cuts the windows to the time after `from`, unless it is after their end. */
-function continuedAt<Window extends { readonly from: Instant; readonly to: Instant }>(
-  windows: readonly Window[],
-  from: Instant,
-): readonly Window[] {
-  const left = windows.filter(({ to }) => from < to);
-  return left.length === 0
-    ? windows
-    : left.map((window) => ({ ...window, from: maxInstant(window.from, from) }));
+/**
+ * Returns the amounts whose printed form begins with this text: `25,000` means 25,000.00 to
+ * 25,000.99, and `25,000.5` means 25,000.50 to 25,000.59. Searches all assets unless the text or
+ * `asset` names one. Returns an empty list for malformed text.
+ */
+function amountsBeginning(text: string, asset: Asset | null): readonly AmountRange[] {
+  const decimals = /\.([0-9]*)/.exec(text)?.[1] ?? '';
+  const complete = text.replace(/\.(?=\s|$)/, '');
+  return ASSETS.flatMap((one): AmountRange[] => {
+    const parsed = parsePrinted(complete, asset ?? one);
+    if (parsed?.asset !== one) return [];
+    const step = 10n ** BigInt(LISTED_ASSETS[one].scale - decimals.length);
+    const most = parsed.raw + step - 1n;
+    return [{ asset: one, least: parsed.raw, most: most > MAX_RAW ? MAX_RAW : most }];
+  });
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
@@ -155,6 +160,7 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
 };
 
 async function results(reader: Reader, now: Instant, found: SearchResult): Promise<Html> {
+  if (countFound(found) === 0) return html`<p class="card">No results.</p>`;
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
     const rows = found[kind];
     if (rows.length === 0) return '';
@@ -162,8 +168,5 @@ async function results(reader: Reader, now: Instant, found: SearchResult): Promi
     return section(kind, heading, await tableOf(reader, now, kind, TITLES[kind], rows));
   };
   const kinds = Object.keys(TITLES) as (keyof SearchResult)[];
-  const sections = await Promise.all(kinds.map((kind) => sectionOf(kind)));
-  return countFound(found) === 0
-    ? html`<p class="card">No results.</p>`
-    : html`<div class="found">${sections}</div>`;
+  return html`<div class="found">${await Promise.all(kinds.map((kind) => sectionOf(kind)))}</div>`;
 }

@@ -1,60 +1,24 @@
-import { ASSETS, formatAmount, isAsset } from '../../core/amount.js';
+import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
-import { type Content, html, type Html } from '../html.js';
+import { type Content, element, html, type Html } from '../html.js';
+import { readBusiest } from '../reading/totals.js';
 import {
   countWaiting,
+  LISTS,
   MAX_LISTED,
   readWaiting,
   WAITING_KINDS,
   type WaitingFilter,
   type WaitingKind,
 } from '../reading/waiting.js';
-import { readBusiest } from '../reading/totals.js';
-import { parsePrinted } from '../units.js';
-import { notice, options, type Page, pageLinks, section } from './layout.js';
-import { tableOf } from './rows.js';
-import { totalsSection } from './totals.js';
+import { parsePrinted } from '../forms.js';
+import { field, notice, type Page, pageLinks, section } from './layout.js';
+import { NONE, tableOf } from './rows.js';
+import { totalsSection } from './tenants.js';
 
 /** Start page with the most urgent resources, and one page per kind that lists all of them. */
-
-interface Words {
-  readonly title: string;
-  /** Heading of the most urgent ones on the start page. */
-  readonly urgent: string;
-  readonly short: string;
-}
-
-export const WORDS: Readonly<Record<WaitingKind, Words>> = {
-  transfers: {
-    title: 'Transfers that need approval',
-    urgent: 'Transfers that expire soonest',
-    short: 'Transfers to approve',
-  },
-  payouts: {
-    title: 'Payouts that need approval',
-    urgent: 'Payouts that expire soonest',
-    short: 'Payouts to approve',
-  },
-  stuck: { title: 'Stuck payouts', urgent: 'Payouts stuck longest', short: 'Stuck payouts' },
-  proposals: {
-    title: 'Payouts whose proposed outcome needs a second person',
-    urgent: 'Oldest proposed outcomes',
-    short: 'Proposed outcomes',
-  },
-  batches: { title: 'Batches in progress', urgent: 'Oldest batches', short: 'Batches in progress' },
-  endpoints: {
-    title: 'Webhook endpoints that fail or are paused',
-    urgent: 'Failing and paused webhook endpoints',
-    short: 'Failing endpoints',
-  },
-  adjustments: {
-    title: 'Adjustments that need a second person',
-    urgent: 'Oldest proposed adjustments',
-    short: 'Adjustments to post',
-  },
-};
 
 const FIRST_OF_EACH = 5;
 const OF_A_PAGE = 25;
@@ -68,12 +32,12 @@ export async function startPage(reader: Reader, now: Instant): Promise<Page> {
       WAITING_KINDS.map(async (kind) => {
         const place = { skip: 0, limit: FIRST_OF_EACH };
         const { items, hasMore } = await readTable(reader, now, kind, place);
-        const all = hasMore && html`<p><a href="/waiting/${kind}">All ${WORDS[kind].title}</a></p>`;
-        return items === null ? '' : section(kind, WORDS[kind].urgent, [items, all]);
+        const all = hasMore && html`<p><a href="/waiting/${kind}">All ${LISTS[kind].title}</a></p>`;
+        return items && section(kind, LISTS[kind].urgent, [items, all]);
       }),
     ),
   ]);
-  const isQuiet = lists.every((list) => list === '');
+  const isQuiet = lists.every((list) => list === null);
   return {
     title: 'Needs attention',
     content: html`${counts}${lists}${isQuiet && html`<p class="card">Nothing needs attention.</p>`}${totalsSection(totals)}
@@ -94,35 +58,38 @@ export async function waitingPage(
   kind: WaitingKind,
   query: ListQuery,
 ): Promise<Page> {
-  const { filter, fault } = await filterOf(reader, query);
+  const filter = await filterOf(reader, query);
   const place = { skip: (query.page - 1) * OF_A_PAGE, limit: OF_A_PAGE };
   const [counts, form, { items, hasMore }, count] = await Promise.all([
     countAll(reader, kind),
     filterForm(reader, kind, query),
-    filter === null ? NONE : readTable(reader, now, kind, place, filter),
-    filter === null ? 0 : countWaiting(reader, kind, filter),
+    'fault' in filter ? NOTHING : readTable(reader, now, kind, place, filter),
+    'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const pageOf = (page: number): string => listPath(kind, { ...query, page });
-  const content = html`${counts}${form}${fault !== null && notice('bad', fault)}
+  const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
     <p class="soft">${countText(count)} in total, most urgent first</p>
-    ${items ?? html`<p class="card">There are none here.</p>`}
+    ${items ?? NONE}
     ${pageLinks(
       query.page > 1 ? ['Previous page', pageOf(query.page - 1)] : null,
       hasMore ? ['Next page', pageOf(query.page + 1)] : null,
     )}`;
-  return { title: WORDS[kind].title, content };
+  return { title: LISTS[kind].title, content };
 }
 
-const NONE = { items: null, hasMore: false };
+const NOTHING = { items: null, hasMore: false };
 
 async function countAll(reader: Reader, current: WaitingKind | null): Promise<Html> {
   const links = await Promise.all(
     WAITING_KINDS.map(async (kind) => {
-      const count = countText(await countWaiting(reader, kind));
-      const content = html`${WORDS[kind].short} <strong>${count}</strong>`;
-      return kind === current
-        ? html`<li><a aria-current="page" href="/waiting/${kind}">${content}</a></li>`
-        : html`<li><a href="/waiting/${kind}">${content}</a></li>`;
+      const count = await countWaiting(reader, kind);
+      const shown =
+        kind === 'endpoints' && count === 0
+          ? element('strong', { class: 'healthy' }, 'all healthy')
+          : element('strong', { class: count > 0 && 'some' }, countText(count));
+      const content = html`${LISTS[kind].short} ${shown}`;
+      const attributes = { href: `/waiting/${kind}`, 'aria-current': kind === current && 'page' };
+      return html`<li>${element('a', attributes, content)}</li>`;
     }),
   );
   return html`<nav aria-label="Lists">
@@ -139,9 +106,10 @@ async function readTable(
   place: { readonly skip: number; readonly limit: number },
   filter?: WaitingFilter,
 ): Promise<{ readonly items: Html | null; readonly hasMore: boolean }> {
-  const { rowKind, items, hasMore } = await readWaiting(reader, kind, place, filter);
-  if (items.length === 0) return { items: null, hasMore };
-  return { items: await tableOf(reader, now, rowKind, WORDS[kind].title, items), hasMore };
+  const { rows, title } = LISTS[kind];
+  const { items, hasMore } = await readWaiting(reader, kind, place, filter);
+  if (items.length === 0) return NOTHING;
+  return { items: await tableOf(reader, now, rows, title, items), hasMore };
 }
 
 function countText(count: number): string {
@@ -157,43 +125,38 @@ function listPath(kind: WaitingKind, { page, tenant, least, asset }: ListQuery):
   return `/waiting/${kind}?${query.toString()}`;
 }
 
-/** Without a filter, there is a fault, and nothing is shown. */
 async function filterOf(
   reader: Reader,
   { tenant: name, least: text, asset }: ListQuery,
-): Promise<{ readonly filter: WaitingFilter | null; readonly fault: string | null }> {
+): Promise<WaitingFilter | { readonly fault: string }> {
   const tenant = name === '' ? null : await reader.find(tenants, { name });
-  if (tenant === undefined)
-    return { filter: null, fault: `"${name}" is not the name of a tenant.` };
-  const least = text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : ASSETS[0]);
+  if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
+  const least = text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : EXAMPLE_ASSET);
   if (text !== '' && least === null)
-    return { filter: null, fault: `"${text}" is not an amount. Write it as ${EXAMPLE}.` };
-  return { filter: { tenantId: tenant?.id ?? null, least }, fault: null };
+    return { fault: `"${text}" is not an amount. Write it as ${EXAMPLE}.` };
+  return { tenantId: tenant?.id ?? null, least };
 }
 
-const EXAMPLE = formatAmount({ raw: 150_000n, asset: ASSETS[0] }).split(' ')[0] ?? '';
+const EXAMPLE = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET }).split(' ')[0] ?? '';
 const MAX_SUGGESTED = 200;
 
 async function filterForm(reader: Reader, kind: WaitingKind, query: ListQuery): Promise<Content> {
   const named = await reader.list(tenants, `ORDER BY name LIMIT ${MAX_SUGGESTED}`);
-  const amount = html`<label
-      >At least<input name="least" value="${query.least}" placeholder="${EXAMPLE}" maxlength="32"
-    /></label>
-    <label
-      >Asset<select name="asset">
-        ${options(
-          ASSETS.map((one) => [one, one]),
-          query.asset,
-        )}
-      </select></label
-    >`;
+  const amount = [
+    field('At least', {
+      ...{ name: 'least', value: query.least },
+      ...{ placeholder: EXAMPLE, maxlength: 32 },
+    }),
+    field(
+      'Asset',
+      { name: 'asset', value: query.asset },
+      { choices: ASSETS.map((one) => [one, one]) },
+    ),
+  ];
   return html`<form class="filter" method="get" action="/waiting/${kind}">
-    <label
-      >Tenant<input name="tenant" list="tenants" value="${query.tenant}" maxlength="80" /></label
-    ><datalist id="tenants">
-      ${named.map(({ name }) => html`<option value="${name}"></option>`)}
-    </datalist>
-    ${kind !== 'endpoints' && amount}
+    ${field('Tenant', { name: 'tenant', list: 'tenants', value: query.tenant, maxlength: 80 })}
+    <datalist id="tenants">${named.map(({ name }) => element('option', { value: name }))}</datalist>
+    ${LISTS[kind].amount !== null && amount}
     <button class="quiet">Filter</button>
     ${(query.tenant !== '' || query.least !== '') && html`<a href="/waiting/${kind}">Show all</a>`}
   </form>`;

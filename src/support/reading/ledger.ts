@@ -1,8 +1,8 @@
-import { rangesWithin } from '../../accounts/movements.js';
+import { type Movement, readMovements } from '../../accounts/movements.js';
+import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import { instant, type Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { type Entry, entries, ledgerTransactions } from '../../db/entities/ledger.js';
 import { type EventRow, events } from '../../db/entities/events.js';
 import {
   type WebhookAttempt,
@@ -14,7 +14,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { eventsOf, gapsOf, sequencesWithin } from '../../events/log.js';
+import { gapsOf, sequencesWithin } from '../../events/log.js';
 
 /** Finds entries and events, which have no index by resource, by the times of its changes. */
 
@@ -36,63 +36,41 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
+export type ResourceEntry = Movement['entry'] & { readonly accountId: Uuid };
+
 export async function entriesOf(
   reader: Reader,
   { id, accountIds, instants }: ChangedResource,
-): Promise<readonly Entry[]> {
+): Promise<readonly ResourceEntry[]> {
+  const entriesAt = async (accountId: Uuid, at: Instant): Promise<readonly ResourceEntry[]> => {
+    const within = { from: at, to: at };
+    const { items } = await readMovements(reader, accountId, within, null, MAX_AT_ONE_INSTANT);
+    const own = items.filter(({ relatedId }) => relatedId === id);
+    return own.map(({ entry }) => ({ ...entry, accountId }));
+  };
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>
-      distinct(instants).map((at) => entriesAt(reader, accountId, at, id)),
+      distinct(instants).map((at) => entriesAt(accountId, at)),
     ),
   );
-  const all = new Map(found.flat().map((entry) => [entry.id, entry]));
-  return [...all.values()].sort(
-    (one, other) => one.createdAt - other.createdAt || (one.raw < other.raw ? -1 : 1),
-  );
-}
-
-async function entriesAt(
-  reader: Reader,
-  accountId: Uuid,
-  at: Instant,
-  relatedId: Uuid,
-): Promise<readonly Entry[]> {
-  const ranges = await rangesWithin(reader, accountId, { from: at, to: at });
-  const found = await Promise.all(
-    ranges
-      .filter(({ first, last }) => last === null || last >= first)
-      .map(({ first, last }) =>
-        reader.query(
-          `SELECT ${columnList(entries, 'e')} FROM (SELECT * FROM entries FORCE INDEX (PRIMARY)
-             WHERE account_id=${literal(entries, 'accountId', accountId)} AND seq>=${first}${last === null ? '' : ` AND seq<=${last}`}
-             ORDER BY seq LIMIT ${MAX_AT_ONE_INSTANT}) e
-           JOIN ledger_transactions x ON x.id=e.transaction_id
-           WHERE x.related_id=${literal(ledgerTransactions, 'relatedId', relatedId)}`,
-        ),
-      ),
-  );
-  return found.flat().map((row) => parseRow(entries, row));
+  return found
+    .flat()
+    .sort((one, other) => one.createdAt - other.createdAt || (one.raw < other.raw ? -1 : 1));
 }
 
 export async function eventsAbout(
   reader: Reader,
-  { id, tenantId, instants }: Omit<ChangedResource, 'accountIds'>,
+  { id, tenantId, instants }: ChangedResource,
 ): Promise<readonly EventRow[]> {
-  const rows = eventsOf(tenantId);
   const gaps = await gapsOf(reader, tenantId);
   const found = await Promise.all(
     distinct(instants).map(async (at) => {
-      const { first, last } = await sequencesWithin(
-        reader,
-        tenantId,
-        gaps,
-        at,
-        instant(at + EVENT_LATER_MS),
-      );
-      if (first > last) return [];
+      const until = instant(at + EVENT_LATER_MS);
+      const { first, last } = await sequencesWithin(reader, tenantId, gaps, at, until);
       return reader.query(
         `SELECT ${columnList(events, 'e')} FROM (SELECT * FROM events FORCE INDEX (PRIMARY)
-           WHERE ${rows.owner} AND sequence>=${first} AND sequence<=${last} ORDER BY sequence LIMIT ${MAX_AT_ONE_INSTANT}) e
+           WHERE tenant_id=${literal(events, 'tenantId', tenantId)} AND sequence BETWEEN ${first} AND ${last}
+           ORDER BY sequence LIMIT ${MAX_AT_ONE_INSTANT}) e
          WHERE e.resource_id=${literal(events, 'resourceId', id)}`,
       );
     }),
@@ -115,30 +93,21 @@ export async function deliveriesOf(
 ): Promise<readonly DeliveryHistory[]> {
   if (eventRows.length === 0) return [];
   const endpoints = await endpointsOf(reader, tenantId);
-  const ids = literals(
-    webhookDeliveries,
-    'eventId',
-    eventRows.map(({ id }) => id),
-  );
+  const eventIds = eventRows.map(({ id }) => id);
   const found = await Promise.all(
     endpoints.map(async ({ id: endpointId, url }) => {
       const deliveries = await reader.list(
         webhookDeliveries,
         `FORCE INDEX (event) WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}
-         AND event_id IN (${ids}) ORDER BY id LIMIT 50`,
+         AND event_id IN (${literals(webhookDeliveries, 'eventId', eventIds)}) ORDER BY id LIMIT 50`,
       );
-      if (deliveries.length === 0) return [];
       const deliveryId = deliveries.map(({ id }) => id);
-      const tried = await reader.select(
-        webhookAttempts,
-        { endpointId, deliveryId },
-        { orderBy: ['deliveryId', 'id'] },
-      );
-      return deliveries.map((delivery) => ({
-        url,
-        delivery,
-        attempts: tried.filter((attempt) => attempt.deliveryId === delivery.id),
-      }));
+      const order = { orderBy: ['deliveryId', 'id'] } as const;
+      const tried = await reader.select(webhookAttempts, { endpointId, deliveryId }, order);
+      const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
+      return deliveries.map((delivery) => {
+        return { url, delivery, attempts: attempts.get(delivery.id) ?? [] };
+      });
     }),
   );
   return found.flat();

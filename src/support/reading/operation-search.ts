@@ -1,6 +1,7 @@
 import type { Asset } from '../../core/amount.js';
-import { dayNamed, type Instant, instant } from '../../core/instant.js';
-import { firstIdAt, timeOfId, type Uuid } from '../../core/ids.js';
+import { dayNamed } from '../../core/calendar.js';
+import { firstIdAt, type Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { columnList } from '../../db/statements.js';
@@ -51,7 +52,8 @@ export const RECENT_DAYS = 7;
 
 interface MadeWithin {
   readonly found: SearchResult;
-  readonly stoppedAt: Instant | null;
+  /** Id of the first operation that was not examined. Null if all were. */
+  readonly next: Uuid | null;
 }
 
 /** Restricts operations. Null means any. */
@@ -93,34 +95,34 @@ function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter
     .join('');
 }
 
-/** Returns operations created in these windows, oldest first. */
+/** Returns operations created in these windows, oldest first, from an id on. */
 export async function findMadeWithin(
   reader: Reader,
   windows: readonly Window[],
   filter: OperationFilter,
+  start: Uuid | null = null,
 ): Promise<MadeWithin> {
-  const from = instant(Math.min(...windows.map((window) => window.from)));
-  const to = instant(Math.max(...windows.map((window) => window.to)));
-  const first = uuid.literal(firstIdAt(from));
-  const stops: Instant[] = [];
+  const first = start ?? firstIdAt(instant(Math.min(...windows.map(({ from }) => from))));
+  const end = firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
+  const stops: Uuid[] = [];
   const found = await findEach(OPERATIONS, async (table, kind) => {
+    const within = `t.id>=${uuid.literal(first)} AND t.id<`;
     const [last] = await reader.query(
-      `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE id>=${first} AND id<${uuid.literal(firstIdAt(to))}
+      `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${within}${uuid.literal(end)}
        ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${filterSql(kind, filter)}
+       WHERE ${within}${uuid.literal(stop ?? end)}${filterSql(kind, filter)}
        AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
-    const end = items[MAX_FOUND]?.id ?? stop;
-    if (end !== null) stops.push(instant(timeOfId(end)));
+    stops.push(...[items[MAX_FOUND]?.id ?? stop ?? []].flat());
     return items.slice(0, MAX_FOUND);
   });
-  return { found, stoppedAt: stops.length === 0 ? null : instant(Math.min(...stops)) };
+  return { found, next: stops.sort()[0] ?? null };
 }
 
 /** Time after a request within which its operation is created. */

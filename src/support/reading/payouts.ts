@@ -71,8 +71,13 @@ export function payoutWaitsFor(payout: Payout, now: Instant): string {
 /** Returns where the money of a payout that has ended is. Returns null for another one. */
 export function moneyText(payout: Payout, source: string): string | null {
   const sum = formatAmount(payout);
-  if (payout.status === 'completed') return `${sum} was paid to ${payout.holderName}.`;
-  return isUnfinished(payout) ? null : `${sum} went back to ${source}.`;
+  if (payout.status === 'completed') return sentence(`${sum} was paid to ${payout.holderName}`);
+  return isUnfinished(payout) ? null : sentence(`${sum} went back to ${source}`);
+}
+
+/** Ends the text with a point. Names such as "Ana M. P." have one. */
+export function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`;
 }
 
 /** Returns a code in words, with its reason. Returns null without a code. */

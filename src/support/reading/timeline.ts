@@ -5,10 +5,16 @@ import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
-import { type Entry, type Hold, holds } from '../../db/entities/ledger.js';
+import { type Hold, holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
 import type { EventRow } from '../../db/entities/events.js';
-import { deliveriesOf, entriesOf, eventsAbout, type DeliveryHistory } from './ledger.js';
+import {
+  deliveriesOf,
+  type DeliveryHistory,
+  entriesOf,
+  eventsAbout,
+  type ResourceEntry,
+} from './ledger.js';
 import { readNames } from './transfers.js';
 
 export interface TimelineLine {
@@ -20,7 +26,7 @@ export interface TimelineLine {
 
 export interface History {
   readonly timeline: readonly TimelineLine[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ResourceEntry[];
   readonly hold: Hold | undefined;
   readonly events: readonly EventRow[];
   readonly deliveries: readonly DeliveryHistory[];
@@ -28,37 +34,43 @@ export interface History {
   nameOf(id: Uuid): string;
 }
 
-export interface Subject {
-  readonly id: Uuid;
-  readonly tenantId: Uuid;
-  readonly timeZone: string;
+/** Where a resource has its postings and events. */
+export interface HistorySource {
   readonly accountIds: readonly Uuid[];
   /** Times of changes according to the resource's row. */
   readonly instants: readonly (Instant | null)[];
   readonly lines: readonly TimelineLine[];
 }
 
+const NO_SOURCE: HistorySource = { accountIds: [], instants: [], lines: [] };
 const MAX_ACTIONS = 200;
 
-export async function readHistory(reader: Reader, subject: Subject): Promise<History> {
-  const { id, tenantId, timeZone, accountIds, lines } = subject;
+/** Reads what happened to a resource. Without a source, only staff actions. */
+export async function readHistory(
+  reader: Reader,
+  { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
+  timeZone: string,
+  source: HistorySource | undefined,
+): Promise<History> {
+  const { accountIds, lines, instants: known } = source ?? NO_SOURCE;
   const [auditRows, hold] = await Promise.all([
     listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
     reader.find(holds, { resourceId: id }),
   ]);
-  const known = [...auditRows, ...lines].map(({ at }) => at);
-  const instants = [...subject.instants, ...known].flatMap((at) => at ?? []);
-  const changed = { id, tenantId, accountIds, instants };
-  const [entries, events] = await Promise.all([
+  const instants = [...known, ...[...auditRows, ...lines].map(({ at }) => at)].flatMap(
+    (at) => at ?? [],
+  );
+  const changed = { id, tenantId, accountIds, instants: source === undefined ? [] : instants };
+  const [entries, events, people] = await Promise.all([
     entriesOf(reader, changed),
     eventsAbout(reader, changed),
+    readPeople(reader, auditRows),
   ]);
-  const [accountNames, people, deliveries] = await Promise.all([
+  const [accountNames, deliveries] = await Promise.all([
     readNames(
       reader,
       entries.map(({ accountId }) => accountId),
     ),
-    readPeople(reader, auditRows),
     deliveriesOf(reader, tenantId, events),
   ]);
   const nameOf = (one: Uuid): string => accountNames.get(one) ?? one;
@@ -81,19 +93,6 @@ export function line(
   return { at, what, by, details };
 }
 
-/** Returns only staff actions, for resources without postings and events. */
-export async function readStaffActions(
-  reader: Reader,
-  id: Uuid,
-  timeZone: string,
-): Promise<readonly TimelineLine[]> {
-  const auditRows = await listAuditRows(reader, { subjectId: id }, MAX_ACTIONS);
-  const people = await readPeople(reader, auditRows);
-  return auditRows
-    .map((row) => actionLine(row, people, timeZone))
-    .sort((one, other) => one.at - other.at);
-}
-
 async function readPeople(
   reader: Reader,
   auditRows: readonly AuditRow[],
@@ -101,7 +100,7 @@ async function readPeople(
   const ids = auditRows.flatMap(({ actorClaimed: name }) =>
     name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
   );
-  const found = ids.length === 0 ? [] : await reader.select(members, { id: [...new Set(ids)] });
+  const found = await reader.select(members, { id: [...new Set(ids)] });
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
@@ -167,6 +166,7 @@ export function detailLines(details: AuditDetails, timeZone: string): readonly s
     if (AMOUNTS.includes(name) && isAsset(asset) && /^[0-9]+$/.test(value))
       return formatAmount({ raw: BigInt(value), asset });
     if (name === 'expires_in_s') return secondsText(Number(value));
+    if (name === 'status') return value.replaceAll('_', ' ');
     return { true: 'yes', false: 'no' }[value] ?? value;
   };
   return Object.entries(details)
@@ -219,7 +219,7 @@ function actionLine(
   };
 }
 
-function entryLine({ raw, asset, createdAt }: Entry, account: string): TimelineLine {
+function entryLine({ raw, asset, createdAt }: ResourceEntry, account: string): TimelineLine {
   const sum: Amount = { raw: raw < 0n ? -raw : raw, asset };
   return line(createdAt, `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`);
 }

@@ -58,6 +58,11 @@ export async function readTotals(
   });
 }
 
+/** Returns the totals of the current day. */
+export function todayOf(days: TenantTotals['days']): Pick<DailyTotal, Measure> {
+  return days.at(-1) ?? NO_TOTALS;
+}
+
 export const NO_TOTALS: Pick<DailyTotal, Measure> = {
   ...{ moved: 0n, movedCount: 0, failed: 0n, failedCount: 0, pending: 0n, pendingCount: 0 },
 };

@@ -7,7 +7,7 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
-import { accounts, members, tenants } from '../../db/entities/parties.js';
+import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
 /** Names for ids. Accounts have the names that other tenants see. */
@@ -15,7 +15,8 @@ export interface Names {
   tenant(id: Uuid): string;
   /** Returns the tenant's time zone, in which the desk shows times. */
   timeZone(tenantId: Uuid): string;
-  account(id: Uuid): string;
+  /** Returns the account's name, with its tenant's name if that is not `ofTenant`. */
+  account(id: Uuid, ofTenant?: Uuid): string;
   person(memberId: Uuid): string;
 }
 
@@ -29,46 +30,53 @@ export interface Owned {
 }
 
 export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
-  const ids = [...new Set(owned.map(({ tenantId }) => tenantId))];
-  const accountIds = owned.flatMap((one) => [
-    one.sourceAccountId,
-    one.destinationAccountId,
-    one.accountId,
-  ]);
+  const accountIds = owned.flatMap((one) =>
+    [one.sourceAccountId ?? [], one.destinationAccountId ?? [], one.accountId ?? []].flat(),
+  );
   const memberIds = owned.flatMap((one) => [one.createdBy ?? [], one.executedBy ?? []].flat());
-  const [accounts, found, people] = await Promise.all([
-    readNames(
-      reader,
-      accountIds.filter((id) => id !== undefined),
-    ),
-    reader.select(tenants, { id: ids }),
+  const [accounts, people] = await Promise.all([
+    readAccounts(reader, accountIds),
     reader.select(members, { id: [...new Set(memberIds)] }),
   ]);
-  const nameOf = new Map(people.map(({ id, name }) => [id, name]));
-  const known = new Map(found.map((tenant) => [tenant.id, tenant]));
+  const tenantIds = [...owned, ...accounts.values()].map(({ tenantId }) => tenantId);
+  const found = await reader.select(tenants, { id: [...new Set(tenantIds)] });
+  const nameOf = new Map([...people, ...found].map(({ id, name }) => [id, name]));
+  const zoneOf = new Map(found.map(({ id, timeZone }) => [id, timeZone]));
   return {
-    tenant: (id) => known.get(id)?.name ?? id,
-    timeZone: (id) => known.get(id)?.timeZone ?? 'UTC',
-    account: (id) => accounts.get(id) ?? id,
+    tenant: (id) => nameOf.get(id) ?? id,
+    timeZone: (id) => zoneOf.get(id) ?? 'UTC',
+    account(id, ofTenant) {
+      const account = accounts.get(id);
+      if (account === undefined) return id;
+      const { type, name, tenantId } = account;
+      const isOther = ofTenant !== undefined && tenantId !== ofTenant;
+      return `${displayName(type, name)}${isOther ? ` (${nameOf.get(tenantId) ?? tenantId})` : ''}`;
+    },
     person: (id) => nameOf.get(id) ?? id,
   };
 }
 
 const AT_ONCE = 900;
 
+async function readAccounts(
+  reader: Reader,
+  ids: Iterable<Uuid>,
+): Promise<ReadonlyMap<Uuid, Account>> {
+  const distinct = [...new Set(ids)];
+  const found = new Map<Uuid, Account>();
+  for (let at = 0; at < distinct.length; at += AT_ONCE)
+    for (const account of await reader.select(accounts, { id: distinct.slice(at, at + AT_ONCE) }))
+      found.set(account.id, account);
+  return found;
+}
+
 /** Returns the names of the accounts that other tenants see, as a map by id. */
 export async function readNames(
   reader: Reader,
   ids: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, string>> {
-  const distinctIds = [...new Set(ids)];
-  const names = new Map<Uuid, string>();
-  for (let at = 0; at < distinctIds.length; at += AT_ONCE)
-    for (const account of await reader.select(accounts, {
-      id: distinctIds.slice(at, at + AT_ONCE),
-    }))
-      names.set(account.id, displayName(account.type, account.name));
-  return names;
+  const found = await readAccounts(reader, ids);
+  return new Map(Array.from(found, ([id, { type, name }]) => [id, displayName(type, name)]));
 }
 
 interface ApprovalGiven {
@@ -98,36 +106,24 @@ export async function readTransferDetails(
   transfer: Transfer,
   at: Instant,
 ): Promise<TransferDetails> {
-  const { id, tenantId, sourceAccountId, destinationAccountId, createdBy } = transfer;
-  const [parties, given, waiting] = await Promise.all([
-    reader.select(accounts, { id: [sourceAccountId, destinationAccountId] }),
+  const { id, tenantId } = transfer;
+  const [given, waiting] = await Promise.all([
     reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
     reader.select(outbox, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
   ]);
   const approvers = given.flatMap(({ memberId }) => memberId ?? []);
-  const [people, owners] = await Promise.all([
-    reader.select(members, { id: [createdBy, ...approvers] }),
-    reader.select(tenants, { id: [tenantId, ...parties.map((account) => account.tenantId)] }),
+  const names = await namesOf(reader, [
+    transfer,
+    ...approvers.map((createdBy) => ({ tenantId, createdBy })),
   ]);
-  const memberName = new Map(people.map((member) => [member.id, member.name]));
-  const tenantName = new Map(owners.map((tenant) => [tenant.id, tenant.name]));
-  const nameOf = (accountId: Uuid): string => {
-    const account = parties.find((party) => party.id === accountId);
-    if (account === undefined) throw new Error('an account of a transfer does not exist');
-    const name = displayName(account.type, account.name);
-    return account.tenantId === tenantId
-      ? name
-      : `${name} (${tenantName.get(account.tenantId) ?? account.tenantId})`;
-  };
-  const creator = memberName.get(createdBy) ?? createdBy;
   return {
     transfer,
-    tenant: tenantName.get(tenantId) ?? tenantId,
-    source: nameOf(sourceAccountId),
-    destination: nameOf(destinationAccountId),
-    createdBy: creator,
+    tenant: names.tenant(tenantId),
+    source: names.account(transfer.sourceAccountId),
+    destination: names.account(transfer.destinationAccountId, tenantId),
+    createdBy: names.person(transfer.createdBy),
     approvals: given.map(({ memberId, actorClaimed, channel, createdAt }) => ({
-      by: memberId === null ? `support: ${actorClaimed}` : (memberName.get(memberId) ?? memberId),
+      by: memberId === null ? `support: ${actorClaimed}` : names.person(memberId),
       channel,
       at: createdAt,
     })),

@@ -9,6 +9,10 @@ import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { type Rows, TABLES } from './search.js';
 
 interface List {
+  readonly title: string;
+  /** Heading of the most urgent ones on the start page. */
+  readonly urgent: string;
+  readonly short: string;
   readonly rows: keyof Rows;
   /** FROM clause with conditions, in which the table is `t`. */
   readonly from: string;
@@ -19,27 +23,52 @@ interface List {
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
 
-const LISTS = {
+/** Lists of what may need a person, each with the most urgent first. */
+export const LISTS = {
   /** First to expire first, in the order of the index on the expiry. */
   transfers: {
+    title: 'Transfers that need approval',
+    urgent: 'Transfers that expire soonest',
+    short: 'Transfers to approve',
     rows: 'transfers',
     from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
     order: transferApproval.expiring.expiresAt,
     amount: 'raw',
   },
   payouts: {
+    title: 'Payouts that need approval',
+    urgent: 'Payouts that expire soonest',
+    short: 'Payouts to approve',
     rows: 'payouts',
     from: payoutApproval.expiring.from,
     order: payoutApproval.expiring.expiresAt,
     amount: 'raw',
   },
   stuck: {
+    title: 'Stuck payouts',
+    urgent: 'Payouts stuck longest',
+    short: 'Stuck payouts',
     rows: 'payouts',
     from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
     order: 't.stuck_since',
     amount: 'raw',
   },
+  /** Not yet stuck. A rail usually answers within a minute. */
+  unanswered: {
+    title: 'Payouts without an answer from their rail',
+    urgent: 'Payouts without an answer for longest',
+    short: 'Payouts without an answer',
+    rows: 'payouts',
+    from: `payouts t FORCE INDEX (submitted) WHERE t.status='in_progress' AND t.stuck_since IS NULL
+    AND t.submitted_at<UTC_TIMESTAMP(3)-INTERVAL 1 MINUTE AND NOT EXISTS
+    (SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) WHERE e.payout_id=t.id AND e.said IS NOT NULL)`,
+    order: 't.submitted_at, t.id',
+    amount: 'raw',
+  },
   proposals: {
+    title: 'Payouts whose proposed outcome needs a second person',
+    urgent: 'Oldest proposed outcomes',
+    short: 'Proposed outcomes',
     rows: 'payouts',
     from: `payout_resolutions r FORCE INDEX (status) STRAIGHT_JOIN payouts t ON t.id=r.payout_id
     WHERE r.status='proposed'`,
@@ -48,13 +77,29 @@ const LISTS = {
   },
   /** A tenant has a quota of open batches, so there are few. */
   batches: {
+    title: 'Batches in progress',
+    urgent: 'Oldest batches',
+    short: 'Batches in progress',
     rows: 'batches',
     from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
     order: 't.created_at, t.id',
     amount: 'total_raw',
   },
+  rejected: {
+    title: 'Rejected batches of the last 24 hours',
+    urgent: 'Newest rejected batches',
+    short: 'Rejected batches',
+    rows: 'batches',
+    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status='rejected'
+    AND t.created_at>UTC_TIMESTAMP(3)-INTERVAL 1 DAY`,
+    order: 't.created_at DESC, t.id DESC',
+    amount: 'total_raw',
+  },
   /** A tenant has at most 16 endpoints, so all are examined. */
   endpoints: {
+    title: 'Webhook endpoints that fail or are paused',
+    urgent: 'Failing and paused webhook endpoints',
+    short: 'Failing endpoints',
     rows: 'endpoints',
     from: `webhook_endpoints t FORCE INDEX (due) WHERE t.status IN ('enabled','disabled')
     AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
@@ -62,6 +107,9 @@ const LISTS = {
     amount: null,
   },
   adjustments: {
+    title: 'Adjustments that need a second person',
+    urgent: 'Oldest proposed adjustments',
+    short: 'Adjustments to post',
     rows: 'adjustments',
     from: `adjustments t WHERE t.status='proposed'`,
     order: 't.created_at, t.id',
@@ -81,40 +129,30 @@ export interface WaitingFilter {
   readonly least: Amount | null;
 }
 
-function fromSql(
-  { from, amount }: Pick<List, 'from' | 'amount'>,
-  { tenantId, least }: WaitingFilter,
-): string {
+const ALL: WaitingFilter = { tenantId: null, least: null };
+
+function fromSql(kind: WaitingKind, { tenantId, least }: WaitingFilter): string {
+  const { from, amount } = LISTS[kind];
   const own = tenantId === null ? '' : ` AND t.tenant_id=${uuid.literal(tenantId)}`;
   if (least === null || amount === null) return `${from}${own}`;
   return `${from}${own} AND t.asset=${asset.literal(least.asset)} AND t.${amount}>=${least.raw}`;
 }
 
-const ALL: WaitingFilter = { tenantId: null, least: null };
-
-type RowKind<K extends WaitingKind = WaitingKind> = (typeof LISTS)[K]['rows'];
-
-interface WaitingPage<Kind extends keyof Rows> {
-  readonly rowKind: Kind;
-  readonly items: readonly Rows[Kind][];
-  readonly hasMore: boolean;
-}
+type RowOf<K extends WaitingKind> = Rows[(typeof LISTS)[K]['rows']];
 
 export async function readWaiting<K extends WaitingKind>(
   reader: Reader,
   kind: K,
   { skip, limit }: { readonly skip: number; readonly limit: number },
   filter = ALL,
-): Promise<WaitingPage<RowKind<K>>> {
-  const list = LISTS[kind];
-  const rowKind: RowKind<K> = list.rows;
-  const table = TABLES[list.rows] as Table<never>;
+): Promise<{ readonly items: readonly RowOf<K>[]; readonly hasMore: boolean }> {
+  const table = TABLES[LISTS[kind].rows] as Table<never>;
   const rows = await reader.query(
-    `SELECT ${columnList(table, 't')} FROM ${fromSql(list, filter)}
-     ORDER BY ${list.order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
+    `SELECT ${columnList(table, 't')} FROM ${fromSql(kind, filter)}
+     ORDER BY ${LISTS[kind].order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
   );
   const items = rows.slice(0, limit).map((row) => parseRow(table, row));
-  return { rowKind, items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
+  return { items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
 }
 
 /** Returns the number of rows. `MAX_LISTED` + 1 means more. */
@@ -124,7 +162,7 @@ export async function countWaiting(
   filter = ALL,
 ): Promise<number> {
   const [row] = await reader.query(
-    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${fromSql(LISTS[kind], filter)} LIMIT ${MAX_LISTED + 1}) few`,
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${fromSql(kind, filter)} LIMIT ${MAX_LISTED + 1}) few`,
   );
   return integer.parse(row?.found);
 }

@@ -18,12 +18,11 @@ import { isUnfinished, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { transferResource } from '../../transfers/schemas.js';
-import { ADJUSTMENT_ACTIONS, DIRECTIONS } from '../actions/adjustments.js';
 import { approvalActions } from '../actions/controls.js';
-import { PAYOUT_ACTIONS } from '../actions/resolutions.js';
+import { ADJUSTMENT_ACTIONS, DIRECTIONS, PAYOUT_ACTIONS } from '../actions/proposals.js';
 import { html } from '../html.js';
 import { railSection } from '../pages/history.js';
-import { amount, link, publicFacts, tag } from '../pages/layout.js';
+import { link, money, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText } from '../pages/rows.js';
 import {
   endText,
@@ -61,7 +60,7 @@ export const transferKind: ResourceKind<Transfer> = {
       facts: [
         ['Needs', isPending && details.waitsFor],
         ['Expires', isPending && time(approvalExpiresAt)],
-        ['Amount', amount(transfer)],
+        ['Amount', html`<strong>${money(transfer)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
         ['From', link('accounts', from, details.source)],
         ['To', link('accounts', to, details.destination)],
@@ -118,7 +117,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ['Stuck because', stuckText(payout)],
         ['Proposed', open && resolutionLine(open)],
         ['Expires', isPending && time(approvalExpiresAt)],
-        ['Amount', amount(payout)],
+        ['Amount', html`<strong>${money(payout)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
         ['From', link('accounts', from, names.account(from))],
         ['To', bankAccountText(payout)],
@@ -144,7 +143,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ],
       },
       after: railSection(reports, timeZone),
-      list: isStuck ? 'stuck' : 'payouts',
+      list: isStuck ? 'stuck' : status === 'in_progress' ? 'unanswered' : 'payouts',
       workflowId: payoutWorkflowId(id),
     };
   },
@@ -202,7 +201,7 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
     return {
       status: tag(adjustment.status),
       facts: [
-        ['Amount', amount(adjustment)],
+        ['Amount', html`<strong>${money(adjustment)}</strong>`],
         [
           'Account',
           html`${DIRECTIONS[direction]} ${link('accounts', accountId, names.account(accountId))}`,

@@ -21,25 +21,31 @@ import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { behindSql, literal } from '../../db/statements.js';
 import { payoutList } from '../../payouts/service.js';
 import { transferList } from '../../transfers/service.js';
-import { ACCOUNT_ACTIONS } from '../actions/adjustments.js';
-import { noSuchPage } from '../failures.js';
+import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
+import { noSuchPage } from '../desk.js';
 import { type Content, html } from '../html.js';
 import {
   type Fact,
   link,
-  money,
   type ResourcePath,
   section,
+  sumFact,
   table,
   tableSection,
   tag,
 } from '../pages/layout.js';
-import { parsePosition, printPosition } from '../pages/lists.js';
 import { tableOf } from '../pages/rows.js';
-import { totalsSection } from '../pages/totals.js';
+import { totalsSection } from '../pages/tenants.js';
+import { endText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals } from '../reading/totals.js';
-import type { ListOfResource, PageContext, ResourceKind } from './resource-kind.js';
+import {
+  type ListOfResource,
+  type PageContext,
+  parsePosition,
+  printPosition,
+  type ResourceKind,
+} from './resource-kind.js';
 
 const SHOWN_OF_ACCOUNT = 20;
 
@@ -117,9 +123,9 @@ export const accountKind: ResourceKind<Account> = {
 function balanceRow({ asset, available, held }: Balance): readonly Fact[] {
   return [
     ['Asset', asset],
-    ['Available', money(available, asset)],
-    ['Held', money(held, asset)],
-    ['Total', money(available + held, asset)],
+    sumFact('Available', available, asset),
+    sumFact('Held', held, asset),
+    sumFact('Total', available + held, asset),
   ];
 }
 
@@ -127,8 +133,8 @@ function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   const { resourceId, resourceType, asset } = hold;
   return [
     ['For', relatedLink(resourceType, resourceId, resourceType)],
-    ['Placed', money(hold.raw, asset)],
-    ['Still held', money(hold.remaining, asset)],
+    sumFact('Placed', hold.raw, asset),
+    sumFact('Still held', hold.remaining, asset),
     ['Since', time(hold.createdAt)],
     ['Expires', time(hold.expiresAt)],
   ];
@@ -149,10 +155,10 @@ async function limitRows(
     const limits = limitsOf(account, asset, set);
     return [
       ['Asset', asset],
-      ['Smallest', money(limits.minimum, asset)],
-      ['Largest', money(limits.maximum, asset)],
-      ['Month', money(limits.month, asset)],
-      [`Used in ${month}`, money(used.find((one) => one.asset === asset)?.used ?? 0n, asset)],
+      sumFact('Smallest', limits.minimum, asset),
+      sumFact('Largest', limits.maximum, asset),
+      sumFact('Month', limits.month, asset),
+      sumFact(`Used in ${month}`, used.find((one) => one.asset === asset)?.used ?? 0n, asset),
       ['Set by', set === undefined ? 'the type of account' : 'staff for this account'],
     ];
   });
@@ -168,7 +174,7 @@ const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
 /** Links to the resource if it has a page. `code` becomes the text. */
 function relatedLink(type: string, id: string, code: string): Content {
   const path = RESOURCE_PATHS[type];
-  const text = code.replaceAll('_', ' ');
+  const text = endText(code) ?? '';
   return path === undefined ? text : link(path, id, text);
 }
 
@@ -176,8 +182,8 @@ function movementRow(movement: Movement, { time }: PageContext): readonly Fact[]
   const { kind, raw, asset, totalAfter, createdAt } = movement.entry;
   return [
     ['Movement', relatedLink(movement.relatedType, movement.relatedId, kind)],
-    ['Amount', money(raw, asset)],
-    ['Balance after', money(totalAfter, asset)],
+    sumFact('Amount', raw, asset),
+    sumFact('Balance after', totalAfter, asset),
     ['With', movement.counterparty.displayName],
     ['Description', movement.description],
     ['Time', time(createdAt)],

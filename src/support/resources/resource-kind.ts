@@ -1,13 +1,51 @@
-import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import type { TimePosition } from '../../core/pages.js';
 import type { Reader } from '../../db/database.js';
 import type { DeskAction } from '../actions/action.js';
-import type { Content } from '../html.js';
-import type { Fact, ResourcePath } from '../pages/layout.js';
-import type { Names, Owned } from '../reading/transfers.js';
-import type { Subject } from '../reading/timeline.js';
+import { noSuchPage } from '../desk.js';
+import { type Content, html } from '../html.js';
+import {
+  type Fact,
+  type Page,
+  pageLinks,
+  pathOf,
+  type ResourcePath,
+  section,
+  tenantFact,
+  time,
+} from '../pages/layout.js';
+import { NONE } from '../pages/rows.js';
+import type { HistorySource } from '../reading/timeline.js';
+import { type Names, namesOf, type Owned } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
 import type { Site } from '../site.js';
+
+export interface ResourceKind<Resource> {
+  readonly name: ResourcePath;
+  /** The type of the resource in the audit log. */
+  readonly subjectType: string;
+  readonly actions: readonly DeskAction<Resource>[];
+  readonly lists?: readonly ListOfResource<Resource>[];
+  /** Returns undefined if no resource of this kind has the id. */
+  find(site: Site, id: Uuid): Promise<Resource | undefined>;
+  rowOf(resource: Resource): Owned & { readonly id: Uuid };
+  titleOf(resource: Resource): string;
+  describe(resource: Resource, context: PageContext): Described | Promise<Described>;
+}
+
+/** Content of a resource's page, without the title, the id, the history, the lists and the links. */
+interface Described {
+  readonly status: Content;
+  readonly facts: readonly Fact[];
+  /** Where the resource has its postings and events. Without it, only staff actions are shown. */
+  readonly history?: HistorySource;
+  readonly before?: Content;
+  readonly after?: Content;
+  readonly workflowId?: string | null;
+  /** The list to which the resource belongs, for the link to the next one. */
+  readonly list?: WaitingKind;
+}
 
 export interface PageContext {
   readonly reader: Reader;
@@ -17,6 +55,19 @@ export interface PageContext {
   /** Shows a time in the tenant's time zone. Returns null for null. */
   readonly time: (at: Instant | null) => Content;
   readonly tenant: Fact;
+}
+
+export async function contextOf(
+  { database: { reader }, clock }: Site,
+  row: Parameters<typeof namesOf>[1][number],
+): Promise<PageContext> {
+  const names = await namesOf(reader, [row]);
+  const timeZone = names.timeZone(row.tenantId);
+  return {
+    ...{ reader, now: clock(), names, timeZone },
+    time: (at) => time(at, timeZone),
+    tenant: tenantFact(row.tenantId, names.tenant(row.tenantId)),
+  };
 }
 
 /** A list of which the resource's page shows the beginning. The complete list has its own page. */
@@ -35,28 +86,52 @@ export interface ListOfResource<Resource> {
   ): Promise<{ readonly rows: Content; readonly next: string | null }>;
 }
 
-/** Content of a resource's page, without the title, the id, the history, the lists and the links. */
-export interface Described {
-  readonly status: Content;
-  readonly facts: readonly Fact[];
-  /** Where the resource has its postings and events. Without it, only staff actions are shown. */
-  readonly history?: Pick<Subject, 'accountIds' | 'instants' | 'lines'>;
-  readonly before?: Content;
-  readonly after?: Content;
-  readonly workflowId?: string | null;
-  /** The list to which the resource belongs, for the link to the next one. */
-  readonly list?: WaitingKind;
+const OF_A_PAGE = 25;
+const SHOWN_FIRST = 10;
+
+/** Returns a section for each list that has rows. */
+export function listSections<Resource>(
+  kind: ResourceKind<Resource>,
+  resource: Resource,
+  context: PageContext,
+): Promise<Content> {
+  const path = pathOf(kind.name, kind.rowOf(resource).id);
+  const sections = (kind.lists ?? []).map(async ({ name, read }) => {
+    const { rows, next } = await read(resource, context, '', SHOWN_FIRST);
+    const all = next !== null && html`<p><a href="${path}/${name}">All ${name}</a></p>`;
+    return rows && section(name, `Newest ${name}`, [rows, all]);
+  });
+  return Promise.all(sections);
 }
 
-export interface ResourceKind<Resource> {
-  readonly name: ResourcePath;
-  /** The type of the resource in the audit log. */
-  readonly subjectType: string;
-  readonly actions: readonly DeskAction<Resource>[];
-  readonly lists?: readonly ListOfResource<Resource>[];
-  /** Returns undefined if no resource of this kind has the id. */
-  find(site: Site, id: Uuid): Promise<Resource | undefined>;
-  rowOf(resource: Resource): Owned & { readonly id: Uuid };
-  titleOf(resource: Resource): string;
-  describe(resource: Resource, context: PageContext): Described | Promise<Described>;
+export async function listPage<Resource>(
+  site: Site,
+  kind: ResourceKind<Resource>,
+  resource: Resource,
+  { name, read }: ListOfResource<Resource>,
+  before: string,
+): Promise<Page> {
+  const row = kind.rowOf(resource);
+  const { rows, next } = await read(resource, await contextOf(site, row), before, OF_A_PAGE);
+  const title = kind.titleOf(resource);
+  const path = pathOf(kind.name, row.id);
+  const content = html`<p><a href="${path}">${title}</a></p>
+    ${rows || NONE}
+    ${pageLinks(
+      before === '' ? null : ['Newest', `${path}/${name}`],
+      next === null ? null : ['Older', `${path}/${name}?before=${next}`],
+    )}`;
+  return { title: `${title}: ${name}`, content };
+}
+
+export function printPosition(position: TimePosition | null): string | null {
+  return position && `${position.createdAt}.${position.id}`;
+}
+
+/** Returns null for ''. Throws `DeskError` for other text that `printPosition` does not print. */
+export function parsePosition(text: string): TimePosition | null {
+  if (text === '') return null;
+  const [, at = '', id = ''] = /^([0-9]{1,15})\.(.*)$/.exec(text) ?? [];
+  if (parseUuid(id) === null) throw noSuchPage();
+  return { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
 }

@@ -18,8 +18,7 @@ import { type Fact, idText, link, tableSection } from '../pages/layout.js';
 import { batchStatus, batchTitle, endpointStatus, paymentsText } from '../pages/rows.js';
 import { endText } from '../reading/payouts.js';
 import { line, type TimelineLine } from '../reading/timeline.js';
-import { parsePosition, printPosition } from '../pages/lists.js';
-import type { ResourceKind } from './resource-kind.js';
+import { parsePosition, printPosition, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_ROWS = 20;
 
@@ -57,7 +56,11 @@ export const batchKind: ResourceKind<BonusBatch> = {
         tenant,
         ['Uploaded', time(createdAt)],
         ['Canceled', time(batch.canceledAt)],
-        ['Rejected because', batch.status === 'rejected' && rejectionText(batch)],
+        [
+          'Rejected because',
+          batch.status === 'rejected' &&
+            (endText(batch.rejectionCode) ?? 'the file has problems, which are listed below'),
+        ],
         ['Same file as', same !== null && link('batches', same, 'an earlier batch')],
       ],
       // Each bonus has its own id, so no entries are listed for the batch.
@@ -71,14 +74,11 @@ export const batchKind: ResourceKind<BonusBatch> = {
         earlier !== null && earlierPayments(earlier),
         failedRows(failed, batch.rowsFailed),
       ],
+      list: batch.status === 'rejected' ? 'rejected' : 'batches',
       workflowId: batchWorkflowId(id),
     };
   },
 };
-
-function rejectionText({ rejectionCode }: BonusBatch): string {
-  return endText(rejectionCode) ?? 'the file has problems, which are listed below';
-}
 
 function rowFacts(batch: BonusBatch): readonly Fact[] {
   const { asset, hiddenRows, skippedSheets } = batch;
@@ -117,7 +117,9 @@ function problemRows(problems: readonly BonusBatchProblem[]): Content {
     ['Column', field],
     ['Problem', message],
   ]);
-  return tableSection('problems', `Problems of the file, the first ${problems.length}`, tableRows);
+  const isCut = problems.length === SHOWN_ROWS;
+  const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
+  return tableSection('problems', heading, tableRows);
 }
 
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
@@ -168,6 +170,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
         tenant,
         ['Registered', time(endpoint.createdAt)],
       ],
+      list: 'endpoints',
       workflowId: webhookWorkflowId(id),
     };
   },

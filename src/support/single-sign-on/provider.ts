@@ -21,7 +21,7 @@ import type { ProvenSubject, ProviderSettings, RightsOfClaim } from '../../staff
  * (docs/contract.md, Staff)
  */
 
-interface Flow {
+export interface Flow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;

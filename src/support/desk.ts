@@ -1,11 +1,13 @@
 import type { BatchControlDeps } from '../batches/control.js';
 import type { Uuid } from '../core/ids.js';
+import { counted } from '../core/plural.js';
+import type { RateState } from '../http/rate-limit.js';
+import type { PayoutApprovals } from '../payouts/decide.js';
 import type { ReleaseDeps } from '../payouts/release.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import type { StaffDeps } from '../staff/verification.js';
 import type { ProviderSettings } from '../staff/subjects.js';
+import type { StaffDeps } from '../staff/verification.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
-import type { PayoutApprovals } from '../payouts/decide.js';
 
 export interface DeskDeps extends StaffDeps, BatchControlDeps {
   readonly transferApprovals: TransferApprovals;
@@ -28,4 +30,38 @@ export interface SignedInPerson {
   readonly identity: StaffIdentity;
   readonly sessionId: Uuid;
   readonly secret: string;
+}
+
+/** Thrown to show an error page. The texts are complete sentences. */
+export class DeskError extends Error {
+  override name = 'DeskError';
+
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}
+
+export function noSuchPage(): DeskError {
+  return new DeskError(
+    404,
+    'Not found',
+    'This page does not exist. Search for the id, name, alias or reference that you have.',
+  );
+}
+
+/** Throws `DeskError` if the rate limit was exceeded. */
+export function assertAllowed({ allowed, retryAfterS }: RateState): void {
+  const headers = { 'Retry-After': `${retryAfterS}` };
+  if (!allowed)
+    throw new DeskError(
+      429,
+      'Too many attempts',
+      `Try again in ${counted(retryAfterS, 'second')}.`,
+      headers,
+    );
 }

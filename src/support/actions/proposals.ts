@@ -1,0 +1,256 @@
+import { type Asset, ASSETS, formatAmount, isAsset, LISTED_ASSETS } from '../../core/amount.js';
+import { ApiError, invalidField, invalidState } from '../../core/errors.js';
+import { parseUuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
+import type { Account } from '../../db/entities/parties.js';
+import {
+  type Payout,
+  PAYOUT_STATUSES,
+  type PayoutResolution,
+  payoutResolutions,
+  RESOLUTION_OUTCOMES,
+} from '../../db/entities/payouts.js';
+import { decidedRefusal } from '../../funding/rules.js';
+import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
+import { approveResolution } from '../../payouts/release.js';
+import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js';
+import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
+import type { StaffIdentity } from '../../staff/rules.js';
+import { parsePrinted } from '../forms.js';
+import { type Content, html, type Html } from '../html.js';
+import { field, hiddenField } from '../pages/layout.js';
+import { moneyText } from '../reading/payouts.js';
+import type { DeskAction } from './action.js';
+import { approvalActions } from './controls.js';
+
+/** Actions of two people: one proposes an adjustment or the outcome of a payout, another decides. */
+
+export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
+  {
+    verb: 'approve',
+    name: 'adjustment.approve',
+    label: 'Post',
+    explanation: 'Moves the money immediately. You cannot post your own proposal.',
+    done: 'Posted. The money has moved.',
+    isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
+    run: async (deps, adjustment, { by, reason }) =>
+      assertOwn((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
+  },
+  {
+    verb: 'reject',
+    name: 'adjustment.reject',
+    label: 'Reject',
+    explanation:
+      'Ends the proposal. No money moves. You can also withdraw your own proposal this way.',
+    done: 'Rejected. No money has moved.',
+    isStop: true,
+    isOpen: ({ status }) => status === 'proposed',
+    run: async (deps, adjustment, { by, reason }) =>
+      assertOwn((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
+  },
+];
+
+/** Throws if another person decided, because a repeated key returns the earlier decision. */
+function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
+  if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
+}
+
+export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
+  {
+    verb: 'adjust',
+    name: 'adjustment.propose',
+    label: 'Propose an adjustment',
+    explanation:
+      "Adds money to the account or removes it, after a second person has posted it. The account's owner can read the reason.",
+    done: 'Proposed. A second person must post it: it is listed below under Adjustments, and on the start page.',
+    fields: ({ status }, given) =>
+      adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
+    // A payout may have been returned to a closed account, which is then emptied.
+    isOpen: () => true,
+    run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
+      const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
+      if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
+      const asset = assetOf(form);
+      const amount = parsePrinted(form.get('amount') ?? '', asset);
+      if (amount?.asset !== asset)
+        throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
+      const reference = form.get('reference') ?? '';
+      const request = { tenantId, accountId, direction, amount, reference, reason, by };
+      const { resource } = await proposeAdjustment(deps, request);
+      if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
+    },
+  },
+];
+
+const REFERENCE_TAKEN = invalidState(
+  'somebody else proposed the same under this reference already',
+);
+
+function assetOf(form: URLSearchParams): Asset {
+  const asset = form.get('asset') ?? '';
+  if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
+  return asset;
+}
+
+export const DIRECTIONS: Readonly<Record<Adjustment['direction'], string>> = {
+  in: 'into the account',
+  out: 'out of the account',
+};
+
+function adjustmentFields(
+  directions: readonly Adjustment['direction'][],
+  given: URLSearchParams | null,
+): Content {
+  const own = (name: string) => ({ name, required: true, value: given?.get(name) });
+  return [
+    field('Direction', own('direction'), {
+      choices: directions.map((one) => [one, DIRECTIONS[one]]),
+    }),
+    field('Asset', own('asset'), {
+      choices: ASSETS.map((one) => [one, `${one}, ${LISTED_ASSETS[one].scale} decimals`]),
+    }),
+    field('Amount', { ...own('amount'), inputmode: 'decimal' }, { hint: 'Such as 1,500.00' }),
+    field(
+      'Reference',
+      {
+        ...{ ...own('reference'), pattern: '[A-Za-z0-9._\\-]{1,64}' },
+        ...{ maxlength: 64, autocapitalize: 'none' },
+      },
+      {
+        hint: 'Such as case-118: letters, digits, points, dashes. A reference moves money only once',
+      },
+    ),
+  ];
+}
+
+type Outcome = PayoutResolution['outcome'];
+
+const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+  completed: 'completed: the bank has paid it',
+  failed: 'failed: the bank never paid it, and the money returns to the account',
+  returned: 'returned: the bank paid it and sent it back, and the money returns to the account',
+  unchanged: 'unchanged: its status is correct, and it is no longer shown as stuck',
+};
+
+const PROPOSE =
+  'Ask the bank first; never guess. No money moves until a second person applies the proposal.';
+const CORRECT =
+  'For when the bank paid it although its rail reported that it failed. Ask the bank first. The money leaves the account again when a second person applies it.';
+
+/** Actions of two people, each with a code, that decide a payout in place of its rail. */
+const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
+  {
+    verb: 'propose',
+    name: 'payout.resolve_propose',
+    label: ({ payout }) =>
+      payout.status === 'failed' ? 'Correct the outcome' : 'Propose the outcome',
+    explanation: ({ payout }) => (payout.status === 'failed' ? CORRECT : PROPOSE),
+    done: 'Proposed. A second person must apply it: it is on the start page under proposed outcomes.',
+    fields: ({ payout, contradictions }, given) => [
+      hiddenField(SHOWN_STATE, `${payout.status} ${contradictions}`),
+      field(
+        'Outcome',
+        { name: 'outcome', required: true, value: given?.get('outcome') },
+        { choices: [['', 'Choose'], ...possibleOutcomes(payout)] },
+      ),
+    ],
+    isOpen: ({ payout, open }) => open === undefined && possibleOutcomes(payout).length > 0,
+    run: async ({ writer }, seen, { by, reason, actId, form }) => {
+      const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
+      if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
+      await proposeResolution(writer, withShownState(seen, form), { outcome, reason, by }, actId);
+    },
+  },
+  {
+    verb: 'apply',
+    name: 'payout.resolve_approve',
+    label: 'Apply the proposal',
+    explanation:
+      'Carries out the proposed outcome. Before money returns to the account, the rail must confirm that it will never pay.',
+    done: ({ payout }, names) =>
+      `Applied: ${payout.status.replaceAll('_', ' ')}. ${moneyText(payout, names.account(payout.sourceAccountId)) ?? ''}`,
+    fields: (seen, given) => [proposedText(seen), proposalField(seen, given)],
+    isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
+    run: async ({ database, release }, payout, { by, reason, form }) => {
+      if (await isDecided(database.current, payout, form, 'applied', by)) return;
+      await approveResolution(release, withoutNewerProposal(payout, form), by, reason);
+    },
+  },
+  {
+    verb: 'dismiss',
+    name: 'payout.resolve_reject',
+    label: 'Reject the proposal',
+    explanation:
+      'Ends the proposal. Nothing else changes. You can also withdraw your own proposal this way.',
+    done: 'Rejected. The payout is as it was before the proposal.',
+    isStop: true,
+    fields: proposalField,
+    isOpen: ({ open }) => open !== undefined,
+    run: async ({ database, writer }, payout, { by, reason, form }) => {
+      if (await isDecided(database.current, payout, form, 'rejected', by)) return;
+      await rejectResolution(writer, withoutNewerProposal(payout, form), by, reason);
+    },
+  },
+];
+
+export const PAYOUT_ACTIONS: readonly DeskAction<SeenPayout>[] = [
+  ...approvalActions<SeenPayout, Payout>(
+    'payout',
+    ({ payoutApprovals }) => payoutApprovals,
+    ({ payout }) => payout,
+  ),
+  ...RESOLUTION_ACTIONS,
+];
+
+const SHOWN_STATE = 'state';
+const PROPOSAL = 'resolution';
+
+/** Returns the payout with the state that the page showed. Throws `ApiError` if the field is invalid. */
+function withShownState(now: SeenPayout, form: URLSearchParams): SeenPayout {
+  const [word, count] = (form.get(SHOWN_STATE) ?? '').split(' ');
+  const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
+  if (status === undefined || !Number.isSafeInteger(contradictions))
+    throw new ApiError(invalidField(SHOWN_STATE, 'unknown'));
+  return { ...now, payout: { ...now.payout, status }, contradictions };
+}
+
+/** Shows what a second person applies. */
+function proposedText({ payout, open }: SeenPayout): Html {
+  return html`<p>
+    The outcome will be <strong>${open && OUTCOME_WORDS[open.outcome]}</strong>. The amount is
+    ${formatAmount(payout)}.
+  </p>`;
+}
+
+function proposalField({ open }: SeenPayout, given: URLSearchParams | null): Html {
+  return hiddenField(PROPOSAL, given?.get(PROPOSAL) ?? open?.id ?? '');
+}
+
+/** Returns the payout. Throws `ApiError` if its proposal is newer than the page showed. */
+function withoutNewerProposal(payout: SeenPayout, form: URLSearchParams): SeenPayout {
+  if (payout.open !== undefined && payout.open.id !== form.get(PROPOSAL))
+    throw new ApiError(ANOTHER_OPEN);
+  return payout;
+}
+
+/** Whether this person has already decided the proposal in the same way. */
+async function isDecided(
+  reader: Reader,
+  { payout }: SeenPayout,
+  form: URLSearchParams,
+  status: PayoutResolution['status'],
+  by: StaffIdentity,
+): Promise<boolean> {
+  const id = parseUuid(form.get(PROPOSAL) ?? '');
+  if (id === null) return false;
+  const seen = await reader.find(payoutResolutions, { id, payoutId: payout.id });
+  return seen?.status === status && seen.decidedById === by.id;
+}
+
+/** Returns the possible outcomes with their words. */
+function possibleOutcomes(payout: Payout): readonly (readonly [Outcome, string])[] {
+  return RESOLUTION_OUTCOMES.filter((outcome) => outcomeRefusal(payout, outcome) === null).map(
+    (outcome) => [outcome, OUTCOME_WORDS[outcome]],
+  );
+}

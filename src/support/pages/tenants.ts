@@ -1,0 +1,87 @@
+import { type Asset, formatAmount } from '../../core/amount.js';
+import { counted } from '../../core/plural.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { tenants } from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
+import { type Content, element, html, type Html } from '../html.js';
+import { type TenantTotals, todayOf } from '../reading/totals.js';
+import { type Fact, link, money, type Page, pageLinks, section, table } from './layout.js';
+import { NONE, tableOf } from './rows.js';
+
+const OF_A_PAGE = 25;
+
+/** Lists tenants by name, from the one after which the page before ends ('' for the first page). */
+export async function tenantsPage(reader: Reader, now: Instant, after: string): Promise<Page> {
+  const found = await reader.list(
+    tenants,
+    `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${OF_A_PAGE + 1}`,
+  );
+  const items = found.slice(0, OF_A_PAGE);
+  const next = new URLSearchParams({ after: items.at(-1)?.name ?? '' });
+  const content = html`${items.length === 0 ? NONE : await tableOf(reader, now, 'tenants', 'Tenants', items)}
+  ${pageLinks(
+    after === '' ? null : ['First page', '/tenants'],
+    found.length > items.length ? ['Next page', `/tenants?${next.toString()}`] : null,
+  )}`;
+  return { title: 'Tenants', content };
+}
+
+/** Shows what each tenant moved today, with a chart of the last days. */
+export function totalsSection(totals: readonly TenantTotals[]): Content {
+  const rows = totals.map(({ tenant, asset, days }): readonly Fact[] => {
+    const cell = (label: string, what: 'moved' | 'failed' | 'pending'): Fact => {
+      const { [what]: raw, [`${what}Count` as const]: count } = todayOf(days);
+      const operations = html`<span class="soft">${counted(count, 'operation')}</span>`;
+      return [label, [money({ raw, asset }), ' ', operations, chart(what, asset, days)], 'number'];
+    };
+    return [
+      ['Tenant', link('tenants', tenant.id, tenant.name)],
+      ['Asset', asset],
+      cell('Moved', 'moved'),
+      cell('Pending', 'pending'),
+      cell('Failed', 'failed'),
+    ];
+  });
+  const heading = 'Today, and the last 14 days';
+  const meaning = html`<p class="soft">
+    Days begin at midnight of the tenant. Failed includes what was rejected or expired. A returned
+    payout counts as moved on the day it was paid, and as failed on the day it came back.
+  </p>`;
+  return rows.length > 0 && section('totals', heading, [meaning, table(heading, rows)]);
+}
+
+const HEIGHT = 28;
+const STEP = 12;
+const BAR = 9;
+/** Height of a line of text above and below the bars. */
+const LINE = 13;
+
+/** Draws bars from the first to the last day, the largest with the full height and its amount. */
+function chart(
+  what: 'moved' | 'failed' | 'pending',
+  asset: Asset,
+  days: TenantTotals['days'],
+): Html {
+  const values = days.map((day) => day[what]);
+  const largest = values.reduce((one, other) => (other > one ? other : one), 0n);
+  const bars = values.map((value, index) => {
+    const height = value === 0n ? 1 : 2 + Number((value * BigInt(HEIGHT - 2)) / largest);
+    const place = { x: index * STEP, y: LINE + HEIGHT - height, width: BAR };
+    return element('rect', { ...place, height, rx: 1 }, '');
+  });
+  const most = `up to ${formatAmount({ raw: largest, asset })} a day`;
+  const [first = '', last = ''] = [days.at(0)?.day, days.at(-1)?.day];
+  const [width, height] = [values.length * STEP, HEIGHT + 2 * LINE];
+  return html`<svg
+    class="chart ${what}"
+    role="img"
+    aria-label="${what} from ${first} to ${last}, ${most}"
+    width="${width}"
+    height="${height}"
+  >
+    ${largest > 0n && html`<text y="${LINE - 4}">${most}</text>`} ${bars}
+    <text y="${height - 2}">${first.slice(5)}</text>
+    <text x="${width}" y="${height - 2}" text-anchor="end">${last.slice(5)}</text>
+  </svg>`;
+}

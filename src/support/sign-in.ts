@@ -1,0 +1,102 @@
+import { type DeskSettings, noSuchPage } from './desk.js';
+import { codeOf } from './forms.js';
+import { html, type Html } from './html.js';
+import { codeField, field, hiddenField, notice, type Page, tokenField } from './pages/layout.js';
+import { type DeskRouter, ownForm, seeOther, sendPage, signedIn, type Site } from './site.js';
+
+export function sessionRoutes(router: DeskRouter, site: Site): void {
+  const { sessions, addresses } = site;
+  router.get('/sign-in', (context) => {
+    const next = nextOf(context.query.next);
+    if (context.state.person !== null) return seeOther(context, next);
+    const { secret, cookie } = sessions.formSecret(context.req);
+    if (cookie !== null) context.append('Set-Cookie', cookie);
+    sendPage(context, signInPage(site.settings, secret, next, null));
+  });
+  router.post('/sign-in', async (context) => {
+    if (!site.settings.withCode) throw noSuchPage();
+    const { secret } = sessions.formSecret(context.req);
+    const form = await ownForm(context, site, secret);
+    const next = nextOf(form.get('next'));
+    const cookies = await sessions.open(
+      form.get('name') ?? '',
+      codeOf(form),
+      addresses.of(context.req),
+      context.state.person,
+    );
+    if (cookies === null)
+      return sendPage(context, signInPage(site.settings, secret, next, NOT_SIGNED_IN, 401));
+    for (const cookie of cookies) context.append('Set-Cookie', cookie);
+    seeOther(context, next);
+  });
+  router.post(
+    '/sign-out',
+    signedIn(async (context, person) => {
+      await ownForm(context, site, person.secret);
+      context.append('Set-Cookie', await sessions.close(person));
+      seeOther(context, '/sign-in');
+    }),
+  );
+}
+
+/** Returns the path to redirect to. Accepts only paths of the desk. */
+export function nextOf(given: unknown): string {
+  return typeof given === 'string' &&
+    /^\/[a-z]+(\/[0-9a-z-]{1,40}){0,2}$/.test(given) &&
+    given !== '/sign-in'
+    ? given
+    : '/';
+}
+
+/** `next` is the path to redirect to after sign-in. */
+function signInPage(
+  { withCode, provider }: DeskSettings,
+  secret: string,
+  next: string,
+  refused: Html | null,
+  status = 200,
+): Page {
+  const content = html`${refused === null ? '' : notice('bad', refused)}
+  ${next === '/' ? '' : html`<p>You followed a link from another site. If you are already signed in, <a href="${next}">continue</a>.</p>`}
+  ${provider !== null && html`<p class="card"><a href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with your company's account</a></p>`}
+  ${withCode && codeForm(secret, next)}`;
+  return { title: 'Sign in', content, status };
+}
+
+function codeForm(secret: string, next: string): Html {
+  const name = { name: 'name', required: true, autocomplete: 'username', maxlength: 80 };
+  return html`<form class="stacked card" method="post" action="/sign-in">
+    ${tokenField(secret)}${hiddenField('next', next)}
+    ${field('Name', { ...name, autocapitalize: 'none', spellcheck: 'false' })}
+    ${codeField('The six digits from your authenticator')}
+    <button>Sign in</button>
+  </form>`;
+}
+
+/** Reveals neither which of the two was wrong nor whether the name exists. */
+const NOT_SIGNED_IN = html`The name or the code is wrong. Each code works once: wait until your
+authenticator shows the next one. After several wrong codes, no code works for a while.`;
+
+/** Shown after the provider has proven an account that is not linked to a person yet. */
+export function bindPage(secret: string, name: string, isRefused: boolean): Page {
+  const content = html`${isRefused && notice('bad', CODE_REFUSED)}
+    <p>
+      Your company's sign-in says that you are ${name}, and the desk does not know that account yet.
+      Prove it once with your authenticator: from then on the account alone signs you in.
+    </p>
+    <form class="stacked card" method="post" action="/sign-in/provider/bind">
+      ${tokenField(secret)}
+      ${codeField(`The six digits that your authenticator shows now for ${name}`)}
+      <button>This is me</button>
+    </form>
+    <p><a href="/sign-in">Sign in as somebody else</a></p>`;
+  return { title: 'Is this you?', content, status: isRefused ? 401 : 200 };
+}
+
+const CODE_REFUSED =
+  'This code does not count. A code counts once: wait until your authenticator shows the next one. After several wrong codes none counts for a while.';
+
+/** Browsers send the session only if the desk's own page redirects. */
+export function signedInPage(next: string): Page {
+  return { title: 'Signed in', content: html`<p><a href="${next}">Go on</a></p>` };
+}
