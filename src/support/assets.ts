@@ -102,7 +102,7 @@ form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; ma
 form.filter label { flex: 0 1 12rem; }
 form.filter label:has([type='search']) { flex: 1 1 24rem; }
 input, select, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
-input, select { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-weight: 400; }
+input, select { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-size: 0.9375rem; font-weight: 400; }
 ::placeholder { color: var(--soft); opacity: 1; }
 button, .button { border-color: var(--act); padding: 0.4rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; }
 button.stop { background: var(--stop); border-color: var(--stop); color: var(--on-stop); }
@@ -129,7 +129,8 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
   table { background: none; border: 0; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   tbody tr { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; margin-bottom: 0.6rem; }
-  tbody :is(th, td) { border: 0; padding: 0.15rem 0; text-align: left; }
+  tbody :is(th, td) { border: 0; padding: 0.15rem 0; }
+  tbody .number { text-align: left; }
   tbody th { font-size: 1.0625rem; font-weight: 600; }
   td.none { display: none; }
   tbody td[data-label] { display: grid; grid-template-columns: 7rem 1fr; gap: 0.75rem; }
@@ -138,9 +139,12 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 @media (max-width: 40rem) {
   header, main, footer { padding-left: 1rem; padding-right: 1rem; }
+  header nav { order: 2; flex-basis: 100%; gap: 0 0.7rem; justify-content: space-between; }
   header form.find { order: 3; flex-basis: 100%; max-width: none; }
   header form[method='post'] { margin-left: auto; }
   .counts { grid-template-columns: repeat(2, 1fr); }
+  .counts:has([aria-current]) { display: flex; overflow-x: auto; padding: 0.25rem 0; }
+  .counts:has([aria-current]) li { flex: none; }
   form.filter label { flex: 1 1 8rem; }
   h1 { font-size: 1.375rem; }
 }

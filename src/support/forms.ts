@@ -34,8 +34,9 @@ export function formToken(secret: string): string {
   return markOf(secret, FORM);
 }
 
-export function isFormToken(given: string | null, secret: string): boolean {
-  return isMarkOf(given, secret, FORM);
+/** Whether the form has its owner's token. */
+export function hasToken(form: URLSearchParams, secret: string): boolean {
+  return isMarkOf(form.get(TOKEN_FIELD), secret, FORM);
 }
 
 /** Returns an HMAC of the text, which proves that it was given to this secret's owner. */

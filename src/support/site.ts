@@ -10,7 +10,7 @@ import { describeFault, type Logger } from '../http/logging.js';
 import { HttpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';
 import { ASSETS } from './assets.js';
-import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
+import { hasToken, isFromOurPage, readForm } from './forms.js';
 import { documentOf, notice, type Page } from './pages/layout.js';
 import {
   type DeskDeps,
@@ -131,8 +131,8 @@ function answerError(
     context.res.destroy();
     return;
   }
-  const { page, headers } = errorPage(thrown, context.state.requestId);
-  if (page.status === 500) {
+  const { status, title, message, headers } = deskErrorOf(thrown, context.state.requestId);
+  if (status === 500) {
     metrics.fault();
     logger.error(
       { requestId: context.state.requestId, fault: describeFault(thrown) },
@@ -140,37 +140,22 @@ function answerError(
     );
   }
   context.set(headers);
-  sendPage(context, page);
+  const content = html`${notice('bad', message)}
+    <p><a href="/">Needs attention</a></p>`;
+  sendPage(context, { title, content, status });
 }
 
-interface ErrorPage {
-  readonly page: Page;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-function errorPage(failure: unknown, requestId: string): ErrorPage {
-  if (failure instanceof DeskError)
-    return noticePage(failure.status, failure.title, failure.message, failure.headers);
+function deskErrorOf(failure: unknown, requestId: string): DeskError {
+  if (failure instanceof DeskError) return failure;
   if (failure instanceof ApiError) {
     const { code, message } = failure.refusal;
-    if (code === 'not_found') return errorPage(noSuchPage(), requestId);
-    return noticePage(ERRORS[code].status, 'Not accepted', `${message}.`, failure.headers);
+    if (code === 'not_found') return noSuchPage();
+    return new DeskError(ERRORS[code].status, 'Not accepted', `${message}.`, failure.headers);
   }
   if (isUnavailable(failure))
-    return noticePage(503, 'No answer', 'The database does not respond. Try again in a moment.');
+    return new DeskError(503, 'No answer', 'The database does not respond. Try again in a moment.');
   const text = `An internal error occurred. If it happens again, give the operator this id: ${requestId}`;
-  return noticePage(500, 'Internal error', text);
-}
-
-function noticePage(
-  status: number,
-  title: string,
-  text: string,
-  headers: ErrorPage['headers'] = {},
-): ErrorPage {
-  const content = html`${notice('bad', text)}
-    <p><a href="/">Needs attention</a></p>`;
-  return { page: { title, content, status }, headers };
+  return new DeskError(500, 'Internal error', text);
 }
 
 export function sendPage(context: DeskContext, page: Page): void {
@@ -211,8 +196,7 @@ export async function ownForm(
   const form = await readForm(context.req, context.res);
   // While the form arrived, the session may have been revoked.
   const isStillIn = context.state.person === null || (await sessions.find(context.req)) !== null;
-  if (!isStillIn || !isFormToken(form.get(TOKEN_FIELD), secret))
-    throw new DeskError(403, 'Not accepted', FORGED);
+  if (!isStillIn || !hasToken(form, secret)) throw new DeskError(403, 'Not accepted', FORGED);
   return form;
 }
 

@@ -153,7 +153,13 @@ describe('in a browser, the support desk', () => {
     await page.locator(`a[href="/transfers/${transferId}"]`).first().click();
     await assertFine(await plain.storageState(), [
       ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
-      ...['/waiting/stuck', '/waiting/endpoints', '/waiting/batches', `/tenants/${tenantId}`],
+      ...[
+        '/waiting/stuck',
+        '/waiting/endpoints',
+        '/waiting/unanswered',
+        '/waiting/rejected',
+        `/tenants/${tenantId}`,
+      ],
       ...['/tenants', `/tenants/${tenantId}/transfers`, `/accounts/${accountId}/movements`],
       ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`],
       ...[`/adjustments/${adjustmentId}`, '/no-such-page'],

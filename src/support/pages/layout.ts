@@ -242,7 +242,7 @@ function isTime(value: Content): value is Time {
   return typeof value === 'object' && value !== null && 'offset' in value;
 }
 
-/** Returns the offset from UTC of all times in a column. Null if there is none, or several. */
+/** Returns the offset that all times of a column have. Null without times, or with several. */
 function commonOffset(values: readonly Content[]): string | null {
   const offsets = new Set(values.flatMap((value) => (isTime(value) ? value.offset : [])));
   return offsets.size === 1 ? ([...offsets][0] ?? null) : null;

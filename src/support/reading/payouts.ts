@@ -1,7 +1,7 @@
 import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/collections.js';
+import { counted } from '../../core/plural.js';
 import type { Payout, PayoutRailEvent, PayoutResolution } from '../../db/entities/payouts.js';
 import { isUnfinished } from '../../payouts/rules.js';
 
@@ -26,31 +26,17 @@ export function stuckText({
     : 'the rail has not reported the outcome';
 }
 
-export function eventLine(event: PayoutRailEvent): string {
-  return `${toRfc3339(event.at)} ${railEventText(event)}`;
-}
-
-function railEventText({
-  kind,
-  reported,
-  effect,
-  callbackId,
-  railReference,
-  attempt,
-}: PayoutRailEvent): string {
-  const what = reported === null ? effect : `${reported} (${effect})`;
+export function eventLine({ at, kind, said, effect, ...event }: PayoutRailEvent): string {
+  const { callbackId, railReference, attempt } = event;
+  const what = said === null ? effect : `${said} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;
   const numbered = attempt === null ? '' : `, attempt ${attempt}`;
-  return `${kind}: ${what}${named}${numbered}${callbackId === null ? '' : ` [${callbackId}]`}`;
+  const called = callbackId === null ? '' : ` [${callbackId}]`;
+  return `${toRfc3339(at)} ${kind}: ${what}${named}${numbered}${called}`;
 }
 
-export function resolutionLine({
-  outcome,
-  status,
-  proposedBy,
-  decidedBy,
-  reason,
-}: PayoutResolution): string {
+export function resolutionLine(resolution: PayoutResolution): string {
+  const { outcome, status, proposedBy, decidedBy, reason } = resolution;
   const decided = decidedBy === null ? '' : `, ${status} by ${decidedBy}`;
   return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
 }

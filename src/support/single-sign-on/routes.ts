@@ -18,7 +18,7 @@ export const CALLBACK_PATH = '/sign-in/provider/callback';
 const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 const FLOW_S = 600;
 
-/** What the desk remembers between two requests, sealed in cookies of these names. */
+/** Values that the desk keeps between two requests, sealed in cookies of these names. */
 interface Sealed {
   /** `before`: the session before, whose strict cookie browsers do not send on a redirect. */
   'desk-flow': Flow & { readonly next: string; readonly before: Uuid | null };
