@@ -3,7 +3,7 @@ import { describeFault } from '../http/logging.js';
 import { perform } from './actions/action.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { markOf } from './forms.js';
-import { pathOf } from './pages/layout.js';
+import { type Page, pathOf } from './pages/layout.js';
 import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
 import { searchPage } from './pages/search.js';
 import { tenantsPage } from './pages/tenants.js';
@@ -24,20 +24,23 @@ import {
   type Site,
 } from './site.js';
 
+type Render = (context: DeskContext, person: SignedInPerson) => Promise<Page>;
+
+/** Adds a page for signed-in people. */
+function addPage(router: DeskRouter, path: string, render: Render): void {
+  const handle = async (context: DeskContext, person: SignedInPerson): Promise<void> =>
+    sendPage(context, await render(context, person));
+  router.get(path, signedIn(handle));
+}
+
 export function waitingRoutes(router: DeskRouter, { database: { reader }, clock }: Site): void {
-  router.get(
-    '/',
-    signedIn(async (context) => sendPage(context, await startPage(reader, clock()))),
-  );
-  router.get(
-    '/waiting/:kind',
-    signedIn(async (context) => {
-      const kind = WAITING_KINDS.find((one) => one === context.params?.kind);
-      if (kind === undefined) throw noSuchPage();
-      const query = { page: pageOf(context), ...textsOf(context, 'tenant', 'least', 'asset') };
-      sendPage(context, await waitingPage(reader, clock(), kind, query));
-    }),
-  );
+  addPage(router, '/', () => startPage(reader, clock()));
+  addPage(router, '/waiting/:kind', (context) => {
+    const kind = WAITING_KINDS.find((one) => one === context.params?.kind);
+    if (kind === undefined) throw noSuchPage();
+    const query = { page: pageOf(context), ...textsOf(context, 'tenant', 'least', 'asset') };
+    return waitingPage(reader, clock(), kind, query);
+  });
 }
 
 /** Returns parameters without spaces around them, and '' for those that are not given once. */
@@ -68,20 +71,14 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
-  router.get(
-    '/tenants',
-    signedIn(async (context) => {
-      const { after } = textsOf(context, 'after');
-      sendPage(context, await tenantsPage(site.database.reader, site.clock(), after));
-    }),
+  const { database, clock } = site;
+  addPage(router, '/tenants', (context) =>
+    tenantsPage(database.reader, clock(), textsOf(context, 'after').after),
   );
-  router.get(
-    '/search',
-    signedIn(async (context) => {
-      const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'from');
-      sendPage(context, await searchPage(site.database.reader, site.clock(), query));
-    }),
-  );
+  addPage(router, '/search', (context) => {
+    const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'from');
+    return searchPage(database.reader, clock(), query);
+  });
 }
 
 function addResourceKind<Resource>(
@@ -94,24 +91,17 @@ function addResourceKind<Resource>(
     if (resource === undefined) throw noSuchPage();
     return resource;
   };
-  router.get(
-    `/${kind.name}/:id`,
-    signedIn(async (context, person) => {
-      const resource = await find(context);
-      const { id } = kind.rowOf(resource);
-      const done = kind.actions.find(
-        ({ verb }) => context.query.done === doneMark(person, kind.name, id, verb),
-      );
-      sendPage(context, await resourcePage(site, { kind, resource, person }, done ?? null));
-    }),
-  );
+  addPage(router, `/${kind.name}/:id`, async (context, person) => {
+    const resource = await find(context);
+    const { id } = kind.rowOf(resource);
+    const done = kind.actions.find(
+      ({ verb }) => context.query.done === doneMark(person, kind.name, id, verb),
+    );
+    return resourcePage(site, { kind, resource, person }, done ?? null);
+  });
   for (const list of kind.lists ?? [])
-    router.get(
-      `/${kind.name}/:id/${list.name}`,
-      signedIn(async (context) => {
-        const { before } = textsOf(context, 'before');
-        sendPage(context, await listPage(site, kind, await find(context), list, before));
-      }),
+    addPage(router, `/${kind.name}/:id/${list.name}`, async (context) =>
+      listPage(site, kind, await find(context), list, textsOf(context, 'before').before),
     );
   for (const action of kind.actions)
     router.post(

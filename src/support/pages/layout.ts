@@ -52,13 +52,7 @@ function bar(person: SignedInPerson): Html {
       <a href="/tenants">Tenants</a><a href="/search">Search</a>
     </nav>
     <form class="find" role="search" method="get" action="/search">
-      <input
-        name="text"
-        type="search"
-        aria-label="Search"
-        placeholder="Id, name, reference, amount"
-        maxlength="255"
-      />
+      ${element('input', { ...SEARCH_BOX, 'aria-label': 'Search', maxlength: 255 })}
       <button class="quiet">Find</button>
     </form>
     <form method="post" action="/sign-out">
@@ -66,6 +60,8 @@ function bar(person: SignedInPerson): Html {
       ><button class="quiet">Sign out</button>
     </form>`;
 }
+
+const SEARCH_BOX = { name: 'text', type: 'search', placeholder: 'Id, name, reference, amount' };
 
 export function tokenField(secret: string): Html {
   return hiddenField(TOKEN_FIELD, formToken(secret));
@@ -118,13 +114,11 @@ export type Fact = readonly [label: string, value: Content, kind?: 'number'];
 /** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {
   const nonEmpty = all.filter(([, value]) => !isEmpty(value));
-  return html`<dl>
-    ${nonEmpty.map(
-      ([label, value]) =>
-        html`<dt>${label}</dt>
-          <dd>${value}</dd>`,
-    )}
-  </dl>`;
+  return element(
+    'dl',
+    {},
+    nonEmpty.map(([label, value]) => [element('dt', {}, label), element('dd', {}, value)]),
+  );
 }
 
 function isEmpty(value: Content): boolean {
@@ -223,19 +217,15 @@ export function table(caption: string, all: readonly Row[]): Html {
   };
   const headingOf = ({ label, kind }: (typeof columns)[number]): Html =>
     element('th', { scope: 'col', class: kind }, label);
-  return html`<table>
-    <caption class="hidden">
-      ${caption}
-    </caption>
-    <thead>
-      <tr>
-        ${columns.map(headingOf)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map((row) => element('tr', {}, row.map(cellOf)))}
-    </tbody>
-  </table>`;
+  return element('table', {}, [
+    element('caption', { class: 'hidden' }, caption),
+    element('thead', {}, element('tr', {}, columns.map(headingOf))),
+    element(
+      'tbody',
+      {},
+      rows.map((row) => element('tr', {}, row.map(cellOf))),
+    ),
+  ]);
 }
 
 function isTime(value: Content): value is Time {
@@ -261,15 +251,14 @@ export function tableSection(id: string, heading: string, rows: readonly Row[]):
 }
 
 /** Links with their text and address to the pages before and after, as far as there are any. */
-export function pageLinks(
-  previous: readonly [text: string, href: string] | null,
-  next: readonly [text: string, href: string] | null,
-): Html {
+export function pageLinks(previous: PageLink | null, next: PageLink | null): Html {
+  const linkTo = (rel: string, [text, href]: PageLink): Html =>
+    element('a', { class: 'button', rel, href }, text);
   return html`<nav class="pages" aria-label="Pages">
-    ${previous && html`<a class="button" rel="prev" href="${previous[1]}">${previous[0]}</a>`}
-    ${next && html`<a class="button" rel="next" href="${next[1]}">${next[0]}</a>`}
+    ${previous && linkTo('prev', previous)} ${next && linkTo('next', next)}
   </nav>`;
 }
+type PageLink = readonly [text: string, href: string];
 
 export type ResourcePath =
   'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts' | 'tenants';
