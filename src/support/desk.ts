@@ -1,6 +1,6 @@
 import type { BatchControlDeps } from '../batches/control.js';
 import type { Uuid } from '../core/ids.js';
-import { counted } from '../core/plural.js';
+import { counted } from '../core/collections.js';
 import type { RateState } from '../http/rate-limit.js';
 import type { PayoutApprovals } from '../payouts/decide.js';
 import type { ReleaseDeps } from '../payouts/release.js';

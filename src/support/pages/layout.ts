@@ -1,7 +1,6 @@
 import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
-import { localTime } from '../../core/calendar.js';
-import { type Instant, toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { type Instant, localTime, toRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/collections.js';
 import type { StaffValue } from '../../http/resource.js';
 import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';

@@ -3,7 +3,7 @@ import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
 import { isPaused, pendingRows } from '../../batches/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';

@@ -1,5 +1,5 @@
 import { type Asset, formatAmount } from '../../core/amount.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';

@@ -1,7 +1,6 @@
 import type { Asset } from '../../core/amount.js';
-import { dayNamed } from '../../core/calendar.js';
+import { dayNamed, type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
-import { type Instant, instant } from '../../core/instant.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { columnList } from '../../db/statements.js';

@@ -1,7 +1,7 @@
 import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/plural.js';
+import { counted } from '../../core/collections.js';
 import type { Payout, PayoutRailEvent, PayoutResolution } from '../../db/entities/payouts.js';
 import { isUnfinished } from '../../payouts/rules.js';
 

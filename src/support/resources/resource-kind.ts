@@ -1,6 +1,6 @@
 import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
-import type { TimePosition } from '../../core/pages.js';
+import type { TimePosition } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import type { DeskAction } from '../actions/action.js';
 import { noSuchPage } from '../desk.js';
