@@ -119,28 +119,30 @@ export function perform<Resource>(
   submission: Submission<Resource>,
 ): Promise<ActionResult> {
   const { action, subject, person, form } = submission;
-  const actId = actionIdOf(form, person, action.verb, subject.id);
-  const known = inProgress.get(actId);
+  const actionId = actionIdOf(form, person, action.verb, subject.id);
+  const known = inProgress.get(actionId);
   if (known !== undefined) return known;
-  const running = performOnce(deps, submission, actId).finally(() => inProgress.delete(actId));
-  inProgress.set(actId, running);
+  const running = performOnce(deps, submission, actionId).finally(() =>
+    inProgress.delete(actionId),
+  );
+  inProgress.set(actionId, running);
   return running;
 }
 
 async function performOnce<Resource>(
   deps: DeskDeps,
   submission: Submission<Resource>,
-  actId: Uuid,
+  actionId: Uuid,
 ): Promise<ActionResult> {
   const { action, resource, subject, person, form } = submission;
   const { identity: by } = person;
   const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
   if (!('clean' in cleaned)) return { outcome: 'refused', refusal: NO_REASON };
   try {
-    const refusal = await codeRefusal(deps, submission, actId);
+    const refusal = await codeRefusal(deps, submission, actionId);
     if (refusal !== null) return { outcome: 'refused', refusal };
-    if (await wasPerformed(deps.database.current, actId)) return { outcome: 'done' };
-    await action.run(deps, resource, { by, reason: cleaned.clean, actId, form });
+    if (await wasPerformed(deps.database.current, actionId)) return { outcome: 'done' };
+    await action.run(deps, resource, { by, reason: cleaned.clean, actionId, form });
     return { outcome: 'done' };
   } catch (failure) {
     // A fault of the service may have occurred before or after the action.
@@ -151,7 +153,7 @@ async function performOnce<Resource>(
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
     const details = { refused: failure.message };
     if (action.recordsRefusals !== true)
-      await recordOnce(deps, actId, by, { ...refusedAction(action.name, subject), details });
+      await recordOnce(deps, actionId, by, { ...refusedAction(action.name, subject), details });
     return { outcome: 'refused', refusal: failure.refusal };
   }
 }
@@ -165,7 +167,7 @@ const NO_REASON: Refusal = {
 async function codeRefusal<Resource>(
   deps: DeskDeps,
   { action: { name }, subject, person: { identity }, form }: Submission<Resource>,
-  actId: Uuid,
+  actionId: Uuid,
 ): Promise<Refusal | null> {
   if (!asksForCode(name, 'support')) return null;
   const rule = STAFF_ACTIONS[name];
@@ -176,7 +178,7 @@ async function codeRefusal<Resource>(
     right: rule.right,
     twoPeople: 'twoPeople' in rule,
     receivedAt: deps.clock(),
-    purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
+    purpose: `support/${identity.id}/${name}/${subject.id}/${actionId}/${contentOf(form)}`,
     refusalEntry: refusedAction(name, subject),
   });
   if ('refusal' in verified) return verified.refusal;

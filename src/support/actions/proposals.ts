@@ -156,10 +156,15 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
       ),
     ],
     isOpen: ({ payout, open }) => open === undefined && possibleOutcomes(payout).length > 0,
-    run: async ({ writer }, seen, { by, reason, actId, form }) => {
+    run: async ({ writer }, seen, { by, reason, actionId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      await proposeResolution(writer, withShownState(seen, form), { outcome, reason, by }, actId);
+      await proposeResolution(
+        writer,
+        withShownState(seen, form),
+        { outcome, reason, by },
+        actionId,
+      );
     },
   },
   {

@@ -26,9 +26,9 @@ export function stuckText({
     : 'the rail has not reported the outcome';
 }
 
-export function eventLine({ at, kind, said, effect, ...event }: PayoutRailEvent): string {
+export function eventLine({ at, kind, reported, effect, ...event }: PayoutRailEvent): string {
   const { callbackId, railReference, attempt } = event;
-  const what = said === null ? effect : `${said} (${effect})`;
+  const what = reported === null ? effect : `${reported} (${effect})`;
   const named = railReference === null ? '' : ` as ${railReference}`;
   const numbered = attempt === null ? '' : `, attempt ${attempt}`;
   const called = callbackId === null ? '' : ` [${callbackId}]`;

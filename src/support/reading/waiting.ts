@@ -61,7 +61,7 @@ export const LISTS = {
     rows: 'payouts',
     from: `payouts t FORCE INDEX (submitted) WHERE t.status='in_progress' AND t.stuck_since IS NULL
     AND t.submitted_at<UTC_TIMESTAMP(3)-INTERVAL 1 MINUTE AND NOT EXISTS
-    (SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) WHERE e.payout_id=t.id AND e.said IS NOT NULL)`,
+    (SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) WHERE e.payout_id=t.id AND e.reported IS NOT NULL)`,
     order: 't.submitted_at, t.id',
     amount: 'raw',
   },
