@@ -137,7 +137,7 @@ describe('the execution of a batch', () => {
       payroll([
         ['$ana', LEAST.toString(), 'COPM'],
         ['$closing', LEAST.toString(), 'COPM'],
-        ['$ana', (5n * LEAST).toString(), 'COPM'],
+        ['$ana', (4n * LEAST + 1n).toString(), 'COPM'],
         ['$ana', (2n * LEAST).toString(), 'COPM'],
       ]),
     );
