@@ -168,12 +168,9 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.equal(await reported, await accountsTotal());
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= reads any date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= refuses what is no date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
     const { json } = answered(await ask(payer, '2032-05-01T07:00:00.0029-05:00'), 200);
     assert.equal(json.as_of, '2032-05-01T12:00:00.002Z');
-  });
-
-  it('GET /v1/accounts/{account_id}/balances?at= refuses what is no date-time', async () => {
     for (const at of ['', 'x', '2032-05-01', '2032-13-01T00:00:00Z', '1746100800000']) {
       const { details } = answered(await ask(payer, at), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['at', 'not_a_date_time']);

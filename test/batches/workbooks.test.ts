@@ -86,64 +86,61 @@ describe('workbooks uploaded over HTTP', () => {
     );
   });
 
-  describe('with hidden parts', () => {
-    const header = `<row>${cells('recipient', 'amount', 'asset')}</row>`;
-    const paid = cells('$dora', LEAST.toString(), 'COPM');
-    const sheets = (...states: readonly string[]): string =>
-      xml(
-        `<workbook xmlns="${MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>${states
-          .map(
-            (state, at) =>
-              `<sheet name="S${at}" sheetId="${at + 1}" state="${state}" r:id="rId1"/>`,
-          )
-          .join('')}</sheets></workbook>`,
+  const header = `<row>${cells('recipient', 'amount', 'asset')}</row>`;
+  const paid = cells('$dora', LEAST.toString(), 'COPM');
+  const sheets = (...states: readonly string[]): string =>
+    xml(
+      `<workbook xmlns="${MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>${states
+        .map(
+          (state, at) => `<sheet name="S${at}" sheetId="${at + 1}" state="${state}" r:id="rId1"/>`,
+        )
+        .join('')}</sheets></workbook>`,
+    );
+
+  it('rows that a filter hides are paid, and the review counts them', async () => {
+    const batch = await validated(sample('hidden_rows_filter'));
+    assert.deepEqual(
+      [batch.status, batch.rows, batch.hidden],
+      ['ready', 2, { rows: 1, skipped_sheets: 0 }],
+    );
+  });
+
+  it('hidden rows are counted in every notation, except the header, empty rows and rows of other columns', async () => {
+    const rows = [
+      `<row hidden="1">${cells('recipient', 'amount', 'asset', '', 'note')}</row>`,
+      ...[
+        'hidden="1"',
+        'hidden="true"',
+        'ht="0" customHeight="1"',
+        'hidden="0"',
+        'hidden="false"',
+        'ht="15"',
+      ].map((attribute) => `<row ${attribute}>${paid}</row>`),
+      '<row hidden="1"/>',
+      `<row hidden="1">${cells('', '', '', '', 'a note')}</row>`,
+    ];
+    const { status, rows: count, hidden } = await validated(workbook(sheetXml(rows.join(''))));
+    assert.deepEqual([status, count, hidden], ['ready', 6, { rows: 3, skipped_sheets: 0 }]);
+  });
+
+  it('hidden sheets before the sheet that is read are counted, even if that sheet is refused', async () => {
+    const hiddenOf = async (rows: string, ...states: readonly string[]): Promise<unknown[]> => {
+      const { status, hidden } = await validated(
+        workbook(sheetXml(rows), { 'xl/workbook.xml': sheets(...states) }),
       );
-
-    it('rows that a filter hides are paid, and the review counts them', async () => {
-      const batch = await validated(sample('hidden_rows_filter'));
-      assert.deepEqual(
-        [batch.status, batch.rows, batch.hidden],
-        ['ready', 2, { rows: 1, skipped_sheets: 0 }],
-      );
-    });
-
-    it('hidden rows are counted in every notation, except the header, empty rows and rows of other columns', async () => {
-      const rows = [
-        `<row hidden="1">${cells('recipient', 'amount', 'asset', '', 'note')}</row>`,
-        ...[
-          'hidden="1"',
-          'hidden="true"',
-          'ht="0" customHeight="1"',
-          'hidden="0"',
-          'hidden="false"',
-          'ht="15"',
-        ].map((attribute) => `<row ${attribute}>${paid}</row>`),
-        '<row hidden="1"/>',
-        `<row hidden="1">${cells('', '', '', '', 'a note')}</row>`,
-      ];
-      const { status, rows: count, hidden } = await validated(workbook(sheetXml(rows.join(''))));
-      assert.deepEqual([status, count, hidden], ['ready', 6, { rows: 3, skipped_sheets: 0 }]);
-    });
-
-    it('hidden sheets before the sheet that is read are counted, even if that sheet is refused', async () => {
-      const hiddenOf = async (rows: string, ...states: readonly string[]): Promise<unknown[]> => {
-        const { status, hidden } = await validated(
-          workbook(sheetXml(rows), { 'xl/workbook.xml': sheets(...states) }),
-        );
-        return [status, hidden];
-      };
-      const good = `${header}<row>${paid}</row>`;
-      const skipped = (count: number): unknown => ({ rows: 0, skipped_sheets: count });
-      assert.deepEqual(await hiddenOf(good, 'hidden', 'visible'), ['ready', skipped(1)]);
-      assert.deepEqual(await hiddenOf(good, 'hidden', 'veryHidden', 'visible', 'hidden'), [
-        'ready',
-        skipped(2),
-      ]);
-      assert.deepEqual(await hiddenOf(good, 'visible', 'hidden'), ['ready', skipped(0)]);
-      assert.deepEqual(await hiddenOf(`<row>${cells('notes')}</row>`, 'hidden', 'visible'), [
-        'rejected',
-        skipped(1),
-      ]);
-    });
+      return [status, hidden];
+    };
+    const good = `${header}<row>${paid}</row>`;
+    const skipped = (count: number): unknown => ({ rows: 0, skipped_sheets: count });
+    assert.deepEqual(await hiddenOf(good, 'hidden', 'visible'), ['ready', skipped(1)]);
+    assert.deepEqual(await hiddenOf(good, 'hidden', 'veryHidden', 'visible', 'hidden'), [
+      'ready',
+      skipped(2),
+    ]);
+    assert.deepEqual(await hiddenOf(good, 'visible', 'hidden'), ['ready', skipped(0)]);
+    assert.deepEqual(await hiddenOf(`<row>${cells('notes')}</row>`, 'hidden', 'visible'), [
+      'rejected',
+      skipped(1),
+    ]);
   });
 });

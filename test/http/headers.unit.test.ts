@@ -132,57 +132,55 @@ describe('headers', () => {
     assert.equal(answer.status, 200);
   });
 
-  describe('the fingerprint', () => {
-    async function digestOf(sent: unknown, path = '/v1/transfers', token = TOKEN): Promise<string> {
-      const headers = { 'idempotency-key': A_KEY, authorization: `Bearer ${token}` };
-      const answer =
-        sent === null
-          ? await call(world.url + path, { method: 'POST', headers })
-          : await postJson(world.url + path, sent, headers);
-      assert.ok(answer.status < 300, answer.text);
-      return asRequest(seen.pop()).idempotency?.fingerprint.digest.toString('hex') ?? '';
-    }
+  async function digestOf(sent: unknown, path = '/v1/transfers', token = TOKEN): Promise<string> {
+    const headers = { 'idempotency-key': A_KEY, authorization: `Bearer ${token}` };
+    const answer =
+      sent === null
+        ? await call(world.url + path, { method: 'POST', headers })
+        : await postJson(world.url + path, sent, headers);
+    assert.ok(answer.status < 300, answer.text);
+    return asRequest(seen.pop()).idempotency?.fingerprint.digest.toString('hex') ?? '';
+  }
 
-    it('the fingerprint of a JSON body is the same for the same JSON in another order and spelling', async () => {
-      const spelled = `{ "description": "R\\u0065nt", "amount": {"asset":"COPM", "raw":"150000"},
+  it('the fingerprint of a JSON body is the same for the same JSON in another order and spelling', async () => {
+    const spelled = `{ "description": "R\\u0065nt", "amount": {"asset":"COPM", "raw":"150000"},
         "destination": {"account_id":"${VALID_BODY.destination.account_id}","type":"account"},
         "source_account": "${VALID_BODY.source_account}" }`;
-      assert.equal(await digestOf(spelled), await digestOf(VALID_BODY));
-    });
+    assert.equal(await digestOf(spelled), await digestOf(VALID_BODY));
+  });
 
-    it('the fingerprint of a JSON body is of the validated body: null is an omitted field, and ids may be in any case', async () => {
-      const { description: _, ...without } = VALID_BODY;
-      assert.equal(await digestOf({ ...without, description: null }), await digestOf(without));
-      const upper = { ...VALID_BODY, source_account: VALID_BODY.source_account.toUpperCase() };
-      assert.equal(await digestOf(upper), await digestOf(VALID_BODY));
-    });
+  it('the fingerprint of a JSON body is of the validated body: null is an omitted field, and ids may be in any case', async () => {
+    const { description: _, ...without } = VALID_BODY;
+    assert.equal(await digestOf({ ...without, description: null }), await digestOf(without));
+    const upper = { ...VALID_BODY, source_account: VALID_BODY.source_account.toUpperCase() };
+    assert.equal(await digestOf(upper), await digestOf(VALID_BODY));
+  });
 
-    it('the fingerprint of a JSON body is another for another value, or for a field more or less', async () => {
-      const first = await digestOf(VALID_BODY);
-      const others = [
-        { ...VALID_BODY, description: null },
-        { ...VALID_BODY, description: 'null' },
-        { ...VALID_BODY, description: '' },
-        { ...VALID_BODY, description: 'rent' },
-        { ...VALID_BODY, amount: { raw: '150001', asset: 'COPM' } },
-      ];
-      for (const other of others) assert.notEqual(await digestOf(other), first);
-    });
+  it('the fingerprint of a JSON body is another for another value, or for a field more or less', async () => {
+    const first = await digestOf(VALID_BODY);
+    const others = [
+      { ...VALID_BODY, description: null },
+      { ...VALID_BODY, description: 'null' },
+      { ...VALID_BODY, description: '' },
+      { ...VALID_BODY, description: 'rent' },
+      { ...VALID_BODY, amount: { raw: '150001', asset: 'COPM' } },
+    ];
+    for (const other of others) assert.notEqual(await digestOf(other), first);
+  });
 
-    it('the fingerprint of a JSON body includes the path: the same key on another resource is another request', async () => {
-      const approve = (id: string): string =>
-        `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
-      assert.notEqual(await digestOf(null, approve('01')), await digestOf(null, approve('02')));
-      assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
-    });
+  it('the fingerprint of a JSON body includes the path: the same key on another resource is another request', async () => {
+    const approve = (id: string): string =>
+      `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
+    assert.notEqual(await digestOf(null, approve('01')), await digestOf(null, approve('02')));
+    assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
+  });
 
-    it('the fingerprint of a JSON body includes the member if an operation is bound to one, and only then', async () => {
-      const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
-      assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
-      assert.equal(
-        await digestOf(VALID_BODY),
-        await digestOf(VALID_BODY, '/v1/transfers', OTHER_MEMBERS),
-      );
-    });
+  it('the fingerprint of a JSON body includes the member if an operation is bound to one, and only then', async () => {
+    const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
+    assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
+    assert.equal(
+      await digestOf(VALID_BODY),
+      await digestOf(VALID_BODY, '/v1/transfers', OTHER_MEMBERS),
+    );
   });
 });

@@ -166,77 +166,75 @@ describe('malformed HTTP', () => {
       if (status !== 200) assertRefused(answer, status);
     });
 
-  describe('bodies in pieces', () => {
-    const body = JSON.stringify(VALID_BODY);
-    const head = posting;
-    const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+  const body = JSON.stringify(VALID_BODY);
+  const head = posting;
+  const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-    it('a body in chunks is put together', async () => {
-      const text = `${head('Transfer-Encoding: chunked', 'Connection: close')}${[...body].map(chunk).join('')}0\r\n\r\n`;
-      assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
-    });
+  it('a body in chunks is put together', async () => {
+    const text = `${head('Transfer-Encoding: chunked', 'Connection: close')}${[...body].map(chunk).join('')}0\r\n\r\n`;
+    assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
+  });
 
-    it('a body in chunks beyond 64 KiB is 413, which a client that keeps sending gets to read', async () => {
-      const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
-      const answer = await sendRaw(world.port, text);
-      assert.match(answer, /^HTTP\/1.1 413 /);
-      assert.match(answer, /connection: close/i);
-      assert.equal(bodyOfRaw(answer).error.code, 'body_too_large');
-    });
+  it('a body in chunks beyond 64 KiB is 413, which a client that keeps sending gets to read', async () => {
+    const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
+    const answer = await sendRaw(world.port, text);
+    assert.match(answer, /^HTTP\/1.1 413 /);
+    assert.match(answer, /connection: close/i);
+    assert.equal(bodyOfRaw(answer).error.code, 'body_too_large');
+  });
 
-    it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
-      const socket = await opened(world.port);
-      const answer = readUntil(socket, /\r\n\r\n/);
-      socket.write(head('Content-Length: 5000000'));
-      assert.match(await answer, /^HTTP\/1.1 413 /);
-      socket.destroy();
-    });
+  it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
+    const socket = await opened(world.port);
+    const answer = readUntil(socket, /\r\n\r\n/);
+    socket.write(head('Content-Length: 5000000'));
+    assert.match(await answer, /^HTTP\/1.1 413 /);
+    socket.destroy();
+  });
 
-    it('a client that has not finished sending is not reset under its answer', async () => {
-      const socket = await opened(world.port);
-      const faults: Error[] = [];
-      socket.on('error', (fault) => faults.push(fault));
-      socket.write(head('Content-Length: 600000') + ' '.repeat(100_000));
-      assert.match(await readUntil(socket, /\r\n\r\n/), /^HTTP\/1.1 413 /);
-      for (let part = 0; part < 5; part += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        socket.write(' '.repeat(100_000));
-      }
-      await new Promise((resolve) => socket.once('close', resolve));
-      assert.deepEqual(faults, []);
-    });
+  it('a client that has not finished sending is not reset under its answer', async () => {
+    const socket = await opened(world.port);
+    const faults: Error[] = [];
+    socket.on('error', (fault) => faults.push(fault));
+    socket.write(head('Content-Length: 600000') + ' '.repeat(100_000));
+    assert.match(await readUntil(socket, /\r\n\r\n/), /^HTTP\/1.1 413 /);
+    for (let part = 0; part < 5; part += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket.write(' '.repeat(100_000));
+    }
+    await new Promise((resolve) => socket.once('close', resolve));
+    assert.deepEqual(faults, []);
+  });
 
-    it('a large body after a 401 does not keep the connection', async () => {
-      const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
-      const answer = await sendRaw(world.port, text, 6_000);
-      assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);
-    });
+  it('a large body after a 401 does not keep the connection', async () => {
+    const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
+    const answer = await sendRaw(world.port, text, 6_000);
+    assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);
+  });
 
-    it('a client that asks first is told to continue only if its body is wanted', async () => {
-      const wanted = head(
-        `Content-Length: ${body.length}`,
-        'Expect: 100-continue',
-        'Connection: close',
-      );
-      assert.match(
-        await sendRaw(world.port, wanted + body),
-        /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /,
-      );
-      assert.match(
-        await sendRaw(world.port, wanted.replace(TOKEN, 'wrong'), 1_000),
-        /^HTTP\/1.1 401 /,
-      );
-      const large = head('Content-Length: 100000', 'Expect: 100-continue');
-      assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
-    });
+  it('a client that asks first is told to continue only if its body is wanted', async () => {
+    const wanted = head(
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+      'Connection: close',
+    );
+    assert.match(
+      await sendRaw(world.port, wanted + body),
+      /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /,
+    );
+    assert.match(
+      await sendRaw(world.port, wanted.replace(TOKEN, 'wrong'), 1_000),
+      /^HTTP\/1.1 401 /,
+    );
+    const large = head('Content-Length: 100000', 'Expect: 100-continue');
+    assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
+  });
 
-    it('a client that goes away in the middle of its body leaves nothing behind', async () => {
-      const socket = await opened(world.port);
-      socket.write(`${head('Content-Length: 1000')}{`);
-      await eventually('the request is in flight', () => world.server.inFlight() === 1);
-      socket.destroy();
-      await eventually('nothing is in flight', () => world.server.inFlight() === 0);
-      await assertAlive();
-    });
+  it('a client that goes away in the middle of its body leaves nothing behind', async () => {
+    const socket = await opened(world.port);
+    socket.write(`${head('Content-Length: 1000')}{`);
+    await eventually('the request is in flight', () => world.server.inFlight() === 1);
+    socket.destroy();
+    await eventually('nothing is in flight', () => world.server.inFlight() === 0);
+    await assertAlive();
   });
 });

@@ -222,28 +222,26 @@ describe('a claim of one of the staff', () => {
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
-  describe('whose answer was lost', () => {
-    for (const [fate, isRight] of [
-      ['cut_before', true],
-      ['cut_after', false],
-    ] as const)
-      it(`a claim whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
-        now = systemClock();
-        const proxy = await Proxy.open(db.url);
-        const database = openDatabase(proxy.through(db.url));
-        const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
-        proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
-        await assert.rejects(verifyClaim({ ...deps, database }, one));
-        assert.equal(proxy.cuts, 1);
-        proxy.fateOf = () => 'pass';
-        const again = await verifyClaim({ ...deps, database }, one);
-        assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
-        assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
-        assert.equal((await lines()).length, isRight ? 0 : 1);
-        // For anything else it is used up all the same.
-        assert.equal(said(await verify()), isRight ? 'the code was used before' : 'verified');
-        await database.close();
-        await proxy.close();
-      });
-  });
+  for (const [fate, isRight] of [
+    ['cut_before', true],
+    ['cut_after', false],
+  ] as const)
+    it(`a claim whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
+      now = systemClock();
+      const proxy = await Proxy.open(db.url);
+      const database = openDatabase(proxy.through(db.url));
+      const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
+      proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
+      await assert.rejects(verifyClaim({ ...deps, database }, one));
+      assert.equal(proxy.cuts, 1);
+      proxy.fateOf = () => 'pass';
+      const again = await verifyClaim({ ...deps, database }, one);
+      assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
+      assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
+      assert.equal((await lines()).length, isRight ? 0 : 1);
+      // For anything else it is used up all the same.
+      assert.equal(said(await verify()), isRight ? 'the code was used before' : 'verified');
+      await database.close();
+      await proxy.close();
+    });
 });
