@@ -45,7 +45,7 @@ module.exports = class extends Spec {
     console.log();
   }
 
-  /** Returns the CPU time of each file, which test/support/hooks.ts has written. */
+  /** Returns the CPU time of each file, which test/helpers/hooks.ts has written. */
   cpuSeconds() {
     const log = process.env.TEST_CPU_LOG;
     const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];

@@ -8,8 +8,8 @@ import { uuid } from '../../src/db/columns.js';
 import { type ChainedAuditRow, chainedAuditLog } from '../../src/db/entities/identity.js';
 import { verifyAuditLog } from '../../src/auditor/audit.js';
 import { run } from '../ops/ops.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, makeTenant, TEST_ACTOR } from '../support/world.js';
+import { freshDatabase, type TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound, makeTenant, TEST_ACTOR } from '../helpers/world.js';
 
 const adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
 

@@ -21,10 +21,10 @@ import {
   recordPayIn,
   rejectAdjustment,
 } from '../../src/funding/service.js';
-import { startTestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { feeSchedule, someone } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { feeSchedule, someone } from '../helpers/world.js';
 
 const ACTOR = operatorActor('maria');
 const DECIDED = { actor: ACTOR, reason: 'ticket 118' };

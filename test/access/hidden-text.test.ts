@@ -10,7 +10,7 @@ import { systemClock as clock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
 import { run } from '../ops/ops.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -20,10 +20,10 @@ import {
   object,
   openBank,
   text,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
-import { addStaff } from '../support/staff.js';
+} from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../helpers/world.js';
+import { addStaff } from '../helpers/staff.js';
 
 /** Shown by most programs as "Ana PM" though it is not. */
 const TURNED = 'Ana \u202eMP';

@@ -11,7 +11,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { generatedFilePieces, statements } from '../../src/db/entities/statements.js';
 import { insertSql } from '../../src/db/statements.js';
-import type { RequestOptions, TestApi } from '../support/api.js';
+import type { RequestOptions, TestApi } from '../helpers/api.js';
 import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
 import {
@@ -23,7 +23,7 @@ import {
   object,
   text,
   transferBody,
-} from '../support/bank.js';
+} from '../helpers/bank.js';
 
 /** The transfer that waits, the ready batch and the request are of nobody who is asked for here. */
 export const TARGET_IDS = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/core/ids.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, LEAST, list, openBank, walk } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Bank, LEAST, list, openBank, walk } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   ENDPOINTS,
   makeTarget,

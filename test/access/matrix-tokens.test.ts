@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { issueToken, type NewToken } from '../../src/access/tokens.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
 
 const db = await testDatabase();

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { grantRole, removeRole } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Role, ROLES, type Scope, SCOPES } from '../../src/core/permissions.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, type Json, LEAST, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import {
   documentedRoutes,
   type Endpoint,

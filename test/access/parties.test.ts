@@ -12,7 +12,7 @@ import { issueToken, listTokens, revokeToken } from '../../src/access/tokens.js'
 import { ApiError } from '../../src/core/errors.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { memberRoles } from '../../src/db/entities/parties.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   makeAccount,
   makeTenant,
@@ -20,7 +20,7 @@ import {
   openWriter,
   type TestTenant,
   TEST_ACTOR,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 /** The code and the reason with which it is refused. */
 async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {

@@ -14,10 +14,10 @@ import {
 } from '../../src/access/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, LEAST, openBank, transferBody } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 const HOUR_MS = 3_600_000;
 /** A revocation is complete within this. */

@@ -4,10 +4,10 @@ import { closeAccount } from '../../src/accounts/status.js';
 import { reserveAlias, unreserveAlias } from '../../src/accounts/alias.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const DAY_MS = 86_400_000;
 const DECIDED = { actor: TEST_ACTOR, reason: null };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
 import { instant, type Instant } from '../../src/core/instant.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -11,8 +11,8 @@ import {
   list,
   openBank,
   setStatus,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 
 const db = await testDatabase();
 

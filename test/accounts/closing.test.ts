@@ -5,14 +5,14 @@ import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
-import { heldUp, testDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
-import { reserve, testKind } from '../support/kinds.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Bank, idLiteral, LEAST, openBank } from '../helpers/bank.js';
+import { heldUp, testDatabase } from '../helpers/database.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { reserve, testKind } from '../helpers/kinds.js';
 import { charge, openPayoutBank, railsOf } from '../payouts/support.js';
 import { until } from '../webhooks/support.js';
-import { setFee, TEST_ACTOR } from '../support/world.js';
+import { setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };
 

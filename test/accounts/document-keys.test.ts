@@ -11,10 +11,10 @@ import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { seal, unseal } from '../../src/core/secret-box.js';
 import { verifications } from '../../src/db/entities/identity.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type Bank, openBank } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type Bank, openBank } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const ACTOR = operatorActor('maria');
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ASSETS } from '../../src/core/amount.js';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -13,8 +13,8 @@ import {
   openBank,
   text,
   walk,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import { payoutBody } from '../payouts/support.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;

@@ -9,10 +9,10 @@ import type { Asset } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, type Json, LEAST, list, object, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const db = await testDatabase();
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, type Json, openBank, text, walk } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, type Json, openBank, text, walk } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 

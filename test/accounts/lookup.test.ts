@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 

@@ -12,7 +12,7 @@ import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, tenants } from '../../src/db/entities/parties.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   feeSchedule,
   makeAccount,
@@ -21,7 +21,7 @@ import {
   setFee,
   type TestTenant,
   TEST_ACTOR,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 

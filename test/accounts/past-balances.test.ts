@@ -5,7 +5,7 @@ import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { type Account } from '../../src/db/entities/parties.js';
 import { readTotalsAt } from '../../src/ops/commands/reports.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -16,9 +16,9 @@ import {
   openBank,
   text,
   walk,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { fund, openWriter } from '../support/world.js';
+} from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { fund, openWriter } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;

@@ -4,10 +4,10 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, LEAST, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { TestClock } from '../webhooks/support.js';
 
 const DAY = 86_400_000;

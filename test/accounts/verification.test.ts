@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -11,9 +11,9 @@ import {
   list,
   object,
   openBank,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 const DECLARED = {

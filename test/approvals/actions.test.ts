@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { removeRole } from '../../src/access/members.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Json, LEAST, object, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, type Json, LEAST, object, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
 import {
   approvalsOfKind,
   assertEnded,
@@ -20,8 +20,8 @@ import {
   REASON,
   rejectionOf,
   type Verb,
-} from '../support/guarded.js';
-import { TEST_ACTOR } from '../support/world.js';
+} from '../helpers/guarded.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const START = Date.parse('2036-05-10T12:00:00.000Z');
 const VERBS: readonly Verb[] = ['approve', 'reject', 'cancel'];

@@ -12,12 +12,12 @@ import type { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, object, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
-import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, type Json, LEAST, object, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
+import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400, refuses_batches: false };
 /** What the policy says about batches, by its number of approvals. */

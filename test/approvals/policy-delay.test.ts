@@ -10,12 +10,12 @@ import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, object } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
-import { type GuardedBank, openGuarded } from '../support/guarded.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, type Json, LEAST, object } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const DELAY_S = 600;
 const START = Date.parse('2034-03-01T10:00:00.000Z');

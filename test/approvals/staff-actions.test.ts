@@ -3,9 +3,9 @@ import { deactivateStaff, findStaff } from '../../src/staff/people.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { newId } from '../../src/core/ids.js';
 import type { Staff } from '../../src/db/entities/staff.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral, type Json, object, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, idLiteral, type Json, object, text } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import {
   approvalsOfKind,
   assertEnded,
@@ -18,9 +18,9 @@ import {
   rejectionOf,
   THRESHOLD,
   type Verb,
-} from '../support/guarded.js';
-import { someone, TEST_ACTOR } from '../support/world.js';
-import { addStaff, codeOf, forgetCodes, proven, signalsOf } from '../support/staff.js';
+} from '../helpers/guarded.js';
+import { someone, TEST_ACTOR } from '../helpers/world.js';
+import { addStaff, codeOf, forgetCodes, proven, signalsOf } from '../helpers/staff.js';
 
 /** What somebody of the staff signed, by the command line or a signal. */
 type Acted = { readonly status: string; readonly refused: string | null };

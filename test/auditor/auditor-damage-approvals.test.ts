@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, text } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { approvalsOf, openGuarded } from '../support/guarded.js';
-import { addStaff, proven } from '../support/staff.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, text } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { approvalsOf, openGuarded } from '../helpers/guarded.js';
+import { addStaff, proven } from '../helpers/staff.js';
 import { type Damages, damageTests } from './damages.js';
 
 /** One transfer of each kind that approvals make, each as the service made it. */

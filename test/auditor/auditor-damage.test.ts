@@ -4,9 +4,9 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { uuid } from '../../src/db/columns.js';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
-import type { TestDatabase } from '../support/database.js';
-import { move, reserve, testKind } from '../support/kinds.js';
-import { makeAccount, makeTenant, openWriter, someone, type TestTenant } from '../support/world.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { move, reserve, testKind } from '../helpers/kinds.js';
+import { makeAccount, makeTenant, openWriter, someone, type TestTenant } from '../helpers/world.js';
 import { type Damages, damageTests } from './damages.js';
 
 /** What the damage is done to: an account with pay-ins, completed transfers, a pending one and an adjustment. */

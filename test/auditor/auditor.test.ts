@@ -3,17 +3,17 @@ import { uuid } from '../../src/db/columns.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { audit } from '../../src/auditor/audit.js';
 import { racingStorm } from '../campaigns/storms.js';
-import { startTestApi } from '../support/api.js';
-import { during } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { move, testKind } from '../support/kinds.js';
+import { startTestApi } from '../helpers/api.js';
+import { during } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { move, testKind } from '../helpers/kinds.js';
 import {
   assertLedgerSound,
   makeAccount,
   makeTenant,
   openWriter,
   type TestTenant,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 /** More than the auditor's slices hold: 10,000 entries, 900 of everything else. */
 const TRANSFERS = 5_050;

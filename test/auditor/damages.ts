@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { audit } from '../../src/auditor/audit.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 /** By its name: statements for the administrator, each alone, and every check that must speak, and no other. */
 export type Damages<Victims> = Readonly<

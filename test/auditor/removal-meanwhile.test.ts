@@ -3,10 +3,10 @@ import { audit } from '../../src/auditor/audit.js';
 import { type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type Bank, LEAST, openBank } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type Bank, LEAST, openBank } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 const DAY_MS = 86_400_000;
 

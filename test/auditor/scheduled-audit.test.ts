@@ -5,11 +5,11 @@ import { time } from '../../src/db/columns.js';
 import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { newNamespace, serving, sharedAddress, until } from '../support/temporal.js';
-import { startTestWorker } from '../support/temporal-worker.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type Bank, idLiteral, LEAST, openBank } from '../helpers/bank.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { newNamespace, serving, sharedAddress, until } from '../helpers/temporal.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
 
 /** More than a slice of transfers, keys, events and ledger transactions. */
 const TRANSFERS = 1_000;

@@ -1,8 +1,8 @@
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
 import { BatchWorld, payroll } from './support.js';
 import { type Damages, damageTests } from '../auditor/damages.js';
 

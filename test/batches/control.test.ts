@@ -7,10 +7,10 @@ import {
   resumeBatch,
 } from '../../src/batches/control.js';
 import { newId } from '../../src/core/ids.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { addStaff, proven } from '../support/staff.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { addStaff, proven } from '../helpers/staff.js';
+import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../helpers/world.js';
 import { BatchWorld, payroll } from './support.js';
 
 const ROWS = 250;

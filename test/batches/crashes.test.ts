@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentEnd } from '../../src/batches/execution.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { brokenFileCampaign } from '../campaigns/broken-files.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { isCommit, Proxy } from '../support/proxy.js';
-import { balanceOf } from '../support/world.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { isCommit, Proxy } from '../helpers/proxy.js';
+import { balanceOf } from '../helpers/world.js';
 import { BatchWorld, codeOf, payroll, resourceOf } from './support.js';
 
 const FILE = payroll([['$ana', LEAST.toString(), 'COPM']]);

@@ -4,10 +4,10 @@ import { readEarlierPayments } from '../../src/batches/read-batches.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
 import { payroll, ServedBatches } from './support.js';
 
 const DAY_MS = 24 * 3_600_000;

@@ -7,9 +7,9 @@ import { setPolicy } from '../../src/approvals/policies.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonuses } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { idLiteral, LEAST, setStatus } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, feeSchedule, TEST_ACTOR } from '../support/world.js';
+import { idLiteral, LEAST, setStatus } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { assertLedgerSound, balanceOf, feeSchedule, TEST_ACTOR } from '../helpers/world.js';
 import { BatchWorld, codeOf, payroll, resourceOf, type WantedCell } from './support.js';
 
 type Rows = readonly (readonly WantedCell[])[];

@@ -4,10 +4,10 @@ import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, type Json, LEAST, object, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, type Json, LEAST, object, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { fileMaker, payroll, ServedBatches } from './support.js';
 
 const MIN = LEAST.toString();

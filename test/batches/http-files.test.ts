@@ -4,9 +4,9 @@ import { parse } from 'csv-parse/sync';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, LEAST, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, LEAST, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const FORMATS = ['csv', 'xlsx'] as const;

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { grantRole } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type RequestOptions, type TestAnswer } from '../support/api.js';
-import { answered, idLiteral, LEAST, list, object, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type RequestOptions, type TestAnswer } from '../helpers/api.js';
+import { answered, idLiteral, LEAST, list, object, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const FILE = csvOf([['$ana', LEAST.toString(), 'COPM', 'November', 'r1']]);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Account } from '../../src/db/entities/parties.js';
 import { parseUuid } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import { BatchWorld, batchServiceOf, formOf, UNWATCHED } from './support.js';
 
 /** Files as payroll programs and spreadsheets write them, and what becomes of each. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { testDatabase } from '../support/database.js';
-import { LEAST } from '../support/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { LEAST } from '../helpers/bank.js';
 import { BatchWorld, payroll, UNWATCHED } from './support.js';
 
 const FILE = payroll([['$nobody', LEAST.toString(), 'COPM']]);

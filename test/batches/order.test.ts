@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { balanceOf } from '../support/world.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { balanceOf } from '../helpers/world.js';
 import { BatchWorld, payroll } from './support.js';
 
 const ROWS = 150;

@@ -5,10 +5,10 @@ import { type QuotaChange, readQuotas, setQuotas } from '../../src/access/quotas
 import { deleteUploadedBytes } from '../../src/batches/sweeps.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Bank, LEAST, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { batchServiceOf, csvOf, formOf, ServedBatches, UNWATCHED } from './support.js';
 
 const MIB = 1024 * 1024;

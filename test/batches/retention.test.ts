@@ -6,8 +6,8 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonusBatchStorage } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { removeOldRailEvents } from '../../src/payouts/sweeps.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { BatchWorld, payroll } from './support.js';
 
 const MIN = LEAST.toString();

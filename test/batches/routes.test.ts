@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -13,8 +13,8 @@ import {
   setStatus,
   text,
   walk,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import { payroll, ServedBatches } from './support.js';
 
 /** What a batch does not show before it is validated. */

@@ -37,8 +37,8 @@ import {
 } from '../../src/batches/workflow-service.js';
 import type { WriterOptions } from '../../src/ledger/writer/ledger-writer.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
-import { type Bank, LEAST } from '../support/bank.js';
-import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../support/database.js';
+import { type Bank, LEAST } from '../helpers/bank.js';
+import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../helpers/database.js';
 import {
   makeAccount,
   makeTenant,
@@ -48,7 +48,7 @@ import {
   type TestTenant,
   type WantedAccount,
   type WatchedWriter,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 export const BASE_URL = 'https://api.example.test';
 

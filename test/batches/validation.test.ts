@@ -5,9 +5,9 @@ import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { bonusBatchRows } from '../../src/db/entities/bonuses.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import {
   BatchWorld,
   codeOf,

@@ -9,11 +9,11 @@ import { ROLES } from '../../src/core/permissions.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
-import { balanceOf, TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST, object, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
+import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
 import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } from './support.js';
 
 const DAY_MS = 86_400_000;

@@ -4,9 +4,9 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { MAIN, sheetXml, workbook, xml } from '../spreadsheets/workbooks.js';
-import { startTestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, list, object, openBank, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Bank, LEAST, list, object, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import { batchServiceOf, formOf, UNWATCHED } from './support.js';
 
 const cells = (...texts: readonly string[]): string =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { type RequestOptions, startTestApi, type TestAnswer } from '../support/api.js';
+import { type RequestOptions, startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -14,9 +14,9 @@ import {
   setStatus,
   text,
   walk,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { setFee, TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { transferActivities } from '../../activities/approvals.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import type { StaffActionSignal } from '../../src/temporal/contracts.js';
-import type { TestApi } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
+import type { TestApi } from '../helpers/api.js';
+import type { TestDatabase } from '../helpers/database.js';
 import {
   actsOn,
   approvalsOf,
@@ -16,9 +16,9 @@ import {
   openGuardedBank,
   readTransfer,
   REASON,
-} from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
-import { signalsOf } from '../support/staff.js';
+} from '../helpers/temporal-world.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { signalsOf } from '../helpers/staff.js';
 
 interface ActivitiesCampaign {
   readonly db: TestDatabase;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { DateTime } from 'luxon';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
 import {
   approvalsOf,
   assertEnds,
@@ -16,10 +16,10 @@ import {
   openGuardedBank,
   readTransfer,
   REASON,
-} from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal-world.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { randomFrom } from './approval-activities.js';
-import { signalsOf } from '../support/staff.js';
+import { signalsOf } from '../helpers/staff.js';
 import type { TransferApprovals } from '../../src/transfers/approval-outcomes.js';
 
 interface RacesCampaign {

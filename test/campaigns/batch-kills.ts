@@ -4,24 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { formOf } from '../batches/support.js';
-import { request, type RequestOptions, startTestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { type Json, LEAST } from '../support/bank.js';
+import { request, type RequestOptions, startTestApi } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { type Json, LEAST } from '../helpers/bank.js';
 import {
   assertPaidOnce,
   batchEvents,
   openPayrollBank,
   type PayrollBank,
   untilBatchEnded,
-} from '../support/batch-workflows.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { knownAnswer } from '../support/known-answer.js';
-import { PrivateMysql } from '../support/private-mysql.js';
-import { PrivateTemporal } from '../support/private-temporal.js';
-import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { withCleanup } from '../support/with-cleanup.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+} from '../helpers/batch-workflows.js';
+import { freshDatabase, type TestDatabase } from '../helpers/database.js';
+import { knownAnswer } from '../helpers/known-answer.js';
+import { PrivateMysql } from '../helpers/private-mysql.js';
+import { PrivateTemporal } from '../helpers/private-temporal.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
+import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 
 interface BatchKills {
   readonly rows: number;

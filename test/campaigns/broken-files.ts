@@ -5,8 +5,8 @@ import { recogniseFile } from '../../src/spreadsheets/open-sheet.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type BrokenFile, brokenFiles } from '../spreadsheets/broken-files.js';
 import { batchServiceOf, BatchWorld, UNWATCHED } from '../batches/support.js';
-import type { TestDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 const TENANTS = 8;
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { KeyedReport } from '../../src/payouts/rails/wire.js';
-import { BankGateway, type GatewayPayment, type GatewayRequest } from '../support/bank-gateway.js';
+import { BankGateway, type GatewayPayment, type GatewayRequest } from '../helpers/bank-gateway.js';
 import { randomFrom } from './approval-activities.js';
 
 /** How a gateway contradicts itself: what it says first, and what it says then. What it did is in its acts alone. */

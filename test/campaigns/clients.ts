@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { request } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
+import { request } from '../helpers/api.js';
+import type { TestDatabase } from '../helpers/database.js';
 import {
   assertLedgerSound,
   balanceOf,
@@ -13,7 +13,7 @@ import {
   makeTenant,
   makeToken,
   openWriter,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 const ACCOUNTS = 5;
 const FUNDS = 100_000_000_000n;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Json, LEAST, openBank, transferBody } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { type Cut, cutEverySecondCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound } from '../support/world.js';
-import { withCleanup } from '../support/with-cleanup.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Json, LEAST, openBank, transferBody } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type Cut, cutEverySecondCommit, Proxy } from '../helpers/proxy.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
 import { assertEachOnce } from './storms.js';
 
 interface CommitCuts {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, openBank, text, transferBody } from '../support/bank.js';
-import { assertPaidOnce, batchEvents, openPayrollBank } from '../support/batch-workflows.js';
-import { Composed } from '../support/composed.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { until } from '../support/temporal.js';
-import { openGuardedBank, readTransfer } from '../support/temporal-world.js';
-import { assertGenuine, openHookedBank, untilArrived } from '../support/webhook-world.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { LEAST, openBank, text, transferBody } from '../helpers/bank.js';
+import { assertPaidOnce, batchEvents, openPayrollBank } from '../helpers/batch-workflows.js';
+import { Composed } from '../helpers/composed.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { until } from '../helpers/temporal.js';
+import { openGuardedBank, readTransfer } from '../helpers/temporal-world.js';
+import { assertGenuine, openHookedBank, untilArrived } from '../helpers/webhook-world.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
 const ROWS = 200;

@@ -4,11 +4,11 @@ import { tokens } from '../../src/db/entities/parties.js';
 import { isUnavailable } from '../../src/db/failures.js';
 import { updateSql } from '../../src/db/statements.js';
 import { instant } from '../../src/core/instant.js';
-import { request } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { freshDatabase, openDatabase, type TestDatabase } from '../support/database.js';
-import { type GroupedServer, type ServerGroup, urlOfAll } from '../support/grouped-servers.js';
-import { makeTenant, makeToken } from '../support/world.js';
+import { request } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { freshDatabase, openDatabase, type TestDatabase } from '../helpers/database.js';
+import { type GroupedServer, type ServerGroup, urlOfAll } from '../helpers/grouped-servers.js';
+import { makeTenant, makeToken } from '../helpers/world.js';
 import { Clients } from './clients.js';
 
 interface FailoverCampaign {

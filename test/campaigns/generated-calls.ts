@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeTarget, type Target } from '../access/matrix-endpoints.js';
-import { startTestApi } from '../support/api.js';
-import { LEAST, openBank } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { importScript } from '../support/scripts.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST, openBank } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { importScript } from '../helpers/scripts.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 interface GeneratedCalls {
   readonly db: TestDatabase;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
-import { type HookedBank, openHookedBank, transfersAt } from '../support/webhook-world.js';
-import { startTestWorker } from '../support/temporal-worker.js';
-import { withCleanup } from '../support/with-cleanup.js';
-import { assertLedgerSound } from '../support/world.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { percentile99 } from '../support/percentile.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
+import { type HookedBank, openHookedBank, transfersAt } from '../helpers/webhook-world.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { percentile99 } from '../helpers/percentile.js';
 
 interface HangingEndpoints {
   readonly db: TestDatabase;

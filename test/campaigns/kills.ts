@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEDGER_FAILPOINTS } from '../../src/core/failpoints.js';
-import { ApiProcess } from '../support/api-process.js';
-import { freshDatabase } from '../support/database.js';
-import { PrivateMysql } from '../support/private-mysql.js';
-import { withCleanup } from '../support/with-cleanup.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { freshDatabase } from '../helpers/database.js';
+import { PrivateMysql } from '../helpers/private-mysql.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
 import { Clients } from './clients.js';
 
 interface Stage {

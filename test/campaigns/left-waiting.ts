@@ -8,14 +8,14 @@ import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { payroll, ServedBatches } from '../batches/support.js';
 import { openPayoutBank } from '../payouts/support.js';
 import { askStatement } from '../statements/support.js';
-import { request, type TestApi } from '../support/api.js';
-import { answered, LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import type { HttpReceiver } from '../support/http-receiver.js';
-import { openGuardedBank } from '../support/temporal-world.js';
-import { until } from '../support/temporal.js';
-import { openHookedBank } from '../support/webhook-world.js';
-import { makeToken } from '../support/world.js';
+import { request, type TestApi } from '../helpers/api.js';
+import { answered, LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import type { HttpReceiver } from '../helpers/http-receiver.js';
+import { openGuardedBank } from '../helpers/temporal-world.js';
+import { until } from '../helpers/temporal.js';
+import { openHookedBank } from '../helpers/webhook-world.js';
+import { makeToken } from '../helpers/world.js';
 
 /** Everything that can wait in a database, made while no worker runs. */
 

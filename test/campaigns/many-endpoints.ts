@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { openBank } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { type Arrived, HttpReceiver } from '../support/http-receiver.js';
-import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { withCleanup } from '../support/with-cleanup.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { openBank } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type Arrived, HttpReceiver } from '../helpers/http-receiver.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
 import { emit, register } from '../webhooks/support.js';
-import { percentile, percentile99 } from '../support/percentile.js';
+import { percentile, percentile99 } from '../helpers/percentile.js';
 
 interface ManyEndpoints {
   /** Of its own: the events here are of no operation, which the auditor would tell. */

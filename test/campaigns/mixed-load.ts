@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import type { TestDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { request } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { temporalEnvironment, type TestTemporal } from '../helpers/temporal.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
 import { SteadyPayouts } from './steady-payouts.js';
 import { WaitingClients } from './waiting-clients.js';
-import { percentile } from '../support/percentile.js';
+import { percentile } from '../helpers/percentile.js';
 
 interface MixedLoad {
   readonly db: TestDatabase;

@@ -4,8 +4,8 @@ import { operations, PRELUDE } from '../model/generated.js';
 import { Player } from '../model/player.js';
 import { type Ending, ENDINGS } from '../model/reference-ledger.js';
 import { ModelApi } from '../model/world.js';
-import type { TestDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 interface ModelCampaign {
   readonly db: TestDatabase;

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestApi } from '../support/api.js';
-import { LEAST, text, transferBody } from '../support/bank.js';
-import { assertPaidOnce, batchEvents, openPayrollBank } from '../support/batch-workflows.js';
-import type { TestDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { until } from '../support/temporal.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST, text, transferBody } from '../helpers/bank.js';
+import { assertPaidOnce, batchEvents, openPayrollBank } from '../helpers/batch-workflows.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { until } from '../helpers/temporal.js';
 import {
   assertGenuine,
   type HookedBank,
   openHookedBank,
   transfersAt,
-} from '../support/webhook-world.js';
-import { balanceOf } from '../support/world.js';
+} from '../helpers/webhook-world.js';
+import { balanceOf } from '../helpers/world.js';
 import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
 /** After a kill, Temporal first waits for the activity that was cut off. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { RAIL_FAILPOINTS } from '../../src/core/failpoints.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { assertSameStory, openPayoutBank, paidTimes, untilStatus } from '../payouts/support.js';
-import type { TestApi } from '../support/api.js';
-import { LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { serving, type TestTemporal } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
+import type { TestApi } from '../helpers/api.js';
+import { LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { serving, type TestTemporal } from '../helpers/temporal.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const AT_ONCE = 50;
 

@@ -27,12 +27,12 @@ import {
   seen,
   TEST_KEYRING,
 } from '../payouts/support.js';
-import { startTestApi } from '../support/api.js';
-import { LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { assertLedgerSound, someone, TEST_ACTOR } from '../helpers/world.js';
 import { randomFrom } from './approval-activities.js';
 import { ChaosGateway } from './chaos-gateway.js';
 

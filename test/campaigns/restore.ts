@@ -9,25 +9,25 @@ import { pageText } from '../../development/simulated-rail/wire.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { run } from '../ops/ops.js';
 import { openPayoutBank, type PayoutBank, TEST_KEYRING } from '../payouts/support.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   BankGateway,
   type GatewayAnswer,
   type GatewayPayment,
   type GatewayRequest,
-} from '../support/bank-gateway.js';
-import { answered, type Json, LEAST, list, object, text } from '../support/bank.js';
-import { openPayrollBank, type PayrollBank } from '../support/batch-workflows.js';
-import type { TestDatabase } from '../support/database.js';
+} from '../helpers/bank-gateway.js';
+import { answered, type Json, LEAST, list, object, text } from '../helpers/bank.js';
+import { openPayrollBank, type PayrollBank } from '../helpers/batch-workflows.js';
+import type { TestDatabase } from '../helpers/database.js';
 import {
   temporalEnvironment,
   type TestTemporal,
   until,
   workflowStatus,
-} from '../support/temporal.js';
-import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal.js';
+import { type GuardedBank, openGuardedBank } from '../helpers/temporal-world.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import type { Copier } from './restored-copies.js';
 
 interface RestoreDrill {

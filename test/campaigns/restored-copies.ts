@@ -7,9 +7,9 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { copyMark } from '../../src/restores/begin-restore.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
-import { openTestDatabase, type TestDatabase } from '../support/database.js';
-import { PrivateMysql } from '../support/private-mysql.js';
-import { freshDatabase } from '../support/database.js';
+import { openTestDatabase, type TestDatabase } from '../helpers/database.js';
+import { PrivateMysql } from '../helpers/private-mysql.js';
+import { freshDatabase } from '../helpers/database.js';
 
 const run = promisify(execFile);
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request, startTestApi } from '../support/api.js';
-import { LEAST, object, transferBody, walk } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { Fleet } from '../support/fleet.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import type { ServiceProcess } from '../support/service-process.js';
-import { serving, type TestTemporal, until } from '../support/temporal.js';
+import { request, startTestApi } from '../helpers/api.js';
+import { LEAST, object, transferBody, walk } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { Fleet } from '../helpers/fleet.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import type { ServiceProcess } from '../helpers/service-process.js';
+import { serving, type TestTemporal, until } from '../helpers/temporal.js';
 import {
   assertGenuine,
   type HookedBank,
   openHookedBank,
   transfersAt,
-} from '../support/webhook-world.js';
-import { withCleanup } from '../support/with-cleanup.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/webhook-world.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 interface Rolling {
   readonly db: TestDatabase;

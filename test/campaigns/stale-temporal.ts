@@ -11,12 +11,12 @@ import {
   transferWorkflowId,
 } from '../../src/temporal/contracts.js';
 import { openPayoutBank, paidTimes, type PayoutBank, untilStatus } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST } from '../support/bank.js';
-import { assertPaidOnce, openPayrollBank, type PayrollBank } from '../support/batch-workflows.js';
-import type { TestDatabase } from '../support/database.js';
-import { PrivateTemporal } from '../support/private-temporal.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, LEAST } from '../helpers/bank.js';
+import { assertPaidOnce, openPayrollBank, type PayrollBank } from '../helpers/batch-workflows.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { PrivateTemporal } from '../helpers/private-temporal.js';
+import { temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
 import {
   assertEnds,
   type GuardedBank,
@@ -25,10 +25,10 @@ import {
   openGuardedBank,
   readTransfer,
   sendSignal,
-} from '../support/temporal-world.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { withCleanup } from '../support/with-cleanup.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal-world.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 interface StaleTemporal {
   readonly db: TestDatabase;

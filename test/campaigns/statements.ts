@@ -13,7 +13,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { SETTLED_AFTER_MS } from '../../src/ledger/database-clock.js';
 import { StatementMaker } from '../../src/statements/statement-maker.js';
 import { askStatement } from '../statements/support.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -23,10 +23,10 @@ import {
   object,
   openBank,
   text,
-} from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { knownAnswer } from '../support/known-answer.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { knownAnswer } from '../helpers/known-answer.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 interface StatementsCampaign {
   readonly db: TestDatabase;

@@ -8,10 +8,10 @@ import {
   type PayoutBank,
   untilStatus,
 } from '../payouts/support.js';
-import { request, startTestApi } from '../support/api.js';
-import { LEAST, text } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { knownAnswer } from '../support/known-answer.js';
+import { request, startTestApi } from '../helpers/api.js';
+import { LEAST, text } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { knownAnswer } from '../helpers/known-answer.js';
 import { RAIL_ENDINGS, RECOVERY_MS } from './payouts.js';
 
 const PAUSE_MS = 1_000;

@@ -4,7 +4,7 @@ import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { request, type TestAnswer, type TestApi } from '../support/api.js';
+import { request, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -19,8 +19,8 @@ import {
   walk,
   type WantedTransfer,
   withQuery,
-} from '../support/bank.js';
-import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { assertLedgerSound, setFee, TEST_ACTOR } from '../helpers/world.js';
 
 /** Many clients at once over HTTP, spread over the API processes of one database. */
 export interface Storm {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, openBank } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { PrivateTemporal } from '../support/private-temporal.js';
-import { serving, temporalEnvironment, until } from '../support/temporal.js';
-import { startTestWorker } from '../support/temporal-worker.js';
-import { withCleanup } from '../support/with-cleanup.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { LEAST, openBank } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { PrivateTemporal } from '../helpers/private-temporal.js';
+import { serving, temporalEnvironment, until } from '../helpers/temporal.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
 import { WaitingClients } from './waiting-clients.js';
 
 interface TemporalAway {

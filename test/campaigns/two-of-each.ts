@@ -7,18 +7,18 @@ import {
   RAIL_FAILPOINTS,
 } from '../../src/core/failpoints.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
-import { Fleet } from '../support/fleet.js';
-import { PrivateMysql } from '../support/private-mysql.js';
-import { PrivateTemporal } from '../support/private-temporal.js';
-import { type Cut, isCommit, Proxy } from '../support/proxy.js';
-import type { ServiceProcess } from '../support/service-process.js';
-import { serving, until } from '../support/temporal.js';
-import { withCleanup } from '../support/with-cleanup.js';
+import { Fleet } from '../helpers/fleet.js';
+import { PrivateMysql } from '../helpers/private-mysql.js';
+import { PrivateTemporal } from '../helpers/private-temporal.js';
+import { type Cut, isCommit, Proxy } from '../helpers/proxy.js';
+import type { ServiceProcess } from '../helpers/service-process.js';
+import { serving, until } from '../helpers/temporal.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
 import { SteadyPayouts } from './steady-payouts.js';
 import { WaitingClients } from './waiting-clients.js';
-import { freshDatabase } from '../support/database.js';
+import { freshDatabase } from '../helpers/database.js';
 
 interface TwoOfEach {
   /** How often each fault is made. */

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { transfers } from '../../src/db/entities/operations.js';
-import { request, startTestApi, type TestAnswer } from '../support/api.js';
-import { LEAST, transferBody } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { knownAnswer } from '../support/known-answer.js';
+import { request, startTestApi, type TestAnswer } from '../helpers/api.js';
+import { LEAST, transferBody } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { knownAnswer } from '../helpers/known-answer.js';
 import {
   stateOf,
   type TestTemporal,
   until,
   workflowOf,
   workflowStatus,
-} from '../support/temporal.js';
+} from '../helpers/temporal.js';
 import {
   assertEnds,
   assertMonths,
@@ -26,8 +26,8 @@ import {
   openGuardedBank,
   REASON,
   sendSignal,
-} from '../support/temporal-world.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+} from '../helpers/temporal-world.js';
+import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 
 /** Where the clients find what they use. */
 interface WaitingStage {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Failpoint } from '../../src/core/failpoints.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { sign } from '../support/receiver.js';
-import { serving, type TestTemporal, until } from '../support/temporal.js';
-import { openHookedBank, type HookedBank } from '../support/webhook-world.js';
-import { withCleanup } from '../support/with-cleanup.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { sign } from '../helpers/receiver.js';
+import { serving, type TestTemporal, until } from '../helpers/temporal.js';
+import { openHookedBank, type HookedBank } from '../helpers/webhook-world.js';
+import { withCleanup } from '../helpers/with-cleanup.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
 import { emit, eventIds } from '../webhooks/support.js';
 
 interface WebhookKills {

@@ -10,7 +10,7 @@ import {
   UnexpectedAnswerError,
   UnknownResultError,
 } from '../../packages/client/src/index.js';
-import { freePorts } from '../support/service-process.js';
+import { freePorts } from '../helpers/service-process.js';
 
 interface Seen {
   readonly method: string;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { isApiError, MoneyClient, UnknownResultError } from '../../packages/client/src/index.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import { randomFrom } from '../campaigns/approval-activities.js';
-import { startTestApi } from '../support/api.js';
-import { LEAST, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { type Fate, isCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { type Fate, isCommit, Proxy } from '../helpers/proxy.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const SEED = 11;
 const TRANSFERS = 150;

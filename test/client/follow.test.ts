@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
-import { type Bank, LEAST, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { type Bank, LEAST, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 
 const EVENTS = 230;
 

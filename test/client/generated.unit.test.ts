@@ -5,7 +5,7 @@ import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { POSTMAN_FILE, postmanCollection } from '../../scripts/docs/postman.js';
 import { type ErrorEntry, ERRORS } from '../../src/core/error-table.js';
 import { MoneyClient } from '../../packages/client/src/index.js';
-import { list, object, text } from '../support/bank.js';
+import { list, object, text } from '../helpers/bank.js';
 
 const MEND = 'npm run docs:client writes it anew';
 

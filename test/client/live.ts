@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { object } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { DemoWorld } from '../support/demo-world.js';
-import { ROOT } from '../support/service-process.js';
-import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { object } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { DemoWorld } from '../helpers/demo-world.js';
+import { ROOT } from '../helpers/service-process.js';
+import { newNamespace, sharedAddress, temporalEnvironment } from '../helpers/temporal.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
 
 /** The whole service with the demo world, as npm start has it, and a folder in which the client is installed. */
 export class LiveService {

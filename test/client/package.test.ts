@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from '../support/service-process.js';
+import { ROOT } from '../helpers/service-process.js';
 
 const run = promisify(execFile);
 

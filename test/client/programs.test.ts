@@ -9,12 +9,12 @@ import addFormats from 'ajv-formats';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import { newSecret } from '../../src/webhooks/signing.js';
-import { type Json, list, object } from '../support/bank.js';
-import { freePorts, ROOT } from '../support/service-process.js';
-import { tieToThisProcess } from '../support/test-program.js';
-import { until } from '../support/temporal.js';
-import { assertLedgerSound } from '../support/world.js';
-import { outputOf } from '../support/child-output.js';
+import { type Json, list, object } from '../helpers/bank.js';
+import { freePorts, ROOT } from '../helpers/service-process.js';
+import { tieToThisProcess } from '../helpers/test-program.js';
+import { until } from '../helpers/temporal.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { outputOf } from '../helpers/child-output.js';
 import { LiveService } from './live.js';
 
 interface Ran {

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
-import { outputOf } from '../support/child-output.js';
-import { assertLedgerSound } from '../support/world.js';
+import { outputOf } from '../helpers/child-output.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { LiveService } from './live.js';
 
 const README = 'packages/client/README.md';

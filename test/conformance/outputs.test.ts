@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { run } from '../ops/ops.js';
-import type { Arrived } from '../support/http-receiver.js';
-import { until } from '../support/temporal.js';
-import { assertLedgerSound } from '../support/world.js';
+import type { Arrived } from '../helpers/http-receiver.js';
+import { until } from '../helpers/temporal.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { MAKING, READING, REFUSED, VERIFYING } from './commands.js';
 import { partsOf, Recorder, visible } from './recorder.js';
 import { World } from './world.js';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { run, type Ran } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { temporalEnvironment, testTemporal, until } from '../support/temporal.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
+import { temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
 import type { Recorder } from './recorder.js';
 
 type Json = Record<string, unknown>;

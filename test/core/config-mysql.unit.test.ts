@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ConfigError, readMigrationConfig } from '../../src/config/config.js';
 import { mysqlTls } from '../../src/config/servers.js';
 import { parseMysqlUrl, withDatabase } from '../../src/db/servers.js';
-import { makeAuthority, makeCertificate } from '../support/certificates.js';
+import { makeAuthority, makeCertificate } from '../helpers/certificates.js';
 
 const URL = 'mysql://app:secret@db.example:3306/money';
 const authority = makeAuthority('the authority');

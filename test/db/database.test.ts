@@ -6,10 +6,10 @@ import { instant } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import { DatabaseUnavailable, errnoOf } from '../../src/db/failures.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { Proxy } from '../support/proxy.js';
-import { until } from '../support/temporal.js';
-import { makeAccount, makeTenant, openWriter } from '../support/world.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { Proxy } from '../helpers/proxy.js';
+import { until } from '../helpers/temporal.js';
+import { makeAccount, makeTenant, openWriter } from '../helpers/world.js';
 
 const db = await testDatabase();
 

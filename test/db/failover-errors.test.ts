@@ -5,7 +5,7 @@ import type { Transaction } from '../../src/db/database.js';
 import { members } from '../../src/db/entities/parties.js';
 import { DatabaseUnavailable, isUncommitted } from '../../src/db/failures.js';
 import { insertSql } from '../../src/db/statements.js';
-import { openDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
 
 /**
  * What a server answers that is no primary any more. Of the first nothing has happened wherever it is answered: the server says it

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { failoverCampaign } from '../campaigns/failover.js';
-import { GaleraGroup, galeraTools } from '../support/galera-group.js';
-import { MysqlGroup, realMysql } from '../support/mysql-group.js';
+import { GaleraGroup, galeraTools } from '../helpers/galera-group.js';
+import { MysqlGroup, realMysql } from '../helpers/mysql-group.js';
 
 /** The full counts, and how long it takes, are for `npm run prove -- failover failover-galera`. */
 const SHORT = {

@@ -3,8 +3,8 @@ import { type Connection, createConnection } from 'mysql2/promise';
 import { checkRights, ExcessiveRights, excessiveRights, GRANTS } from '../../src/db/grants.js';
 import { migrate } from '../../src/db/migrate.js';
 import { run, TEST_KEYS } from '../ops/ops.js';
-import { testEnvironment } from '../support/api.js';
-import { freshDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { testEnvironment } from '../helpers/api.js';
+import { freshDatabase, type TestDatabase, testDatabase } from '../helpers/database.js';
 
 const DENIED = [1142, 1143];
 const FOR_EVER = [

@@ -24,9 +24,9 @@ import { countWaiting } from '../../src/support/reading/waiting.js';
 import { countEndpoints } from '../../src/webhooks/registration.js';
 import { readSlice } from '../../src/webhooks/sweeps.js';
 import { endpointsBehind } from '../../src/webhooks/endpoint-claims.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type Bank, LEAST, openBank } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type Bank, LEAST, openBank } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 
 const MAX_INSERTS = 12;
 

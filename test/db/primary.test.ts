@@ -8,9 +8,9 @@ import {
   openDatabase,
   type TestDatabase,
   testDatabase,
-} from '../support/database.js';
-import { PrivateMysql } from '../support/private-mysql.js';
-import { Proxy } from '../support/proxy.js';
+} from '../helpers/database.js';
+import { PrivateMysql } from '../helpers/private-mysql.js';
+import { Proxy } from '../helpers/proxy.js';
 
 /** A planned change is seen within this. */
 const SEEN_MS = 2_000;

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { TABLES } from '../../src/db/entities/index.js';
 import { ENTITY_SCHEMAS } from '../../src/db/migrate.js';
 import { GRANTS } from '../../src/db/grants.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 
 const db = await testDatabase();
 

@@ -12,9 +12,9 @@ import {
   type Certificate,
   makeAuthority,
   makeCertificate,
-} from '../support/certificates.js';
-import { openDatabase } from '../support/database.js';
-import { PrivateMysql } from '../support/private-mysql.js';
+} from '../helpers/certificates.js';
+import { openDatabase } from '../helpers/database.js';
+import { PrivateMysql } from '../helpers/private-mysql.js';
 
 const NAME = 'money_tls';
 const PASSWORD = 'test-only';

@@ -7,7 +7,7 @@ import type { Reader } from '../../src/db/database.js';
 import { insertSql } from '../../src/db/statements.js';
 import { defineTable } from '../../src/db/table.js';
 import { readVisible } from '../../src/db/visible-list.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 /** More than two pages look at. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const DESKTOP = { width: 1440, height: 900 };

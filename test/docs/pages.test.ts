@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ts from 'typescript';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { object, text } from '../support/bank.js';
-import { DemoWorld } from '../support/demo-world.js';
-import { freePorts } from '../support/service-process.js';
-import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { object, text } from '../helpers/bank.js';
+import { DemoWorld } from '../helpers/demo-world.js';
+import { freePorts } from '../helpers/service-process.js';
+import { newNamespace, sharedAddress, temporalEnvironment } from '../helpers/temporal.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
 import { type Block, blocksOf, difference, WRITTEN_PAGES } from './blocks.js';
 
 const WRITTEN_URL = 'http://127.0.0.1:8080';

@@ -11,9 +11,9 @@ import { AN_ID } from '../../src/http/docs/reference/schema.js';
 import { type Sample, samplesOf } from '../../src/http/docs/reference/samples.js';
 import { EXAMPLE } from '../../src/http/zod.js';
 import { LiveService } from '../client/live.js';
-import { ROOT } from '../support/service-process.js';
-import { until } from '../support/temporal.js';
-import { assertLedgerSound } from '../support/world.js';
+import { ROOT } from '../helpers/service-process.js';
+import { until } from '../helpers/temporal.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { blocksOf } from './blocks.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { EVENT_TYPES } from '../../src/db/entities/events.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -15,9 +15,9 @@ import {
   text,
   walk,
   withQuery,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const EVENTS = 24;

@@ -1,5 +1,5 @@
 import { commitCuts } from '../campaigns/commit-cuts.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
 const CUTS = 6;

@@ -1,8 +1,8 @@
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
 import { upgradeCampaign } from '../campaigns/upgrade.js';
-import { ownDatabase } from '../support/database.js';
-import { Haproxy } from '../support/haproxy.js';
-import { testTemporal } from '../support/temporal.js';
+import { ownDatabase } from '../helpers/database.js';
+import { Haproxy } from '../helpers/haproxy.js';
+import { testTemporal } from '../helpers/temporal.js';
 
 describe('two API processes behind a proxy and two workers', function () {
   this.timeout(1_800_000);

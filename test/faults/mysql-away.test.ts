@@ -7,12 +7,12 @@ import {
   renewed,
   type Target,
 } from '../access/matrix-endpoints.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { Proxy } from '../support/proxy.js';
-import { assertLedgerSound } from '../support/world.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { Proxy } from '../helpers/proxy.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 /** Normal within 10 s of MySQL's return. (docs/operations/database.md, While MySQL is away) */
 const NORMAL_MS = 60_000;

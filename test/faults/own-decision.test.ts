@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, object, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
-import { type Fate, isCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, object, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { type Fate, isCommit, Proxy } from '../helpers/proxy.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const db = await testDatabase();
 

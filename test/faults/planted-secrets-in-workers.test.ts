@@ -4,12 +4,12 @@ import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId, webhookWorkflowId } from '../../src/temporal/contracts.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { request, startTestApi, type TestAnswer } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { answered, idLiteral, LEAST, text, transferBody } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { keptByTemporal } from '../support/kept-by-temporal.js';
+import { request, startTestApi, type TestAnswer } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { answered, idLiteral, LEAST, text, transferBody } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { keptByTemporal } from '../helpers/kept-by-temporal.js';
 import {
   newNamespace,
   serving,
@@ -19,7 +19,7 @@ import {
   until,
   untilEnded,
   untilWaiting,
-} from '../support/temporal.js';
+} from '../helpers/temporal.js';
 import {
   type GuardedBank,
   moveExpiry,
@@ -27,10 +27,10 @@ import {
   openGuardedBank,
   REASON,
   sendSignal,
-} from '../support/temporal-world.js';
-import { readHook, signalHook } from '../support/webhook-world.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal-world.js';
+import { readHook, signalHook } from '../helpers/webhook-world.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 const WANTED = { events: ['transfer.completed'] };

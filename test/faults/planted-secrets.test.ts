@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { EXAMPLE } from '../../src/http/zod.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -14,10 +14,10 @@ import {
   object,
   openBank,
   transferBody,
-} from '../support/bank.js';
-import { resolved } from '../support/described.js';
-import { testDatabase } from '../support/database.js';
-import { Proxy } from '../support/proxy.js';
+} from '../helpers/bank.js';
+import { resolved } from '../helpers/described.js';
+import { testDatabase } from '../helpers/database.js';
+import { Proxy } from '../helpers/proxy.js';
 
 const db = await testDatabase();
 

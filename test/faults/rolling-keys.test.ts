@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { UnknownKey, type Keyring } from '../../src/core/fingerprint.js';
-import type { TestAnswer, TestApi } from '../support/api.js';
-import { startTestApi } from '../support/api.js';
+import type { TestAnswer, TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -11,10 +11,10 @@ import {
   openBank,
   text,
   transferBody,
-} from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { FakeReceiver } from '../support/receiver.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { FakeReceiver } from '../helpers/receiver.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { csvOf, formOf } from '../batches/support.js';
 import { openPayoutBank, paidTimes, railsOf, rowOf } from '../payouts/support.js';
 import {

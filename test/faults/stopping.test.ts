@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENT, request, startTestApi, type TestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { answered, LEAST, openBank, transferBody } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { PATIENT, request, startTestApi, type TestApi } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { answered, LEAST, openBank, transferBody } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const CLIENTS = 16;
 

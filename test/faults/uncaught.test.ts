@@ -3,7 +3,7 @@ import { run } from '../ops/ops.js';
 
 describe('an error that nobody caught', () => {
   it('an error that nobody caught ends the process, and prints where it came from but nothing of the statement it carries', async () => {
-    const { code, stdout, stderr } = await run('test/support/uncaught-process.js', [], {});
+    const { code, stdout, stderr } = await run('test/helpers/uncaught-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /uncaught exception/);
     assert.match(stdout, /1064/);
@@ -15,7 +15,7 @@ describe('an error that nobody caught', () => {
 
 describe('a process that cannot start', () => {
   it('a process that cannot start has written what it logged just before', async () => {
-    const { code, stdout, stderr } = await run('test/support/refused-process.js', [], {});
+    const { code, stdout, stderr } = await run('test/helpers/refused-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /the server takes no writes/);
     assert.match(stderr, /the service cannot start: no primary was found/);

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { request, testEnvironment } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
-import { freePorts } from '../support/service-process.js';
+import { request, testEnvironment } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
+import { freePorts } from '../helpers/service-process.js';
 
 const SERVER = join(fileURLToPath(import.meta.url), '../../../src/processes/api.js');
 /** More lines than a pipe takes when nobody reads it. */

@@ -15,7 +15,7 @@ import {
   type RecordPayIn,
 } from '../../src/funding/decide.js';
 import type { Decision, LockedAccount, LockedState } from '../../src/ledger/writer/types.js';
-import { someone } from '../support/world.js';
+import { someone } from '../helpers/world.js';
 
 const TENANT = newId();
 const AT = instant(1_800_000_000_000);

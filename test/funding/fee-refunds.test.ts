@@ -6,10 +6,10 @@ import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi } from '../support/api.js';
-import { answered, LEAST, object, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { balanceOf, setFee, TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, LEAST, object, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { balanceOf, setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const WRONG = LEAST;
 const RIGHT = 300n;

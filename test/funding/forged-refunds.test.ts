@@ -10,12 +10,12 @@ import {
 } from '../../src/funding/service.js';
 import type { Ran } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi } from '../support/api.js';
-import { LEAST, object, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { type GuardedBank, openGuarded } from '../support/guarded.js';
-import { proven } from '../support/staff.js';
-import { openWriter, setFee, TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST, object, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { proven } from '../helpers/staff.js';
+import { openWriter, setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const FEE = 1_000n;
 

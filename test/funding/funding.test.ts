@@ -14,7 +14,7 @@ import {
   recordPayIn,
   rejectAdjustment,
 } from '../../src/funding/service.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   balanceOf,
   makeAccount,
@@ -22,7 +22,7 @@ import {
   openWriter,
   someone,
   type TestTenant,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   const failure = await work.then(

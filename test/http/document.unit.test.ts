@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { ERROR_CODES } from '../../src/core/error-table.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
-import { type Json, object } from '../support/bank.js';
+import { type Json, object } from '../helpers/bank.js';
 
 /**
  * Advice that does not fit: there is no licence to name, the server is a name for examples, and clients use what no single operation

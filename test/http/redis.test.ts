@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { eachRateClass, type RateState } from '../../src/http/rate-limit.js';
 import { RedisBuckets, SharedRateLimiter } from '../../src/http/shared-rate-limit.js';
-import { request, startTestApi, type TestApi } from '../support/api.js';
-import { openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { freePorts } from '../support/service-process.js';
-import { REDIS_SERVER, TestRedis } from '../support/redis.js';
-import { until } from '../support/temporal.js';
+import { request, startTestApi, type TestApi } from '../helpers/api.js';
+import { openBank } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { freePorts } from '../helpers/service-process.js';
+import { REDIS_SERVER, TestRedis } from '../helpers/redis.js';
+import { until } from '../helpers/temporal.js';
 
 const RATE = { perSecond: 0.1, burst: 20 };
 /** Where a busy machine must not look like a Redis that hangs. */

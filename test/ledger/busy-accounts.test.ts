@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { move, testKind } from '../support/kinds.js';
-import { makeAccount, makeTenant, openWriter, type WatchedWriter } from '../support/world.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { move, testKind } from '../helpers/kinds.js';
+import { makeAccount, makeTenant, openWriter, type WatchedWriter } from '../helpers/world.js';
 
 describe('an account whose row somebody keeps locked', () => {
   let own: TestDatabase;

@@ -14,11 +14,11 @@ import { resetClock } from '../../src/accounts/status.js';
 import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, text } from '../support/bank.js';
-import { testDatabase, untilLockIsAwaited } from '../support/database.js';
-import { approvalsOfKind, KINDS, openGuarded } from '../support/guarded.js';
-import { move, testKind } from '../support/kinds.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST, text } from '../helpers/bank.js';
+import { testDatabase, untilLockIsAwaited } from '../helpers/database.js';
+import { approvalsOfKind, KINDS, openGuarded } from '../helpers/guarded.js';
+import { move, testKind } from '../helpers/kinds.js';
 import {
   assertLedgerSound,
   findings,
@@ -30,7 +30,7 @@ import {
   TestClock,
   type TestTenant,
   type WatchedWriter,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 type Page = Awaited<ReturnType<typeof readMovements>>;
 

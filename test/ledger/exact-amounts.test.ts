@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { MAX_RAW } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';
 import { uuid } from '../../src/db/columns.js';
-import { testDatabase } from '../support/database.js';
-import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
-import { fund, makeAccount, makeTenant, openWriter, type WatchedWriter } from '../support/world.js';
+import { testDatabase } from '../helpers/database.js';
+import { MONTH, move, reserve, settle, testKind } from '../helpers/kinds.js';
+import { fund, makeAccount, makeTenant, openWriter, type WatchedWriter } from '../helpers/world.js';
 
 const db = await testDatabase();
 

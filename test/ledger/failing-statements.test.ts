@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
-import { answered, text } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
-import { move, testKind } from '../support/kinds.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, text } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { move, testKind } from '../helpers/kinds.js';
 import {
   assertLedgerSound,
   balanceOf,
@@ -12,7 +12,7 @@ import {
   makeTenant,
   openWriter,
   type TestTenant,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 /** The statements of a group in their order, which go with COMMIT in one text. */
 const PLACES = [

@@ -3,15 +3,15 @@ import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Decision } from '../../src/ledger/writer/types.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { MONTH, move, reserve, settle, testKind } from '../helpers/kinds.js';
 import {
   balanceOf,
   makeAccount,
   makeTenant,
   openWriter,
   type WatchedWriter,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 const db = await testDatabase();
 

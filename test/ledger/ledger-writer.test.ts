@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Decision } from '../../src/ledger/writer/types.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { move, SHORT_OF_FUNDS, testKind } from '../support/kinds.js';
-import { isCommit, Proxy } from '../support/proxy.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { move, SHORT_OF_FUNDS, testKind } from '../helpers/kinds.js';
+import { isCommit, Proxy } from '../helpers/proxy.js';
 import {
   balanceOf,
   makeAccount,
@@ -13,7 +13,7 @@ import {
   openWriter,
   type TestTenant,
   type WatchedWriter,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 const db = await testDatabase();
 

@@ -5,9 +5,9 @@ import type { Database } from '../../src/db/database.js';
 import { uuid } from '../../src/db/columns.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { openDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
-import { move, testKind } from '../support/kinds.js';
-import { type Fate, Proxy } from '../support/proxy.js';
+import { openDatabase, testDatabase, untilLockIsAwaited } from '../helpers/database.js';
+import { move, testKind } from '../helpers/kinds.js';
+import { type Fate, Proxy } from '../helpers/proxy.js';
 import {
   assertLedgerSound,
   balanceOf,
@@ -15,7 +15,7 @@ import {
   makeTenant,
   openWriter,
   type WatchedWriter,
-} from '../support/world.js';
+} from '../helpers/world.js';
 
 const db = await testDatabase();
 

@@ -1,5 +1,5 @@
 import { modelCampaign } from '../campaigns/model.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../helpers/database.js';
 
 const db = await testDatabase();
 

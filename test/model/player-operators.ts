@@ -6,7 +6,7 @@ import { ApiError } from '../../src/core/errors.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { FEE_OPERATIONS } from '../../src/db/entities/parties.js';
-import { feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
+import { feeSchedule, setFee, TEST_ACTOR } from '../helpers/world.js';
 import type { Plays } from './generated.js';
 import type { RefAccount } from './reference-state.js';
 import type { ModelWorld } from './world.js';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
-import type { RequestOptions, TestAnswer } from '../support/api.js';
-import { transferBody } from '../support/bank.js';
+import type { RequestOptions, TestAnswer } from '../helpers/api.js';
+import { transferBody } from '../helpers/bank.js';
 import type { Operation, Played, Plays } from './generated.js';
 import type { PayoutWay } from './generated-payouts.js';
 import type { ActorName, AssetName } from './operations.js';
@@ -17,7 +17,7 @@ import { assertSame, nthOf } from './reading.js';
 import { ModelReads } from './reads.js';
 import { type Expected, fieldDetails, limitsOf } from './reference-state.js';
 import type { ModelWorld } from './world.js';
-import { someone } from '../support/world.js';
+import { someone } from '../helpers/world.js';
 
 /** A request that was made before. */
 interface Sent {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TestAnswer } from '../support/api.js';
-import { answered, list, text, withQuery } from '../support/bank.js';
+import type { TestAnswer } from '../helpers/api.js';
+import { answered, list, text, withQuery } from '../helpers/bank.js';
 import type { ActorName } from './operations.js';
 import { type Expected, type Json, time } from './reference-state.js';
 import type { ModelWorld } from './world.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
-import { list, object, text } from '../support/bank.js';
+import { list, object, text } from '../helpers/bank.js';
 import type { ReadFilter } from './arbitraries.js';
 import type { Played, Plays } from './generated.js';
 import { ACTORS, type ActorName, type Keyed, KEYED } from './operations.js';

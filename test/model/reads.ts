@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { object, text } from '../support/bank.js';
+import { object, text } from '../helpers/bank.js';
 import type { ReadFilter } from './arbitraries.js';
 import type { Operation, Plays } from './generated.js';
 import { ACTORS, type ActorName, ASSETS } from './operations.js';

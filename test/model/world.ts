@@ -19,16 +19,16 @@ import {
   startTestApi,
   type TestAnswer,
   type TestApi,
-} from '../support/api.js';
-import { openBank } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import type { WantedAccount } from '../support/world.js';
+} from '../helpers/api.js';
+import { openBank } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import type { WantedAccount } from '../helpers/world.js';
 import type { ActorName, Keyed } from './operations.js';
 import { BASE_URL } from './reference-batch.js';
 import { ReferenceLedger } from './reference-ledger.js';
 import type { RefAccount } from './reference-state.js';
-import { TEST_ACTOR } from '../support/world.js';
-import { addStaff } from '../support/staff.js';
+import { TEST_ACTOR } from '../helpers/world.js';
+import { addStaff } from '../helpers/staff.js';
 
 /** Within a few hours of a month's end in Bogotá, and after every clock that the accounts were opened by. */
 const START = Date.parse('2031-01-31T22:00:00.000Z');

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { importScript } from '../support/scripts.js';
-import { ROOT } from '../support/service-process.js';
+import { importScript } from '../helpers/scripts.js';
+import { ROOT } from '../helpers/service-process.js';
 
 const VERSION = '1.8.2';
 const PROGRAM = '#!/bin/sh\necho temporal\n';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { csvOf, formOf } from '../batches/support.js';
-import { request, startTestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { answered, LEAST, text, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
-import { openGuardedBank } from '../support/temporal-world.js';
-import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
+import { request, startTestApi } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { answered, LEAST, text, transferBody } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import { openGuardedBank } from '../helpers/temporal-world.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const NODE = process.env.TEST_NODE_24;
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import {
   ALERTS,
   OBSERVABILITY,
@@ -14,10 +14,10 @@ import {
   promtool,
   prometheusTools,
   type PrometheusTools,
-} from '../support/prometheus.js';
-import { ROOT } from '../support/service-process.js';
-import { temporalEnvironment, testTemporal } from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+} from '../helpers/prometheus.js';
+import { ROOT } from '../helpers/service-process.js';
+import { temporalEnvironment, testTemporal } from '../helpers/temporal.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
 
 const rulesSchema = z.object({
   groups: z.array(

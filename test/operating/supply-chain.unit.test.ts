@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { run } from '../ops/ops.js';
-import { ROOT } from '../support/service-process.js';
+import { ROOT } from '../helpers/service-process.js';
 
 const lock = z
   .object({

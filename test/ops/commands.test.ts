@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { until } from '../support/temporal.js';
-import { assertLedgerSound } from '../support/world.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { until } from '../helpers/temporal.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { commandLine, run, runSetAhead, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 

@@ -10,10 +10,10 @@ import { systemClock } from '../../src/core/instant.js';
 import { type Role, SCOPES } from '../../src/core/permissions.js';
 import { feeSchedules, memberRoles, tenants } from '../../src/db/entities/parties.js';
 import { staff, STAFF_RIGHTS } from '../../src/db/entities/staff.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { forgetCodes } from '../support/staff.js';
-import { until } from '../support/temporal.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { forgetCodes } from '../helpers/staff.js';
+import { until } from '../helpers/temporal.js';
+import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 import { run, TEST_KEYS, words } from './ops.js';
 
 const account = z.strictObject({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { codeAt, STEP_MS } from '../../src/staff/authenticator.js';
 import { instant } from '../../src/core/instant.js';
-import { text } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
+import { text } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 

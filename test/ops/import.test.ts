@@ -9,8 +9,8 @@ import { closeAccount } from '../../src/accounts/status.js';
 import { readAccountDetails } from '../../src/accounts/reading.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { makeTenant, TEST_ACTOR, type TestTenant } from '../support/world.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { makeTenant, TEST_ACTOR, type TestTenant } from '../helpers/world.js';
 import { type Ran, run } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 

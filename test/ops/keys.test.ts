@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { LEAST, openBank } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { countByFingerprintKey } from '../../src/ledger/fingerprint-keys.js';
 import { commandLine, TEST_KEYS } from './ops.js';
 

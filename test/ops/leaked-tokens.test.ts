@@ -6,10 +6,10 @@ import { TokenUses } from '../../src/access/authenticator.js';
 import { listTokens, revokeToken } from '../../src/access/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
-import { makeToken, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { openDatabase, type TestDatabase, testDatabase } from '../helpers/database.js';
+import { makeToken, TEST_ACTOR } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 

@@ -3,9 +3,9 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Json } from '../support/bank.js';
-import { outputOf, type Ran } from '../support/child-output.js';
-import { tieToThisProcess } from '../support/test-program.js';
+import type { Json } from '../helpers/bank.js';
+import { outputOf, type Ran } from '../helpers/child-output.js';
+import { tieToThisProcess } from '../helpers/test-program.js';
 import type { AskedRun } from './resident-ops.js';
 
 export type { Ran };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { PAGES, shellBlocks } from '../operating/pages.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { object } from '../support/bank.js';
-import { DemoWorld } from '../support/demo-world.js';
-import { forgetCodes } from '../support/staff.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { object } from '../helpers/bank.js';
+import { DemoWorld } from '../helpers/demo-world.js';
+import { forgetCodes } from '../helpers/staff.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
 const PRINTED_URL = 'http://127.0.0.1:8080';

@@ -13,7 +13,7 @@ import { completionScript } from '../../src/ops/commands/completion.js';
 import { exitCodeOf, OpsError, UnknownOutcome, UsageError } from '../../src/ops/failures.js';
 import { Output } from '../../src/ops/output.js';
 import { buildProgram } from '../../src/ops/program.js';
-import { ROOT } from '../support/service-process.js';
+import { ROOT } from '../helpers/service-process.js';
 
 const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 const RUN_COMMAND = new URL('../../src/ops/program.js', import.meta.url).href;

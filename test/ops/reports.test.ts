@@ -7,10 +7,10 @@ import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import { type Instant, instant, monthOf, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Json } from '../support/bank.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { move, testKind } from '../support/kinds.js';
-import { fund, openWriter, TEST_ACTOR, type WatchedWriter } from '../support/world.js';
+import type { Json } from '../helpers/bank.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { move, testKind } from '../helpers/kinds.js';
+import { fund, openWriter, TEST_ACTOR, type WatchedWriter } from '../helpers/world.js';
 import { commandLine, runSetAhead, words } from './ops.js';
 
 describe('npm run ops -- reports', () => {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { asUuid } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { payoutBody, railsOf } from '../payouts/support.js';
-import { request, startTestApi, type TestApi } from '../support/api.js';
-import { answered, text } from '../support/bank.js';
-import { DemoWorld } from '../support/demo-world.js';
-import { forgetCodes } from '../support/staff.js';
+import { request, startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, text } from '../helpers/bank.js';
+import { DemoWorld } from '../helpers/demo-world.js';
+import { forgetCodes } from '../helpers/staff.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
 const FOLDER = 'docs/runbooks';

@@ -4,9 +4,9 @@ import { STAFF_RIGHTS, type Staff } from '../../src/db/entities/staff.js';
 import { openSession } from '../../src/staff/sessions.js';
 import { codeAt } from '../../src/staff/authenticator.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import { idLiteral, type Json, text } from '../support/bank.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
+import { idLiteral, type Json, text } from '../helpers/bank.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../helpers/staff.js';
 import { commandLine, type Ran, run, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 

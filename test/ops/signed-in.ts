@@ -5,8 +5,8 @@ import { toRfc3339 } from '../../src/core/instant.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { databaseKey, SessionFile } from '../../src/ops/staff/session-file.js';
 import { openSession } from '../../src/staff/sessions.js';
-import type { TestDatabase } from '../support/database.js';
-import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../helpers/staff.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 
 /** People who are signed in on the command line, in a file of the test's own: who signed in last acts, unless --as says. */

@@ -7,12 +7,12 @@ import { proposeFactorReset } from '../../src/staff/factor-resets.js';
 import type { StaffActionName } from '../../src/staff/rules.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, railsOf, seen } from '../payouts/support.js';
-import type { TestApi } from '../support/api.js';
-import { answered, LEAST, text } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
-import { addStaff, proven, staffPartsOf } from '../support/staff.js';
-import { openWriter } from '../support/world.js';
+import type { TestApi } from '../helpers/api.js';
+import { answered, LEAST, text } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { addStaff, proven, staffPartsOf } from '../helpers/staff.js';
+import { openWriter } from '../helpers/world.js';
 import { words } from './ops.js';
 
 /**

@@ -5,11 +5,11 @@ import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities
 import { setService } from '../../src/staff/people.js';
 import { asksForCode, STAFF_ACTIONS } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { idLiteral, type Json } from '../support/bank.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { codeOf, staffPartsOf } from '../support/staff.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral, type Json } from '../helpers/bank.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { codeOf, staffPartsOf } from '../helpers/staff.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 import {
   type ActionCommands,
   type ActionName,

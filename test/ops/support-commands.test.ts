@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { asUuid } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { idLiteral, type Json, text } from '../support/bank.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
-import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral, type Json, text } from '../helpers/bank.js';
+import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 

@@ -1,7 +1,7 @@
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { startTestApi } from '../support/api.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import { openPayoutBank, railsOf, resolve } from './support.js';
 import { type Damages, damageTests } from '../auditor/damages.js';

@@ -5,10 +5,10 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { railBreakers } from '../../src/db/entities/rails.js';
 import { RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { balanceOf, TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import {
   assertSameStory,

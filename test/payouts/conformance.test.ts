@@ -6,9 +6,9 @@ import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { reportText } from '../../development/simulated-rail/wire.js';
 import { type Ran, run } from '../ops/ops.js';
-import { BankGateway, said } from '../support/bank-gateway.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { freePorts } from '../support/service-process.js';
+import { BankGateway, said } from '../helpers/bank-gateway.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { freePorts } from '../helpers/service-process.js';
 import { TEST_KEYRING } from './support.js';
 
 const NAME = 'bank-a';

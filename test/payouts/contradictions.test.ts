@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Uuid } from '../../src/core/ids.js';
-import { answered, LEAST, list, object } from '../support/bank.js';
-import { type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { answered, LEAST, list, object } from '../helpers/bank.js';
+import { type TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/service.js';
-import { startTestApi } from '../support/api.js';
-import { answered, LEAST, list, object, setStatus, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
-import { balanceOf } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, LEAST, list, object, setStatus, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
+import { balanceOf } from '../helpers/world.js';
 import {
   accountNumber,
   assertSameStory,

@@ -8,10 +8,10 @@ import {
   type RailReport,
   RailSilent,
 } from '../../src/payouts/rails/rail.js';
-import { LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { until } from '../support/temporal.js';
-import { balanceOf } from '../support/world.js';
+import { LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { until } from '../helpers/temporal.js';
+import { balanceOf } from '../helpers/world.js';
 import { say } from './scripted-rail.js';
 import {
   assertSameStory,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { railsCampaign } from '../campaigns/rails.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { BankGateway } from '../support/bank-gateway.js';
-import { testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
-import { newSignature } from '../support/temporal-world.js';
-import { startTestWorker } from '../support/temporal-worker.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { BankGateway } from '../helpers/bank-gateway.js';
+import { testDatabase } from '../helpers/database.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import { newSignature } from '../helpers/temporal-world.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
 import {
   assertSameStory,
   openPayoutBank,

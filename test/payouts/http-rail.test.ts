@@ -10,10 +10,10 @@ import { HttpRail } from '../../src/payouts/rails/http.js';
 import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailSilent } from '../../src/payouts/rails/rail.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, object, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { freePorts } from '../support/service-process.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, object, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { freePorts } from '../helpers/service-process.js';
 import {
   assertSameStory,
   openPayoutBank,

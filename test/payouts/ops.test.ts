@@ -7,10 +7,10 @@ import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/service.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi } from '../support/api.js';
-import { type Json, LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { balanceOf } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { type Json, LEAST } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { balanceOf } from '../helpers/world.js';
 import {
   accountNumber,
   assertSameStory,

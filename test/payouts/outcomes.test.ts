@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
-import { answered, LEAST, object } from '../support/bank.js';
-import { type TestDatabase } from '../support/database.js';
-import { balanceOf } from '../support/world.js';
+import { answered, LEAST, object } from '../helpers/bank.js';
+import { type TestDatabase } from '../helpers/database.js';
+import { balanceOf } from '../helpers/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,

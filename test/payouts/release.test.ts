@@ -7,10 +7,10 @@ import { insertSql } from '../../src/db/statements.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
 import { newRestore } from '../../src/restores/begin-restore.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, someone } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { LEAST } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { assertLedgerSound, balanceOf, someone } from '../helpers/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,

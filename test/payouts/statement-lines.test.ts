@@ -9,9 +9,9 @@ import type { RailReport } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { LineInput } from '../../src/payouts/statements/store.js';
-import { answered, LEAST } from '../support/bank.js';
-import { type TestDatabase } from '../support/database.js';
-import { balanceOf, someone, TEST_ACTOR } from '../support/world.js';
+import { answered, LEAST } from '../helpers/bank.js';
+import { type TestDatabase } from '../helpers/database.js';
+import { balanceOf, someone, TEST_ACTOR } from '../helpers/world.js';
 import { type Answer, say } from './scripted-rail.js';
 import { type PayoutBank, usePayouts, resolve, rowOf, railEventsOf, seen } from './support.js';
 

@@ -10,9 +10,9 @@ import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { LineInput } from '../../src/payouts/statements/store.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { ScriptedRail } from './scripted-rail.js';
 import { openPayoutBank, type PayoutBank, railsOf, rowOf, railEventsOf } from './support.js';
 

@@ -32,7 +32,7 @@ import {
   startTestApi,
   type TestAnswer,
   type TestApi,
-} from '../support/api.js';
+} from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -44,10 +44,10 @@ import {
   openBank,
   text,
   walk,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { type TestTemporal, until } from '../support/temporal.js';
-import { assertLedgerSound, openWriter, setFee, someone, TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { type TestTemporal, until } from '../helpers/temporal.js';
+import { assertLedgerSound, openWriter, setFee, someone, TEST_ACTOR } from '../helpers/world.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { payoutApproval } from '../../src/payouts/decide.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';

@@ -6,9 +6,9 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { stuckText } from '../../src/support/reading/payouts.js';
-import { LEAST } from '../support/bank.js';
-import { type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, findings, someone, TEST_ACTOR } from '../support/world.js';
+import { LEAST } from '../helpers/bank.js';
+import { type TestDatabase } from '../helpers/database.js';
+import { assertLedgerSound, balanceOf, findings, someone, TEST_ACTOR } from '../helpers/world.js';
 import { say } from './scripted-rail.js';
 import { assertSameStory, charge, type PayoutBank, usePayouts, resolve, rowOf } from './support.js';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, object } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
-import { startTestWorker } from '../support/temporal-worker.js';
-import { balanceOf } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { LEAST, object } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
+import { balanceOf } from '../helpers/world.js';
 import {
   accountNumber,
   assertSameStory,
@@ -20,7 +20,7 @@ import {
   untilStatus,
   workflowOf,
 } from './support.js';
-import { newSignature } from '../support/temporal-world.js';
+import { newSignature } from '../helpers/temporal-world.js';
 
 const db = await testDatabase();
 const temporal = await testTemporal();

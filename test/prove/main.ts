@@ -4,7 +4,7 @@ import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { PROOFS, SINGLE_ATTACKS } from './proofs.js';
 
 /**

@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { KEPT_DAYS, readRequest, removeOldRequests } from '../../src/requests/log.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   idLiteral,
@@ -15,9 +15,9 @@ import {
   openBank,
   text,
   transferBody,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { payoutBody } from '../payouts/support.js';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { restoreDrill } from '../campaigns/restore.js';
 import { RowCopier } from '../campaigns/restored-copies.js';
-import { testDatabase } from '../support/database.js';
-import { testTemporal } from '../support/temporal.js';
+import { testDatabase } from '../helpers/database.js';
+import { testTemporal } from '../helpers/temporal.js';
 
 describe('a database that is put back under load', () => {
   it('a database that is put back under load posts nothing until the restore is finished, uses no sequence twice, lists every later payment, and continues what waited', async () => {

@@ -17,11 +17,11 @@ import {
   rowOf,
   railEventsOf,
 } from '../payouts/support.js';
-import type { TestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { addStaff, proven } from '../support/staff.js';
-import { balanceOf } from '../support/world.js';
+import type { TestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { addStaff, proven } from '../helpers/staff.js';
+import { balanceOf } from '../helpers/world.js';
 import { idsOf, RestoredService } from './support.js';
 
 describe('finishing a restore', () => {

@@ -6,9 +6,9 @@ import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';
 import { RollbackGuard } from '../../src/restores/checkpoint.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, list, openBank } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST, list, openBank } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);

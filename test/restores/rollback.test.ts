@@ -16,9 +16,9 @@ import { TemporalClient } from '../../src/temporal/client.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { RowCopier } from '../campaigns/restored-copies.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type Bank, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type Bank, idLiteral, LEAST, openBank, transferBody } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import {
   newNamespace,
   serving,
@@ -26,9 +26,9 @@ import {
   temporalEnvironment,
   type TestTemporal,
   until,
-} from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const CLIENTS = 2;
 /** Between two requests of a client: without it, clients take the processors from what is tested. */

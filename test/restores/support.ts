@@ -6,9 +6,9 @@ import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { accountNumber, DOCUMENT, HOLDER } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { LEAST, openBank } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 
 /** What `restore status` says. */
 interface Shown {

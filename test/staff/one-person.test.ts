@@ -11,12 +11,12 @@ import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
 import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
-import { startTestApi } from '../support/api.js';
-import { LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { addStaff, proven, staffPartsOf } from '../support/staff.js';
-import { hire } from '../support/temporal-world.js';
-import { balanceOf, TEST_ACTOR } from '../support/world.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { addStaff, proven, staffPartsOf } from '../helpers/staff.js';
+import { hire } from '../helpers/temporal-world.js';
+import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
 
 /** How one person may write a name that is not taken yet. */
 const WAYS: Readonly<Record<string, (name: string) => string>> = {

@@ -4,8 +4,8 @@ import type { ApiError } from '../../src/core/errors.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Staff, StaffRight } from '../../src/db/entities/staff.js';
 import { deactivateStaff, findStaff, listStaff } from '../../src/staff/people.js';
-import { testDatabase } from '../support/database.js';
-import { addStaff } from '../support/staff.js';
+import { testDatabase } from '../helpers/database.js';
+import { addStaff } from '../helpers/staff.js';
 
 const ACTOR = operatorActor('maria');
 const NAME = `Sofía ${process.pid}`;

@@ -4,9 +4,9 @@ import { systemClock } from '../../src/core/instant.js';
 import { auditLog } from '../../src/db/entities/identity.js';
 import { StaffSignals } from '../../src/staff/verification.js';
 import type { StaffSignal } from '../../src/temporal/contracts.js';
-import { testDatabase } from '../support/database.js';
-import { staffPartsOf } from '../support/staff.js';
-import { newSignature, REASON, type Signature } from '../support/temporal-world.js';
+import { testDatabase } from '../helpers/database.js';
+import { staffPartsOf } from '../helpers/staff.js';
+import { newSignature, REASON, type Signature } from '../helpers/temporal-world.js';
 
 const db = await testDatabase();
 

@@ -11,11 +11,11 @@ import {
   type Verified,
   verifyClaim,
 } from '../../src/staff/verification.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { isCommit, Proxy } from '../support/proxy.js';
-import { codeOf, staffPartsOf, wrongCode } from '../support/staff.js';
-import { dismiss, hire } from '../support/temporal-world.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { isCommit, Proxy } from '../helpers/proxy.js';
+import { codeOf, staffPartsOf, wrongCode } from '../helpers/staff.js';
+import { dismiss, hire } from '../helpers/temporal-world.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const MINUTE_MS = 60_000;
 /** The middle of a step. */

@@ -8,7 +8,7 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import type { Account } from '../../src/db/entities/parties.js';
 import { removeOldFiles, StatementMaker } from '../../src/statements/statement-maker.js';
 import { statementsCampaign } from '../campaigns/statements.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -20,9 +20,9 @@ import {
   openBank,
   text,
   walk,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { askStatement, makeStatements, statementOf } from './support.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/core/instant.js';
 import { toRfc3339, type Instant } from '../../src/core/instant.js';
 import { StatementMaker } from '../../src/statements/statement-maker.js';
-import { answered, type Bank, type Json, text } from '../support/bank.js';
-import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
+import { answered, type Bank, type Json, text } from '../helpers/bank.js';
+import type { RequestOptions, TestAnswer, TestApi } from '../helpers/api.js';
 
 interface WantedStatement {
   readonly account: { readonly id: string };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { formatAmount } from '../../src/core/amount.js';
 import { type Uuid } from '../../src/core/ids.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type Json, LEAST, object } from '../support/bank.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type Json, LEAST, object } from '../helpers/bank.js';
 import {
   assertPaidOnce,
   batchDetails,
@@ -13,12 +13,12 @@ import {
   openPayrollBank,
   type PayrollBank,
   untilBatchEnded,
-} from '../support/batch-workflows.js';
-import { testDatabase } from '../support/database.js';
-import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
-import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
-import { forgetCodes } from '../support/staff.js';
+} from '../helpers/batch-workflows.js';
+import { testDatabase } from '../helpers/database.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
+import { sdkWarnings, startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
+import { actsOn, hire, REASON, type Signature, signatureOf } from '../helpers/temporal-world.js';
+import { forgetCodes } from '../helpers/staff.js';
 
 /** So many that a signal comes before the last is paid. */
 const MANY = 1_000;

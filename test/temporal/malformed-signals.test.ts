@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { temporal as proto } from '@temporalio/proto';
 import { SIGNALS, transferWorkflowId } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   detailsOf,
   serving,
@@ -12,8 +12,8 @@ import {
   until,
   untilEnded,
   untilWaiting,
-} from '../support/temporal.js';
-import { startTestWorker } from '../support/temporal-worker.js';
+} from '../helpers/temporal.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
 import {
   actsOn,
   assertEnds,
@@ -23,7 +23,7 @@ import {
   openGuardedBank,
   REASON,
   sendSignal,
-} from '../support/temporal-world.js';
+} from '../helpers/temporal-world.js';
 import type { Uuid } from '../../src/core/ids.js';
 
 type Payload = proto.api.common.v1.IPayload;

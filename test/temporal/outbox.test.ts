@@ -3,9 +3,9 @@ import type { Uuid } from '../../src/core/ids.js';
 import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { insertSql } from '../../src/db/statements.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, idLiteral } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   connectTemporal,
   namespaceName,
@@ -19,9 +19,9 @@ import {
   untilWaiting,
   workflowOf,
   workflowStatus,
-} from '../support/temporal.js';
-import { reconcile } from '../support/reconciling.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+} from '../helpers/temporal.js';
+import { reconcile } from '../helpers/reconciling.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
 import {
   assertEnds,
   endOf,
@@ -34,7 +34,7 @@ import {
   outboxRow,
   readTransfer,
   sendSignal,
-} from '../support/temporal-world.js';
+} from '../helpers/temporal-world.js';
 
 /** Nobody listens there. */
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };

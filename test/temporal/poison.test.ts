@@ -7,15 +7,15 @@ import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   temporalEnvironment,
   type TestTemporal,
   testTemporal,
   workflowStatus,
-} from '../support/temporal.js';
-import { type GuardedBank, openGuardedBank, outboxOf } from '../support/temporal-world.js';
+} from '../helpers/temporal.js';
+import { type GuardedBank, openGuardedBank, outboxOf } from '../helpers/temporal-world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 

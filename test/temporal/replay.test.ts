@@ -8,22 +8,22 @@ import { Worker } from '@temporalio/worker';
 import { IN_A_THREAD } from '../../development/replay-histories.js';
 import { BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { ROOT } from '../support/service-process.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { ROOT } from '../helpers/service-process.js';
 import {
   newNamespace,
   sharedAddress,
   temporalEnvironment,
   type TestTemporal,
-} from '../support/temporal.js';
+} from '../helpers/temporal.js';
 import {
   installRuntimeOnce,
   startTestWorker,
   type TestWorker,
-} from '../support/temporal-worker.js';
-import { newSignature, openGuardedBank, type Signature } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal-worker.js';
+import { newSignature, openGuardedBank, type Signature } from '../helpers/temporal-world.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { type Played, playTransfers } from './scenarios.js';
 import { LOOK_AGAIN_S, playBatches } from './scenarios-batches.js';
 import { playPayouts } from './scenarios-payouts.js';

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { csvOf } from '../batches/support.js';
-import type { TestApi } from '../support/api.js';
-import { answered, LEAST } from '../support/bank.js';
+import type { TestApi } from '../helpers/api.js';
+import { answered, LEAST } from '../helpers/bank.js';
 import {
   batchDetails,
   batchState,
@@ -12,9 +12,9 @@ import {
   openPayrollBank,
   type PayrollBank,
   untilBatchEnded,
-} from '../support/batch-workflows.js';
-import { type TestTemporal, until } from '../support/temporal.js';
-import { REASON, type Signature } from '../support/temporal-world.js';
+} from '../helpers/batch-workflows.js';
+import { type TestTemporal, until } from '../helpers/temporal.js';
+import { REASON, type Signature } from '../helpers/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where batches go every way that their workflow takes. */

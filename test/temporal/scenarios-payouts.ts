@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { openPayoutBank, type PayoutBank, untilStatus, workflowOf } from '../payouts/support.js';
-import type { TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { type TestTemporal, until } from '../support/temporal.js';
-import { type Signature } from '../support/temporal-world.js';
+import type { TestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type TestTemporal, until } from '../helpers/temporal.js';
+import { type Signature } from '../helpers/temporal-world.js';
 import type { Played } from './scenarios.js';
 
 /** Where payouts go ways that their workflow takes; no sweeper reports for the rail. */

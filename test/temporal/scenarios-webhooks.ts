@@ -1,16 +1,16 @@
 import { webhookWorkflowId } from '../../src/temporal/contracts.js';
-import type { TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { type TestTemporal, until } from '../support/temporal.js';
-import { REASON, type Signature } from '../support/temporal-world.js';
+import type { TestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { type TestTemporal, until } from '../helpers/temporal.js';
+import { REASON, type Signature } from '../helpers/temporal-world.js';
 import {
   type HookedBank,
   openHookedBank,
   signalHook,
   untilDetails,
   untilHookEnded,
-} from '../support/webhook-world.js';
+} from '../helpers/webhook-world.js';
 import type { Played } from './scenarios.js';
 
 /** Every way that the workflow of a webhook endpoint takes. */

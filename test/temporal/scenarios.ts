@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contracts.js';
-import { answered } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { answered } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
 import {
   stateOf,
   type TestTemporal,
   until,
   untilEnded,
   untilWaiting,
-} from '../support/temporal.js';
+} from '../helpers/temporal.js';
 import {
   approvalsOf,
   assertEnds,
@@ -18,7 +18,7 @@ import {
   REASON,
   sendSignal,
   type Signature,
-} from '../support/temporal-world.js';
+} from '../helpers/temporal-world.js';
 
 /** A workflow that has gone a way and ended. */
 export interface Played {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { TemporalClient, type WorkflowRun } from '../../src/temporal/client.js';
 import { SignalTimes } from '../../src/temporal/signal-times.js';
-import { testTemporal } from '../support/temporal.js';
+import { testTemporal } from '../helpers/temporal.js';
 
 /** Some pages of a history. */
 const MANY = 600;

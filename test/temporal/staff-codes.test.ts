@@ -3,9 +3,9 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
-import { codeOf } from '../support/staff.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
+import { codeOf } from '../helpers/staff.js';
 import {
   newNamespace,
   serving,
@@ -16,8 +16,8 @@ import {
   untilEnded,
   untilWaiting,
   workflowOf,
-} from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+} from '../helpers/temporal.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
 import {
   actsOn,
   assertEnds,
@@ -26,7 +26,7 @@ import {
   openGuardedBank,
   sendSignal,
   signatureOf,
-} from '../support/temporal-world.js';
+} from '../helpers/temporal-world.js';
 
 const MINUTE_MS = 60_000;
 

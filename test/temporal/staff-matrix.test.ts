@@ -6,16 +6,16 @@ import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { STAFF_ACTIONS } from '../../src/staff/rules.js';
 import { pause } from '../../src/webhooks/staff-actions.js';
 import { openPayoutBank, workflowOf as payoutWorkflow } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { idLiteral } from '../support/bank.js';
-import { batchWorkflow, openPayrollBank } from '../support/batch-workflows.js';
-import { testDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
-import { codeOf, proven, wrongCode } from '../support/staff.js';
-import { temporalEnvironment, testTemporal, until, workflowOf } from '../support/temporal.js';
-import { startTestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, openGuardedBank, REASON } from '../support/temporal-world.js';
-import { hookWorkflow, openHookedBank, untilDetails } from '../support/webhook-world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral } from '../helpers/bank.js';
+import { batchWorkflow, openPayrollBank } from '../helpers/batch-workflows.js';
+import { testDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
+import { codeOf, proven, wrongCode } from '../helpers/staff.js';
+import { temporalEnvironment, testTemporal, until, workflowOf } from '../helpers/temporal.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
+import { actsOn, hire, openGuardedBank, REASON } from '../helpers/temporal-world.js';
+import { hookWorkflow, openHookedBank, untilDetails } from '../helpers/webhook-world.js';
 
 /** A resource that waits, and its workflow. */
 interface Target {

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { string } from '../../src/db/columns.js';
 import type { Database } from '../../src/db/database.js';
 import type { Sweep } from '../../src/temporal/sweeper.js';
-import { idLiteral } from '../support/bank.js';
-import { openDatabase, testDatabase } from '../support/database.js';
-import { Proxy } from '../support/proxy.js';
-import { type ObservedSweeper, sweeperOf } from '../support/sweepers.js';
-import { until } from '../support/temporal.js';
+import { idLiteral } from '../helpers/bank.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
+import { Proxy } from '../helpers/proxy.js';
+import { type ObservedSweeper, sweeperOf } from '../helpers/sweepers.js';
+import { until } from '../helpers/temporal.js';
 
 const NAMES = ['one', 'two', 'three'];
 const TAKEN_OVER_MS = 10_000;

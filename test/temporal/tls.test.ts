@@ -11,11 +11,11 @@ import {
   type Certificate,
   makeAuthority,
   makeCertificate,
-} from '../support/certificates.js';
-import { testDatabase } from '../support/database.js';
-import { testTemporal, until } from '../support/temporal.js';
-import { TlsFront } from '../support/tls-front.js';
-import { WorkerProcess } from '../support/worker-process.js';
+} from '../helpers/certificates.js';
+import { testDatabase } from '../helpers/database.js';
+import { testTemporal, until } from '../helpers/temporal.js';
+import { TlsFront } from '../helpers/tls-front.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
 
 const NAME = 'temporal.example';
 const RENEWED_MS = 30_000;

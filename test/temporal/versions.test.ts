@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   newNamespace,
   serving,
@@ -13,10 +13,10 @@ import {
   until,
   untilEnded,
   untilWaiting,
-} from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
+} from '../helpers/temporal.js';
+import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
+import { type GuardedBank, openGuardedBank } from '../helpers/temporal-world.js';
+import { assertLedgerSound } from '../helpers/world.js';
 
 const DEPLOYMENT = 'money-movement';
 

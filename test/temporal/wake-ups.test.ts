@@ -12,8 +12,8 @@ import {
   type WorkflowType,
 } from '../../src/temporal/contracts.js';
 import { TemporalWorkers } from '../../src/temporal/workers.js';
-import { newNamespace, sharedAddress, type TestTemporal, until } from '../support/temporal.js';
-import { installRuntimeOnce, sdkWarnings } from '../support/temporal-worker.js';
+import { newNamespace, sharedAddress, type TestTemporal, until } from '../helpers/temporal.js';
+import { installRuntimeOnce, sdkWarnings } from '../helpers/temporal-worker.js';
 
 /** The next call of an activity: what it answers, and what happens before it does. */
 interface Step {

@@ -3,10 +3,10 @@ import type { Staff } from '../../src/db/entities/staff.js';
 import { webhookWorkflowId } from '../../src/temporal/contracts.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
 import { endpointWorkflowResource } from '../../src/webhooks/endpoint-workflow.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
 import {
   newNamespace,
   serving,
@@ -14,10 +14,10 @@ import {
   temporalEnvironment,
   type TestTemporal,
   until,
-} from '../support/temporal.js';
-import { reconcile } from '../support/reconciling.js';
-import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { actsOn, hire, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
+} from '../helpers/temporal.js';
+import { reconcile } from '../helpers/reconciling.js';
+import { sdkWarnings, startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
+import { actsOn, hire, REASON, type Signature, signatureOf } from '../helpers/temporal-world.js';
 import {
   assertGenuine,
   type HookedBank,
@@ -32,9 +32,9 @@ import {
   untilArrived,
   untilDetails,
   untilWell,
-} from '../support/webhook-world.js';
-import { assertLedgerSound } from '../support/world.js';
-import { forgetCodes } from '../support/staff.js';
+} from '../helpers/webhook-world.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { forgetCodes } from '../helpers/staff.js';
 
 /** Tests that need an endpoint which waits. */
 const WAITING = 2;

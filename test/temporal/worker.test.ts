@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { Uuid } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
-import { PrivateTemporal } from '../support/private-temporal.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
+import { PrivateTemporal } from '../helpers/private-temporal.js';
 import {
   detailsOf,
   newNamespace,
@@ -17,8 +17,8 @@ import {
   untilEnded,
   untilWaiting,
   workflowOf,
-} from '../support/temporal.js';
-import { startTestWorker } from '../support/temporal-worker.js';
+} from '../helpers/temporal.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
 import {
   actsOn,
   assertEnds,
@@ -27,7 +27,7 @@ import {
   readTransfer,
   REASON,
   sendSignal,
-} from '../support/temporal-world.js';
+} from '../helpers/temporal-world.js';
 
 function attributesOf({ typedSearchAttributes }: WorkflowExecutionDescription): unknown {
   return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   detailsOf,
   serving,
@@ -11,15 +11,15 @@ import {
   until,
   untilWaiting,
   workflowOf,
-} from '../support/temporal.js';
-import { startTestWorker, sdkWarnings } from '../support/temporal-worker.js';
+} from '../helpers/temporal.js';
+import { startTestWorker, sdkWarnings } from '../helpers/temporal-worker.js';
 import {
   assertMonths,
   type GuardedBank,
   openGuardedBank,
   outboxOf,
   readTransfer,
-} from '../support/temporal-world.js';
+} from '../helpers/temporal-world.js';
 
 const db = await testDatabase();
 const temporal = await testTemporal();

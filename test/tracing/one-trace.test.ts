@@ -5,12 +5,12 @@ import { IN_A_THREAD } from '../../development/replay-histories.js';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import { openPayoutBank, type PayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
-import { answered, text } from '../support/bank.js';
-import { BankGateway, type GatewayAnswer, type GatewayRequest } from '../support/bank-gateway.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { HttpReceiver } from '../support/http-receiver.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { ApiProcess } from '../helpers/api-process.js';
+import { answered, text } from '../helpers/bank.js';
+import { BankGateway, type GatewayAnswer, type GatewayRequest } from '../helpers/bank-gateway.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { HttpReceiver } from '../helpers/http-receiver.js';
 import {
   newNamespace,
   serving,
@@ -18,10 +18,10 @@ import {
   temporalEnvironment,
   type TestTemporal,
   until,
-} from '../support/temporal.js';
-import { installRuntimeOnce } from '../support/temporal-worker.js';
-import { TraceCollector } from '../support/trace-collector.js';
-import { WorkerProcess } from '../support/worker-process.js';
+} from '../helpers/temporal.js';
+import { installRuntimeOnce } from '../helpers/temporal-worker.js';
+import { TraceCollector } from '../helpers/trace-collector.js';
+import { WorkerProcess } from '../helpers/worker-process.js';
 
 const NAME = 'traced';
 const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/;

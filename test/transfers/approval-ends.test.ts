@@ -5,7 +5,7 @@ import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { transact } from '../../src/db/reader.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -14,9 +14,9 @@ import {
   openBank,
   setStatus,
   text,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
 import {
   approvalsOf,
   assertEnded,
@@ -24,8 +24,8 @@ import {
   type GuardedBank,
   openGuarded,
   THRESHOLD,
-} from '../support/guarded.js';
-import { setFee, TEST_ACTOR } from '../support/world.js';
+} from '../helpers/guarded.js';
+import { setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const START = Date.parse('2036-05-10T12:00:00.000Z');
 const DECIDED = { actor: TEST_ACTOR, reason: null };

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, list, object, text } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { describedApi } from '../support/described.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST, list, object, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { describedApi } from '../helpers/described.js';
 import {
   approvalsOf,
   EXPIRES_IN_S,
   type GuardedBank,
   openGuarded,
   THRESHOLD,
-} from '../support/guarded.js';
+} from '../helpers/guarded.js';
 
 const ROUNDS = 5;
 

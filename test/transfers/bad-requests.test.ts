@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, openBank, transferBody } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Bank, type Json, LEAST, openBank, transferBody } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { removeRole } from '../../src/access/members.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -12,9 +12,9 @@ import {
   openBank,
   setStatus,
   transferBody,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
-import { startTestApi } from '../support/api.js';
+import { startTestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -12,9 +12,9 @@ import {
   openBank,
   walk,
   type WantedTransfer,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { feeSchedule, setFee, TEST_ACTOR } from '../helpers/world.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);

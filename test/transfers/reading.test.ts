@@ -4,7 +4,7 @@ import { grantRole } from '../../src/access/members.js';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -15,9 +15,9 @@ import {
   text,
   walk,
   withQuery,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 

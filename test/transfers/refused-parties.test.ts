@@ -4,10 +4,10 @@ import { grantRole } from '../../src/access/members.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank, setStatus } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Bank, LEAST, openBank, setStatus } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   idLiteral,
@@ -13,8 +13,8 @@ import {
   setStatus,
   transferBody,
   walk,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 
 /** The limits of docs/contract.md, written out, so that a changed limit is seen. */
 const LIMITS = {

@@ -1,6 +1,6 @@
 import { drainStorm, racingStorm, RIVALS, sameKeyStorm } from '../campaigns/storms.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { testDatabase } from '../support/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
 const ROUNDS = 4;

@@ -8,11 +8,11 @@ import { updateSql } from '../../src/db/statements.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';
 import { pause, resume } from '../../src/webhooks/staff-actions.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
-import { openDatabase, ownDatabase, type TestDatabase } from '../support/database.js';
-import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
-import { addStaff, proven } from '../support/staff.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered } from '../helpers/bank.js';
+import { openDatabase, ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { failedWith, FakeReceiver, Gate } from '../helpers/receiver.js';
+import { addStaff, proven } from '../helpers/staff.js';
 import {
   claimAndRun,
   deliveriesOf,

@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ts from 'typescript';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
-import { freePorts } from '../support/service-process.js';
+import { freePorts } from '../helpers/service-process.js';
 import { closeAll, NEVER, senderWith } from './receivers.js';
 
 const READY_MS = 60_000;

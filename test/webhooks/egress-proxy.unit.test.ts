@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Sender } from '../../src/webhooks/sender.js';
-import { makeAuthority, makeCertificate } from '../support/certificates.js';
+import { makeAuthority, makeCertificate } from '../helpers/certificates.js';
 import {
   allow,
   closeAll,

@@ -13,7 +13,7 @@ import { insertSql } from '../../src/db/statements.js';
 import { attemptRow } from '../../src/webhooks/sender.js';
 import { newDelivery } from '../../src/webhooks/event-reader.js';
 import { readDeliveries } from '../../src/webhooks/endpoints.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -23,10 +23,10 @@ import {
   openBank,
   text,
   walk,
-} from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
-import { FakeReceiver, Gate, sign } from '../support/receiver.js';
-import { TEST_ACTOR } from '../support/world.js';
+} from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { FakeReceiver, Gate, sign } from '../helpers/receiver.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { newUrl, register, until } from './support.js';
 
 const PATH = '/v1/webhook_endpoints';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, list, object, text } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { answeredWith, failedWith, FakeReceiver, type Reply } from '../support/receiver.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, list, object, text } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { answeredWith, failedWith, FakeReceiver, type Reply } from '../helpers/receiver.js';
 import { describe as describeEndpoint, retryNow } from '../../src/webhooks/staff-actions.js';
 import {
   deliveriesOf,
@@ -19,7 +19,7 @@ import {
   statesOf,
   TestClock,
 } from './support.js';
-import { addStaff, proven } from '../support/staff.js';
+import { addStaff, proven } from '../helpers/staff.js';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral, openBank } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { FakeReceiver, Gate } from '../support/receiver.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, idLiteral, openBank } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { FakeReceiver, Gate } from '../helpers/receiver.js';
 import {
   deliveriesOf,
   dispatched,

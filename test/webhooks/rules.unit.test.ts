@@ -14,7 +14,7 @@ import {
 } from '../../src/webhooks/rules.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import { describeEndpoint, type EndpointFacts } from '../../src/webhooks/staff-actions.js';
-import { answeredWith, failedWith } from '../support/receiver.js';
+import { answeredWith, failedWith } from '../helpers/receiver.js';
 
 const NOW = instant(Date.parse('2030-03-04T14:00:00.000Z'));
 const HOUR = 3_600_000;

@@ -26,10 +26,10 @@ import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { makeMissedDue } from '../../src/webhooks/sweeps.js';
-import type { TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { type FakeReceiver, sign } from '../support/receiver.js';
+import type { TestApi } from '../helpers/api.js';
+import { answered, type Bank, type Json, openBank, text } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type FakeReceiver, sign } from '../helpers/receiver.js';
 
 const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 const CHUNK = 400;

@@ -7,11 +7,11 @@ import { insertSql, updateSql } from '../../src/db/statements.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
 import { audit } from '../../src/auditor/audit.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral, list, openBank, text, withQuery } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { FakeReceiver } from '../support/receiver.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, idLiteral, list, openBank, text, withQuery } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { FakeReceiver } from '../helpers/receiver.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import {
   deliveriesOf,
   dispatched,

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { TLSSocket } from 'node:tls';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import type { Sender } from '../../src/webhooks/sender.js';
-import { type Certificate, makeAuthority, makeCertificate } from '../support/certificates.js';
+import { type Certificate, makeAuthority, makeCertificate } from '../helpers/certificates.js';
 import {
   allow,
   closeAll,

@@ -1,14 +1,14 @@
 import { setQuotas } from '../../../src/access/quotas.js';
 import type { SecretKey } from '../../../src/core/fingerprint.js';
 import { systemClock } from '../../../src/core/instant.js';
-import { request, startTestApi, type TestApi } from '../../support/api.js';
-import { ApiProcess } from '../../support/api-process.js';
-import { openPayrollBank, type PayrollBank } from '../../support/batch-workflows.js';
-import type { TestDatabase } from '../../support/database.js';
-import { PrivateTemporal } from '../../support/private-temporal.js';
-import { temporalEnvironment } from '../../support/temporal.js';
-import { WorkerProcess } from '../../support/worker-process.js';
-import { TEST_ACTOR } from '../../support/world.js';
+import { request, startTestApi, type TestApi } from '../../helpers/api.js';
+import { ApiProcess } from '../../helpers/api-process.js';
+import { openPayrollBank, type PayrollBank } from '../../helpers/batch-workflows.js';
+import type { TestDatabase } from '../../helpers/database.js';
+import { PrivateTemporal } from '../../helpers/private-temporal.js';
+import { temporalEnvironment } from '../../helpers/temporal.js';
+import { WorkerProcess } from '../../helpers/worker-process.js';
+import { TEST_ACTOR } from '../../helpers/world.js';
 import { HonestProgram } from './honest.js';
 
 const LOOK_EVERY_MS = 50;

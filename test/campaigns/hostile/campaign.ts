@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestDatabase } from '../../support/database.js';
-import { processorTime, stolenSince } from '../../support/processor.js';
-import { assertLedgerSound } from '../../support/world.js';
+import type { TestDatabase } from '../../helpers/database.js';
+import { processorTime, stolenSince } from '../../helpers/processor.js';
+import { assertLedgerSound } from '../../helpers/world.js';
 import { ATTACKS } from './attacks/index.js';
 import { Battlefield } from './battlefield.js';
 

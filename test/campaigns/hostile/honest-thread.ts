@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { request } from '../../support/api.js';
-import { answered, LEAST, transferBody } from '../../support/bank.js';
-import { payrollOf } from '../../support/batch-workflows.js';
+import { request } from '../../helpers/api.js';
+import { answered, LEAST, transferBody } from '../../helpers/bank.js';
+import { payrollOf } from '../../helpers/batch-workflows.js';
 import type { Experience, HonestTenant } from './honest.js';
-import { percentile99 } from '../../support/percentile.js';
+import { percentile99 } from '../../helpers/percentile.js';
 
 /** See HonestProgram: sends transfers and uploads batches from `live` to `rest`, then says how that went. */
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { PayrollAccounts } from '../../support/batch-workflows.js';
+import type { PayrollAccounts } from '../../helpers/batch-workflows.js';
 
 /** What the honest tenant has of the service, in milliseconds. */
 export interface Experience {

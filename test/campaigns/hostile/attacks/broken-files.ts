@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrokenFile, brokenFiles } from '../../../spreadsheets/broken-files.js';
 import { formOf } from '../../../batches/support.js';
-import { text } from '../../../support/bank.js';
-import type { PayrollBank } from '../../../support/batch-workflows.js';
+import { text } from '../../../helpers/bank.js';
+import type { PayrollBank } from '../../../helpers/batch-workflows.js';
 import type { Uuid } from '../../../../src/core/ids.js';
 import type { Attack } from '../campaign.js';
 

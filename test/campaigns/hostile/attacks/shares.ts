@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { csvOf, formOf } from '../../../batches/support.js';
-import { answered } from '../../../support/bank.js';
+import { answered } from '../../../helpers/bank.js';
 import type { Uuid } from '../../../../src/core/ids.js';
 import type { Attack } from '../campaign.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { csvOf } from '../../../batches/support.js';
-import { object } from '../../../support/bank.js';
-import type { PayrollBank } from '../../../support/batch-workflows.js';
+import { object } from '../../../helpers/bank.js';
+import type { PayrollBank } from '../../../helpers/batch-workflows.js';
 import { newId } from '../../../../src/core/ids.js';
 import { systemClock } from '../../../../src/core/instant.js';
 import { payoutRailEvents } from '../../../../src/db/entities/payouts.js';

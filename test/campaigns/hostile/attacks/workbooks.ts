@@ -1,5 +1,5 @@
 import { MAIN, sheetXml, stringsXml, workbook } from '../../../spreadsheets/workbooks.js';
-import type { PayrollBank } from '../../../support/batch-workflows.js';
+import type { PayrollBank } from '../../../helpers/batch-workflows.js';
 import type { Uuid } from '../../../../src/core/ids.js';
 import type { Attack } from '../campaign.js';
 

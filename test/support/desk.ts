@@ -10,10 +10,10 @@ import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities
 import { createLogging } from '../../src/http/logging.js';
 import { actionField } from '../../src/support/actions/action.js';
 import { formToken } from '../../src/support/forms.js';
-import { startTestApi, type TestApi, testEnvironment } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { addStaff, codeOf, forgetCodes, proven } from '../support/staff.js';
-import { asDatabaseClock, assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi, testEnvironment } from '../helpers/api.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { addStaff, codeOf, forgetCodes, proven } from '../helpers/staff.js';
+import { asDatabaseClock, assertLedgerSound } from '../helpers/world.js';
 
 /** The support desk in this process, on a port of its own, and people who use it as a browser does. */
 export interface TestDesk {

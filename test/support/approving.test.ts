@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
-import type { TestApi } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
-import { type GuardedBank, openGuarded } from '../support/guarded.js';
+import type { TestApi } from '../helpers/api.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { instant, localTime } from '../../src/core/instant.js';
 import { LISTS, WAITING_KINDS } from '../../src/support/reading/waiting.js';
 import { HOLDER, openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
-import { answered, idLiteral, text } from '../support/bank.js';
-import { assertLedgerSound } from '../support/world.js';
+import { answered, idLiteral, text } from '../helpers/bank.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import {
   actFields,
   type DeskWorld,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { deactivateStaff } from '../../src/staff/people.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
-import { proven } from '../support/staff.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
+import { proven } from '../helpers/staff.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { TEST_ACTOR } from '../helpers/world.js';
 import { formOf, startTestDesk, type TestDesk, Visitor } from './desk.js';
 
 const MINUTE_MS = 60_000;

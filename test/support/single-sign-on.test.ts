@@ -19,13 +19,13 @@ import { CALLBACK_PATH, singleSignOnRoutes } from '../../src/support/single-sign
 import { createSite } from '../../src/support/site.js';
 import { createLogging } from '../../src/http/logging.js';
 import { Registry } from 'prom-client';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { DeskBrowser, fieldOf, type Seen } from '../support/desk-browser.js';
-import { approvalsOf } from '../support/guarded.js';
-import { startProvider, type TestProvider } from '../support/identity-provider.js';
-import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { DeskBrowser, fieldOf, type Seen } from '../helpers/desk-browser.js';
+import { approvalsOf } from '../helpers/guarded.js';
+import { startProvider, type TestProvider } from '../helpers/identity-provider.js';
+import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../helpers/staff.js';
+import { assertLedgerSound } from '../helpers/world.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { payoutApproval } from '../../src/payouts/decide.js';
 

@@ -5,9 +5,9 @@ import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
-import type { TestApi } from '../support/api.js';
-import { idLiteral, LEAST } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import type { TestApi } from '../helpers/api.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
 import { hooked } from '../webhooks/support.js';
 import { type DeskWorld, type Fields, openDesk, type TestDesk, type Visitor } from './desk.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { batchServiceOf, BatchWorld, resourceOf, UNWATCHED } from '../batches/support.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
-import { LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { LEAST } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { startTestDesk, type TestDesk } from './desk.js';
 
 const PAYROLL = 'recipient,amount,asset,description,reference\n$dora,100000,COPM,Nomina,PAY-001\n';

@@ -7,11 +7,11 @@ import { MAX_PAGES } from '../../src/support/pages/waiting.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
 import { batchServiceOf, BatchWorld, payroll, resourceOf, UNWATCHED } from '../batches/support.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { idLiteral, LEAST, openBank, text } from '../support/bank.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
-import { proven } from '../support/staff.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral, LEAST, openBank, text } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { proven } from '../helpers/staff.js';
 import { register } from '../webhooks/support.js';
 import { type Answer, startTestDesk, type TestDesk, type Visitor } from './desk.js';
 

@@ -9,10 +9,10 @@ import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staf
 import { signIn } from '../../src/staff/sessions.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, type PayoutBank, seen, submitAndRaise } from '../payouts/support.js';
-import { idLiteral, LEAST, text } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
-import { type GuardedBank, openGuarded } from '../support/guarded.js';
-import { codeOf, forgetCodes, proven } from '../support/staff.js';
+import { idLiteral, LEAST, text } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { codeOf, forgetCodes, proven } from '../helpers/staff.js';
 import { register } from '../webhooks/support.js';
 import {
   actFields,

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
-import { ownDatabase, type TestDatabase } from '../support/database.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { idLiteral, LEAST, text } from '../support/bank.js';
-import { openGuarded } from '../support/guarded.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral, LEAST, text } from '../helpers/bank.js';
+import { openGuarded } from '../helpers/guarded.js';
 import { openPayoutBank, seen, submitAndRaise } from '../payouts/support.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { BatchWorld, payroll } from '../batches/support.js';
-import { proven } from '../support/staff.js';
+import { proven } from '../helpers/staff.js';
 import { register } from '../webhooks/support.js';
 import { startTestDesk, type TestDesk, type Visitor } from './desk.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConfigError, readSupportConfig } from '../../src/config/config.js';
 import { providerOf } from '../../src/config/sign-in.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
-import { testEnvironment } from '../support/api.js';
+import { testEnvironment } from '../helpers/api.js';
 
 const ISSUER = {
   SUPPORT_OIDC_ISSUER: 'https://login.example.com/realms/staff',

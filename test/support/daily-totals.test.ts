@@ -7,11 +7,11 @@ import { newRestore } from '../../src/restores/begin-restore.js';
 import { moveSequences } from '../../src/restores/finish-restore.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST, openBank } from '../support/bank.js';
-import { freshDatabase, type TestDatabase, testDatabase } from '../support/database.js';
-import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, LEAST, openBank } from '../helpers/bank.js';
+import { freshDatabase, type TestDatabase, testDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 describe('the daily totals of a tenant', () => {
   let db: TestDatabase;

@@ -4,9 +4,9 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/core/ids.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
-import { text } from '../support/bank.js';
-import { type GuardedBank, openGuarded } from '../support/guarded.js';
-import { proven } from '../support/staff.js';
+import { text } from '../helpers/bank.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { proven } from '../helpers/staff.js';
 import {
   type DeskWorld,
   type Fields,

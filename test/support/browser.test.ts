@@ -11,11 +11,11 @@ import type { Uuid } from '../../src/core/ids.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { openPayoutBank, rowOf, submitAndRaise } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { proven } from '../support/staff.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { answered, idLiteral, LEAST, openBank, text } from '../helpers/bank.js';
+import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { proven } from '../helpers/staff.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 import { startTestDesk, type TestDesk } from './desk.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
