@@ -23,22 +23,21 @@ const GALERA = 'failover.test.ts';
 /** The slowest tests, slowest first, as `SHOW_SLOWEST=300 npm test` lists them. */
 const LONGEST = [
   'test/faults/haproxy',
-  'test/db/failover',
-  'test/restores/drill',
   'test/docs/browser',
-  'test/tracing/',
-  'test/temporal/batches',
+  'test/docs/samples',
+  'test/support/browser',
+  'test/restores/drill',
+  'test/db/failover',
+  'test/support/every-page',
   'test/model/',
-  'test/restores/rollback',
-  'test/spreadsheets/bombs',
-  'test/faults/',
+  'test/temporal/replay',
   'test/payouts/hanging-rail',
-  'test/temporal/',
+  'test/temporal/outbox',
   'test/client/programs',
-  'test/batches/crashes',
-  'test/spreadsheets/worker-thread',
-  'test/spreadsheets/csv',
-  'test/http/operating',
+  'test/tracing/',
+  'test/conformance/outputs',
+  'test/support/matrix',
+  'test/faults/',
 ];
 
 /**
