@@ -68,7 +68,9 @@ export async function waitingPage(
   ]);
   const pageOf = (page: number): string => listPath(kind, { ...query, page });
   const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
-    <p class="soft">${countText(count)} in total, most urgent first</p>
+    <p class="soft">
+      ${countText(count)} in total, ${kind === 'rejected' ? 'newest' : 'most urgent'} first
+    </p>
     ${items ?? NONE}
     ${pageLinks(
       query.page > 1 ? ['Previous page', pageOf(query.page - 1)] : null,
