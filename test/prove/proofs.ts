@@ -221,7 +221,7 @@ export const PROOFS: Proofs = {
     manyEndpoints({
       db,
       temporal,
-      ...counts('MANY_ENDPOINTS', { endpoints: 5_000, seconds: 300 }),
+      ...counts('MANY_ENDPOINTS', { endpoints: 2_000, seconds: 300 }),
       everyMs: 5_000,
       workers: 2,
       killEveryMs: 10_000,
