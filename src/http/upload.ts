@@ -25,7 +25,7 @@ const MIB = 1024 * 1024;
 /** The size limit of a file. (docs/contract.md, Upload) */
 export const MAX_FILE_BYTES = 10 * MIB;
 /** The size of the pieces in which a file is stored; the last may be smaller. */
-export const FILE_PIECE_BYTES = MIB;
+const FILE_PIECE_BYTES = MIB;
 /** The size limit of everything but the file: fields, boundaries and part headers. */
 const MAX_REST_BYTES = 64 * 1024;
 const MAX_FIELD_BYTES = 8 * 1024;

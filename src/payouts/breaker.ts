@@ -19,7 +19,7 @@ export interface BreakerOptions {
 const OPENS_AFTER = 5;
 const PROBE_AFTER_MS = 10_000;
 
-export function newBreaker(rail: string, now: Instant): RailBreaker {
+function newBreaker(rail: string, now: Instant): RailBreaker {
   const noFailure = { failures: 0, lastPayoutId: null, lastFailure: null, lastFailureAt: null };
   const noProbe = { probes: 0, probeAt: null, resumeAt: null };
   return { rail, state: 'closed', since: now, ...noFailure, ...noProbe };

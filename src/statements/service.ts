@@ -22,7 +22,7 @@ import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, type StoredFiles } from '../spreadsheets/generated-files.js';
 
 /** The period includes both moments. */
-export interface StatementRequest {
+interface StatementRequest {
   readonly accountId: Uuid;
   readonly asset: Amount['asset'];
   readonly from: Instant;

@@ -149,7 +149,7 @@ const CHANGED = [
  * for each: null if another run has the endpoint, "locked" if it is locked elsewhere and `mayWait`
  * is false.
  */
-export async function storeResults(
+async function storeResults(
   transaction: Transaction,
   results: readonly RunResults[],
   now: Instant,

@@ -27,7 +27,7 @@ import {
 } from '../../src/transfers/schemas.js';
 
 /** A command of a test's own: what it touches and decides is said where it is used. */
-export interface TestCommand extends Command {
+interface TestCommand extends Command {
   readonly accountIds: readonly Uuid[];
   readonly needs: readonly Need[];
   readonly run: (state: LockedState) => Decision<Transfer>;

@@ -74,7 +74,7 @@ type Fields<Arbitraries> = { readonly [K in keyof Arbitraries]: Value<Arbitrarie
 type Arbitraries = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
 /** How often an operation is played beside the others, and the values of its fields. */
-export interface Weighted<Own extends Arbitraries> {
+interface Weighted<Own extends Arbitraries> {
   readonly weight: number;
   readonly fields: Own;
 }

@@ -64,7 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { ending: '07', name: 'lost_once', steps: [COMPLETED], losesFirst: true },
 ];
 
-export function scenarioFor(accountNumber: string): Scenario {
+function scenarioFor(accountNumber: string): Scenario {
   const matches = ({ ending }: Scenario): boolean =>
     ending !== null && accountNumber.endsWith(ending);
   return SCENARIOS.find(matches) ?? DEFAULT;

@@ -65,7 +65,7 @@ const THREAD = new URL('../worker-thread/write-table.js', import.meta.url);
 /** Limits for V8's heap. A hundred thousand rows use a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-export async function writeTableInThread(
+async function writeTableInThread(
   table: TableSpec,
   pieces: AsyncIterable<readonly TableRow[]>,
   signal: AbortSignal,

@@ -53,7 +53,7 @@ export interface DeskAction<Resource> {
   readonly run: (deps: DeskDeps, resource: Resource, request: ActionRequest) => Promise<void>;
 }
 
-export interface ActionSubject {
+interface ActionSubject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   readonly subjectType: string;
@@ -78,7 +78,7 @@ export function actionField(
 }
 
 /** Returns the action's id. Throws `DeskError` if the form is not one of this page. */
-export function actionIdOf(
+function actionIdOf(
   form: URLSearchParams,
   { secret }: SignedInPerson,
   verb: string,
