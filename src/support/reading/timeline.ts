@@ -100,7 +100,7 @@ async function readPeople(
   const ids = auditRows.flatMap(({ actorClaimed: name }) =>
     name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
   );
-  const found = await reader.select(members, { id: [...new Set(ids)] });
+  const found = ids.length === 0 ? [] : await reader.select(members, { id: [...new Set(ids)] });
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
