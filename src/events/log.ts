@@ -138,9 +138,7 @@ export function presentGap({ afterSequence, throughSequence, restoredTo, announc
   };
 }
 
-/** A tenant's log is gapless and ordered by time, except for what restores skipped. */
-
-/** Returns the tenant's log as numbered rows, which are without gaps only between two restores. */
+/** Returns the tenant's log as numbered rows, ordered by time and without gaps between two restores. */
 export function eventsOf(tenantId: Uuid): NumberedRows {
   return {
     table: events.name,

@@ -118,7 +118,8 @@ export async function findMadeWithin(
        AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
-    stops.push(...[items[MAX_FOUND]?.id ?? stop ?? []].flat());
+    const next = items[MAX_FOUND]?.id ?? stop;
+    if (next !== null) stops.push(next);
     return items.slice(0, MAX_FOUND);
   });
   return { found, next: stops.sort()[0] ?? null };
