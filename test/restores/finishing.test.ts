@@ -51,7 +51,7 @@ describe('finishing a restore', () => {
     await db.change(`DROP USER '${name}'@'%'`);
     const closed = await openRestore(db.database.reader);
     assert.deepEqual([closed?.noticedBy, closed?.id[14]], ['migration', '7']);
-    await service.done('restore', 'begin', '--reason', 'a test', '--nothing-lost', '--as', 'maria');
+    await service.beginWithoutLoss('a test');
     assert.equal((await service.finish()).code, 0);
   });
 
@@ -239,29 +239,13 @@ describe('finishing a restore', () => {
       await openWithout();
       const earlier = (await lastRestore(db.database.reader))!;
       const lost = await service.paidThere();
-      await service.done(
-        'restore',
-        'begin',
-        '--reason',
-        'a move',
-        '--nothing-lost',
-        '--as',
-        'maria',
-      );
+      await service.beginWithoutLoss('a move');
       assert.ok((await service.shown()).earlier_not_asked.includes(earlier.id));
       const still = await service.finish('--leave-out', SIMULATED);
       assert.equal(still.code, 0, still.stderr);
       for (const id of [paid, unknown]) answered(await own.act('cancel', id), 409, 'invalid_state');
 
-      await service.done(
-        'restore',
-        'begin',
-        '--reason',
-        'a move',
-        '--nothing-lost',
-        '--as',
-        'maria',
-      );
+      await service.beginWithoutLoss('a move');
       const finished = await service.finish('--json');
       assert.equal(finished.code, 0, finished.stderr);
       for (const id of [paid, lost])

@@ -47,6 +47,11 @@ export class RestoredService {
     return this.done('restore', 'begin', '--reason', 'a test', ...lost, '--as', 'maria');
   }
 
+  /** Begins a restore of which nothing is lost. */
+  beginWithoutLoss(reason: string): Promise<Ran> {
+    return this.done('restore', 'begin', '--reason', reason, '--nothing-lost', '--as', 'maria');
+  }
+
   finish(...more: readonly string[]): Promise<Ran> {
     return this.people.ops('restore', 'finish', '--as', 'leo', ...more);
   }
