@@ -131,7 +131,7 @@ describe('in a browser, the support desk', () => {
     await dailyTotalsSweep(desk.core).run(new AbortController().signal);
     await db.sql(
       `INSERT INTO daily_totals WITH RECURSIVE days AS (SELECT 1 AS n UNION ALL SELECT n+1 FROM days WHERE n<13)
-       SELECT ${idLiteral(tenantId)}, 'COPM', DATE_FORMAT(NOW()-INTERVAL n DAY,'%Y-%m-%d'), 30000000+(n*7919 MOD 11)*9000000,
+       SELECT ${idLiteral(tenantId)}, 'COPM', DATE_FORMAT(CONVERT_TZ(UTC_TIMESTAMP(),'+00:00','-05:00')-INTERVAL n DAY,'%Y-%m-%d'), 30000000+(n*7919 MOD 11)*9000000,
          200+n, (n MOD 3)*400000, n MOD 3, 2000000+(n MOD 4)*900000, n MOD 4 FROM days`,
     );
   }
