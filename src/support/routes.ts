@@ -5,6 +5,7 @@ import { noSuchPage, type SignedInPerson } from './desk.js';
 import { markOf } from './forms.js';
 import { type Page, pathOf } from './pages/layout.js';
 import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
+import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
 import { tenantsPage } from './pages/tenants.js';
 import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
@@ -33,14 +34,18 @@ function addPage(router: DeskRouter, path: string, render: Render): void {
   router.get(path, signedIn(handle));
 }
 
-export function waitingRoutes(router: DeskRouter, { database: { reader }, clock }: Site): void {
-  addPage(router, '/', () => startPage(reader, clock()));
+export function waitingRoutes(router: DeskRouter, site: Site): void {
+  addPage(router, '/', () => startPage(viewOf(site)));
   addPage(router, '/waiting/:kind', (context) => {
     const kind = WAITING_KINDS.find((one) => one === context.params?.kind);
     if (kind === undefined) throw noSuchPage();
     const query = { page: pageOf(context), ...textsOf(context, 'tenant', 'least', 'asset') };
-    return waitingPage(reader, clock(), kind, query);
+    return waitingPage(viewOf(site), kind, query);
   });
+}
+
+function viewOf({ database: { reader }, clock }: Site): View {
+  return { reader, now: clock() };
 }
 
 /** Returns parameters without spaces around them, and '' for those that are not given once. */
@@ -71,13 +76,12 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
-  const { database, clock } = site;
   addPage(router, '/tenants', (context) =>
-    tenantsPage(database.reader, clock(), textsOf(context, 'after').after),
+    tenantsPage(viewOf(site), textsOf(context, 'after').after),
   );
   addPage(router, '/search', (context) => {
     const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'from');
-    return searchPage(database.reader, clock(), query);
+    return searchPage(viewOf(site), query);
   });
 }
 

@@ -161,7 +161,7 @@ function deskErrorOf(failure: unknown, requestId: string): DeskError {
 export function sendPage(context: DeskContext, page: Page): void {
   context.status = page.status ?? 200;
   context.type = 'text/html; charset=utf-8';
-  context.body = documentOf(page, context.state.person);
+  context.body = documentOf(page, context.state.person, context.path);
 }
 
 /** Redirects after a form, so that reloading the page does not send it again. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { DELIVERY_STATES } from '../../src/db/entities/webhooks.js';
-import { html } from '../../src/support/html.js';
-import { attemptTable } from '../../src/support/pages/history.js';
+import { deliveryTable } from '../../src/support/pages/history.js';
 
 describe('a delivery at the support desk', () => {
   const endpointId = newId();
@@ -17,7 +16,7 @@ describe('a delivery at the support desk', () => {
         ...{ nextAttemptAt: null, createdAt: instant(0), finishedAt: null },
       };
       const url = 'https://a.example/';
-      const { text } = html`${attemptTable({ url, delivery, attempts: [] }, 'UTC')}`;
+      const { text } = deliveryTable([{ url, delivery, attempts: [] }], 'UTC');
       assert.deepEqual(
         [text.includes(LINK), text.includes(NOTE)],
         [state === 'retrying', state === 'failed'],

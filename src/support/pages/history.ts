@@ -1,11 +1,9 @@
 import { formatAmount } from '../../core/amount.js';
-import type { PayoutRailEvent } from '../../db/entities/payouts.js';
-import { type Content, html } from '../html.js';
+import { type Content, html, type Html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { endText } from '../reading/payouts.js';
 import type { History } from '../reading/timeline.js';
 import {
-  type Fact,
   idText,
   link,
   pathOf,
@@ -18,12 +16,30 @@ import {
 } from './layout.js';
 
 export function historySections(history: History, timeZone: string): Content {
-  return [moneySection(history, timeZone), eventSection(history, timeZone)];
+  const { events, deliveries } = history;
+  return [
+    moneySection(history, timeZone),
+    tableSection('events', 'Events', events, ({ id, type, sequence, createdAt }) => [
+      ['Event', type],
+      ["Number in the tenant's log", sequence],
+      ['Recorded', time(createdAt, timeZone)],
+      ['Id', idText(id)],
+    ]),
+    deliveries.length > 0 &&
+      section('deliveries', 'Webhook deliveries', deliveryTable(deliveries, timeZone)),
+  ];
 }
 
 function moneySection({ entries, hold, nameOf }: History, timeZone: string): Content {
   if (entries.length === 0 && hold === undefined) return '';
-  const rows = entries.map((entry): readonly Fact[] => [
+  const still = hold && formatAmount({ raw: hold.remaining, asset: hold.asset });
+  const held =
+    hold &&
+    html`<p>
+      Hold of ${formatAmount(hold)}, placed ${time(hold.createdAt, timeZone)}:
+      ${hold.remaining === 0n ? 'released' : `${still} still held`}.
+    </p>`;
+  const rows = table(entries, (entry) => [
     ['Account', link('accounts', entry.accountId, nameOf(entry.accountId))],
     ['Entry', endText(entry.kind)],
     sumFact('Amount', entry.raw, entry.asset),
@@ -31,65 +47,44 @@ function moneySection({ entries, hold, nameOf }: History, timeZone: string): Con
     ['Time', time(entry.createdAt, timeZone)],
     ['Transaction', idText(entry.transactionId)],
   ]);
-  const held =
-    hold &&
-    html`<p>
-      Hold: ${formatAmount(hold)} placed ${time(hold.createdAt, timeZone)}, of which
-      ${formatAmount({ raw: hold.remaining, asset: hold.asset })} is still held.
-    </p>`;
-  return section('money', 'Money', [held, rows.length > 0 && table('Entries', rows)]);
-}
-
-function eventSection({ events, deliveries }: History, timeZone: string): Content {
-  const tableRows = events.map(({ id, type, sequence, createdAt }) => [
-    html`<h3>${type}</h3>
-      <p>Event ${sequence} of the tenant, recorded ${time(createdAt, timeZone)}, ${idText(id)}</p>`,
-    deliveries
-      .filter(({ delivery }) => delivery.eventId === id)
-      .map((delivery) => attemptTable(delivery, timeZone)),
-  ]);
-  return tableRows.length > 0 && section('events', 'Events and webhook deliveries', tableRows);
+  return section('money', 'Money', [held, entries.length > 0 && rows]);
 }
 
 const MAX_RESPONSE = 200;
 
-export function attemptTable(
-  { url, delivery, attempts }: DeliveryHistory,
-  timeZone: string,
-): Content {
-  const next = time(delivery.nextAttemptAt, timeZone);
-  const endpoint = pathOf('endpoints', delivery.endpointId);
-  const retryNow = html`<a href="${endpoint}#acts">Retry now, among the endpoint's actions</a>`;
-  const heading = html`<p>
-    ${url === '' ? '' : html`${link('endpoints', delivery.endpointId, url)} `}
-    ${tag(delivery.state)}${next !== null && html` next attempt ${next}`}
-    ${delivery.state === 'retrying' && retryNow}
-    ${delivery.state === 'failed' && 'It is not retried. The tenant can have the event sent again.'}
-  </p>`;
-  if (attempts.length === 0) return heading;
-  const rows = attempts.map(
-    ({ at, status, failure, message, response, durationMs }, index): readonly Fact[] => [
-      ['Attempt', `${index + 1}`],
-      ['Result', status ?? endText(failure) ?? 'no answer'],
-      ['Time', time(at, timeZone)],
-      ['Duration', `${durationMs} ms`, 'number'],
-      ['Response', [message ?? '', ' ', (response ?? '').slice(0, MAX_RESPONSE)]],
-    ],
-  );
-  return [heading, table(`Attempts of ${delivery.eventType}`, rows)];
+/** Shows deliveries with their attempts. On the page of their endpoint, `url` is ''. */
+export function deliveryTable(deliveries: readonly DeliveryHistory[], timeZone: string): Html {
+  return table(deliveries, ({ url, delivery, attempts }) => {
+    const { eventId, endpointId, state } = delivery;
+    const retryNow = html`<a href="${pathOf('endpoints', endpointId)}#acts">Retry now</a>`;
+    const tried = attempts.map(({ at, status, failure, message, response, durationMs }) => {
+      const result = [status, message ?? endText(failure)].filter((one) => one !== null).join(': ');
+      const parts = [result || 'no answer', `${durationMs} ms`, response?.slice(0, MAX_RESPONSE)];
+      return html`<li>${time(at, timeZone)} · ${parts.filter((part) => part).join(' · ')}</li>`;
+    });
+    return [
+      ['Event', delivery.eventType],
+      ['Event id', url === '' && idText(eventId)],
+      ['Endpoint', url !== '' && link('endpoints', endpointId, url)],
+      [
+        'State',
+        [
+          tag(state),
+          html`<div>
+            ${state === 'retrying' && url !== '' && retryNow}${state === 'failed' && ENDED}
+          </div>`,
+        ],
+      ],
+      ['Next attempt', time(delivery.nextAttemptAt, timeZone)],
+      [
+        'Attempts',
+        tried.length > 0 &&
+          html`<ol>
+            ${tried}
+          </ol>`,
+      ],
+    ];
+  });
 }
 
-export function railSection(reports: readonly PayoutRailEvent[], timeZone: string): Content {
-  const rows = reports.map(
-    ({ at, kind, reported, effect, railReference, attempt, callbackId }): readonly Fact[] => [
-      ['Message', kind],
-      ['Reported', reported ?? 'nothing'],
-      ['Effect', endText(effect)],
-      ['Attempt', attempt],
-      ["Rail's reference", railReference],
-      ['Callback', callbackId],
-      ['Time', time(at, timeZone)],
-    ],
-  );
-  return tableSection('rail', "Rail's reports", rows);
-}
+const ENDED = 'It is not retried. The tenant can have the event sent again.';

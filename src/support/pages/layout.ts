@@ -14,9 +14,11 @@ export interface Page {
   readonly status?: number;
 }
 
+/** `path` is marked in the navigation. */
 export function documentOf(
   { title, beside, content }: Page,
   person: SignedInPerson | null,
+  path: string,
 ): string {
   return html`<!doctype html>
     <html lang="en">
@@ -31,7 +33,7 @@ export function documentOf(
       <body>
         <a class="skip" href="#main">To the content</a>
         <header>
-          <a class="brand" href="/">Support desk</a>${person === null ? '' : bar(person)}
+          <a class="brand" href="/">Support desk</a>${person === null ? '' : bar(person, path)}
         </header>
         <main id="main">
           <div class="title">
@@ -45,11 +47,13 @@ export function documentOf(
     </html> `.text;
 }
 
-function bar(person: SignedInPerson): Html {
-  return html`<nav aria-label="Desk">
-      <a href="/">Needs attention</a><a href="/waiting/transfers">To approve</a>
-      <a href="/tenants">Tenants</a><a href="/search">Search</a>
-    </nav>
+const NAVIGATION = { '/': 'Needs attention', '/tenants': 'Tenants', '/search': 'Search' };
+
+function bar(person: SignedInPerson, path: string): Html {
+  const links = Object.entries(NAVIGATION).map(([href, text]) =>
+    element('a', { href, 'aria-current': href === path && 'page' }, text),
+  );
+  return html`<nav aria-label="Desk">${links}</nav>
     <form class="find" role="search" method="get" action="/search">
       ${element('input', { ...SEARCH_BOX, 'aria-label': 'Search', maxlength: 255 })}
       <button class="quiet">Find</button>
@@ -165,12 +169,13 @@ const UNITS = [
   ['min', 60_000],
 ] as const;
 
-/** Formats the distance between two instants in its largest unit, such as "12 min" or "3 days". */
-export function distance(one: Instant, other: Instant): string {
-  const ms = Math.abs(one - other);
+/** Formats an instant as seen from `now`, in the largest unit: "in 12 min" or "3 days ago". */
+export function relative(at: Instant, now: Instant): string {
+  const ms = Math.abs(at - now);
   const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? ['s', 1_000];
   const count = Math.floor(ms / size);
-  return unit === 'day' ? counted(count, unit) : `${count} ${unit}`;
+  const text = unit === 'day' ? counted(count, unit) : `${count} ${unit}`;
+  return at > now ? `in ${text}` : `${text} ago`;
 }
 
 /** Shows an id. The script adds a button that copies it. */
@@ -179,18 +184,16 @@ export function idText(id: string): Html {
 }
 
 const TAG_KINDS = Object.entries({
-  good: ['completed', 'posted', 'applied', 'enabled', 'active', 'delivered', 'ready'],
-  wait: [
-    ...['pending_approval', 'approved', 'in_progress', 'executing', 'validating'],
-    ...['proposed', 'paused', 'pending', 'retrying'],
-  ],
+  good: ['completed', 'posted', 'applied', 'enabled', 'active', 'delivered'],
+  busy: ['approved', 'in_progress', 'validating', 'ready', 'executing', 'pending'],
+  wait: ['pending_approval', 'proposed', 'paused', 'retrying'],
   bad: [
     ...['rejected', 'failed', 'expired', 'returned', 'stuck', 'disabled', 'partially_failed'],
-    ...['frozen', 'canceled', 'failing'],
+    ...['frozen', 'failing'],
   ],
 });
 
-/** Shows a status. The colour adds no information. */
+/** Shows a status. The colour only repeats it: yellow needs a person, blue goes on by itself. */
 export function tag(status: string): Html {
   const [kind] = TAG_KINDS.find(([, statuses]) => statuses.includes(status)) ?? ['none'];
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
@@ -198,26 +201,32 @@ export function tag(status: string): Html {
 
 type Row = readonly Fact[];
 
-/** Shows rows with the same columns, without empty ones. The first cell of a row is its heading. */
-export function table(caption: string, all: readonly Row[]): Html {
+/**
+ * Shows a row for each item, all with the same columns, without empty columns. The first cell of a
+ * row is its heading. A column whose cells have several labels is headed by all of them.
+ */
+export function table<Item>(items: readonly Item[], rowOf: (item: Item) => Row): Html {
+  const all = items.map(rowOf);
   const isUsed = (index: number): boolean => all.some((row) => !isEmpty(row[index]?.[1]));
   const used = (all[0] ?? []).map((_, index) => index === 0 || isUsed(index));
   const rows = all.map((row) => row.filter((_, index) => used[index]));
-  const columns = (rows[0] ?? []).map(([heading, , kind], index) => {
-    const offset = commonOffset(rows.map((row) => row[index]?.[1]));
-    return { label: offset === null ? heading : `${heading}, ${offset}`, offset, kind };
+  const columns = (rows[0] ?? []).map(([, , kind], index) => {
+    const cells = rows.flatMap((row) => (isEmpty(row[index]?.[1]) ? [] : [row[index]]));
+    const heading = [...new Set(cells.map((cell) => cell?.[0]))].join(' / ');
+    const offset = commonOffset(cells.map((cell) => cell?.[1]));
+    return { heading, suffix: offset === null ? '' : `, ${offset}`, kind };
   });
-  const cellOf = ([, value, kind]: Fact, index: number): Html => {
-    const shown = isTime(value) && columns[index]?.offset ? value.short : value;
+  const cellOf = ([label, value, kind]: Fact, index: number): Html => {
+    const suffix = columns[index]?.suffix ?? '';
+    const shown = isTime(value) && suffix !== '' ? value.short : value;
     if (index === 0) return element('th', { scope: 'row', class: kind }, shown);
     if (isEmpty(value)) return element('td', { class: 'none' });
-    const label = columns[index]?.label;
-    return element('td', { 'data-label': label, class: kind }, html`<div>${shown}</div>`);
+    const attributes = { 'data-label': label + suffix, class: kind };
+    return element('td', attributes, html`<div>${shown}</div>`);
   };
-  const headingOf = ({ label, kind }: (typeof columns)[number]): Html =>
-    element('th', { scope: 'col', class: kind }, label);
+  const headingOf = ({ heading, suffix, kind }: (typeof columns)[number]): Html =>
+    element('th', { scope: 'col', class: kind }, heading + suffix);
   return element('table', {}, [
-    element('caption', { class: 'hidden' }, caption),
     element('thead', {}, element('tr', {}, columns.map(headingOf))),
     element(
       'tbody',
@@ -244,9 +253,14 @@ export function section(id: string, heading: string, content: Content): Html {
   </section>`;
 }
 
-/** Shows rows in a section with a table, or nothing without rows. */
-export function tableSection(id: string, heading: string, rows: readonly Row[]): Content {
-  return rows.length > 0 && section(id, heading, table(heading, rows));
+/** Shows items in a section with a table, or nothing without items. */
+export function tableSection<Item>(
+  id: string,
+  heading: string,
+  items: readonly Item[],
+  rowOf: (item: Item) => Row,
+): Content {
+  return items.length > 0 && section(id, heading, table(items, rowOf));
 }
 
 /** Links with their text and address to the pages before and after, as far as there are any. */

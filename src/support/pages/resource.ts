@@ -59,29 +59,28 @@ export async function resourcePage<Resource>(
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
     list !== undefined && html`<a href="/waiting/${list}">${LISTS[list].title}</a>`,
-    workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
-    next !== null &&
-      html`<a rel="next" href="${pathOf(kind.name, next)}">Next one that needs attention</a>`,
+    workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in Temporal</a>`,
+    next !== null && html`<a class="button" rel="next" href="${pathOf(kind.name, next)}">Next</a>`,
   ].filter((link) => link);
   const failed = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
   const done = performed && textOf(performed, resource, context.names);
   const forms = actionForms(stage, failed);
+  const story =
+    timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
+  const isBeside = described.history !== undefined || described.before === undefined;
   const content = html`${done !== null && notice('good', done)}${failed && resultNotice(failed)}
     <div class="columns">
-      <div class="side">
-        <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
-        ${links.length > 0 && html`<p class="links">${links}</p>`}
-      </div>
+      <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
-        ${forms.length > 0 && section('acts', 'Actions', forms)}
-        ${timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone))}
+        ${forms.length > 0 && section('acts', 'Actions', forms)}${described.before}
+        ${isBeside && story}
       </div>
     </div>
-    ${described.before}${lists}${historySections(history, timeZone)}${described.after}`;
+    ${lists}${historySections(history, timeZone)}${described.after}${!isBeside && story}`;
   return {
-    ...{ title: kind.titleOf(resource), beside: status, content },
-    status: failed ? statusOf(failed) : 200,
+    ...{ title: kind.titleOf(resource), content, status: failed ? statusOf(failed) : 200 },
+    beside: [status, links.length > 0 && html`<p class="links">${links}</p>`],
   };
 }
 
@@ -154,8 +153,10 @@ function actionForm<Resource>(
       <div><button class="${action.isStop === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
   // The key that opens the form.
-  const key = action.verb === 'approve' || action.verb === 'apply' ? 'a' : '';
-  return element('details', { 'data-key': key, open: failed !== null }, form);
+  const isApproval = action.verb === 'approve' || action.verb === 'apply';
+  const look = isApproval ? 'go' : action.isStop === true && 'stop';
+  const attributes = { 'data-key': isApproval && 'a', class: look, open: failed !== null };
+  return element('details', attributes, form);
 }
 
 const REASON_HINT =
@@ -164,11 +165,9 @@ const CODE_HINT = 'The six digits from your authenticator. Each code works once'
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   const lines = timeline.map(({ at, what, by, details }) => {
-    const items = details.map((detail) => html`<li>${detail}</li>`);
-    const list = element('ul', { class: 'plain soft' }, items);
+    const shown = html`<strong>${what}</strong>${by !== null && html`, by ${by}`}`;
     return html`<li>
-      <strong>${what}</strong>${by !== null && html`, by ${by}`} ${time(at, timeZone)}
-      ${items.length > 0 && list}
+      ${shown} ${time(at, timeZone)} ${details !== '' && html`<div class="soft">${details}</div>`}
     </li>`;
   });
   return html`<ol class="story">

@@ -16,7 +16,7 @@ import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
-import { distance, type Fact, link, money, table, tag, tenantFact, time } from './layout.js';
+import { type Fact, link, money, relative, table, tag, tenantFact, time } from './layout.js';
 
 /** Tables of resources. The first column links to the resource. */
 
@@ -29,20 +29,24 @@ interface Context extends Names {
   readonly totals: readonly TenantTotals[];
 }
 
-export const NONE = html`<p class="card">There are none here.</p>`;
-
-/** Characters of a shortened id. They contain its time, which distinguishes nearly all ids. */
-const SHORT_ID = 13;
+export const NONE = html`<p class="card soft">Nothing here.</p>`;
 
 type RowOf<Row> = (row: Row, context: Context) => readonly Fact[];
 
+/** Database reader and current time of a page. */
+export interface View {
+  readonly reader: Reader;
+  readonly now: Instant;
+}
+
+/** Returns null without rows. */
 export async function tableOf<K extends keyof Rows>(
-  reader: Reader,
-  now: Instant,
+  { reader, now }: View,
   kind: K,
-  label: string,
   rows: readonly Rows[K][],
-): Promise<Html> {
+  without?: 'Tenant',
+): Promise<Html | null> {
+  if (rows.length === 0) return null;
   const rowOf: RowOf<Rows[K]> = ROWS[kind];
   const all: readonly Rows[keyof Rows][] = rows;
   const ids = all.map(({ id }) => id);
@@ -62,13 +66,7 @@ export async function tableOf<K extends keyof Rows>(
     hasSupport: (id) => supported.has(id),
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
-  return table(
-    label,
-    rows.map((row) => [
-      ...rowOf(row, context),
-      ['Id', html`<code>${row.id.slice(0, SHORT_ID)}</code>`],
-    ]),
-  );
+  return table(rows, (row) => rowOf(row, context).filter(([heading]) => heading !== without));
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
@@ -76,29 +74,27 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     operationRow('transfers', transfer, context, context.account(transfer.destinationAccountId)),
   payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
   batches(batch, context) {
-    const { id, asset, totalRaw: raw, createdAt, tenantId, description } = batch;
+    const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
     return [
       ['Batch', link('batches', id, batchTitle(batch))],
       ['Total', asset !== null && money({ raw, asset }), 'number'],
       ['From', context.account(batch.sourceAccountId)],
-      ['Description', description !== null && link('batches', id, description)],
+      ['Description', batch.description],
       ['Status', [batchStatus(batch), html`<div>${progressText(batch)}</div>`]],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Requested by', context.person(batch.createdBy)],
-      ['Uploaded', ago(createdAt, context, tenantId)],
+      since('Uploaded', createdAt, context, tenantId),
     ];
   },
   endpoints(endpoint, context) {
     const { failingSince, lastSuccessAt, tenantId } = endpoint;
-    const zone = context.timeZone(tenantId);
-    const failing = failingSince && `Failing for ${distance(failingSince, context.now)}`;
     return [
       ['Address', link('endpoints', endpoint.id, endpoint.url)],
       ['Status', endpointStatus(endpoint)],
       ['Disabled', endText(endpoint.disabledReason)],
       tenantFact(tenantId, context.tenant(tenantId)),
-      ['Failing since', time(failingSince, zone, failing)],
-      ['Last success', time(lastSuccessAt, zone) ?? 'none'],
+      since('Failing since', failingSince, context, tenantId),
+      ['Last success', time(lastSuccessAt, context.timeZone(tenantId)) ?? 'none'],
     ];
   },
   adjustments(adjustment, context) {
@@ -112,7 +108,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Status', tag(adjustment.status)],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Proposed by', adjustment.proposedBy],
-      ['Proposed', ago(createdAt, context, tenantId)],
+      since('Proposed', createdAt, context, tenantId),
     ];
   },
   accounts: ({ id, type, name, alias, status, tenantId }, context) => [
@@ -144,14 +140,13 @@ function operationRow(
   context: Context,
   to: string,
 ): readonly Fact[] {
-  const { id, tenantId, description, createdAt } = operation;
+  const { id, tenantId, createdAt } = operation;
   return [
     ['Amount', link(path, id, money(operation)), 'number'],
-    ['From', context.account(operation.sourceAccountId)],
-    ['To', to],
-    ['Description', description !== null && link(path, id, description)],
+    ['From → to', `${context.account(operation.sourceAccountId)} → ${to}`],
+    ['Description', operation.description],
     ['Status', [tag(operation.status), html`<div>${needs(operation, context)}</div>`]],
-    ['Due', urgency(operation, context)],
+    urgency(operation, context),
     tenantFact(tenantId, context.tenant(tenantId)),
     ['Requested', time(createdAt, context.timeZone(tenantId), context.person(operation.createdBy))],
   ];
@@ -165,27 +160,23 @@ function needs(operation: Transfer | Payout, context: Context): Content {
   const waiting = waitingOf(operation);
   if (waiting === null || waiting.status !== 'pending_approval') return null;
   if (isExpired(waiting, context.now)) return 'nothing: it has expired';
-  const people = 'by a member who did not create it';
-  const by = context.hasSupport(operation.id) ? people : `by support, or ${people}`;
-  return `${counted(waiting.required - waiting.received, 'more approval')}: ${by}`;
+  const by = context.hasSupport(operation.id) ? 'by a member' : 'by support or a member';
+  return `${counted(waiting.required - waiting.received, 'more approval')}, ${by}`;
 }
 
-/** Shows when the operation expires, or how long it has been at the rail or stuck. */
-function urgency(operation: Transfer | Payout, context: Context): Content {
-  const { status, approvalExpiresAt: expiresAt, tenantId } = operation;
-  const shown = (text: string, at: Instant): Content =>
-    time(at, context.timeZone(tenantId), `${text} ${distance(at, context.now)}`);
+/** Shows when the operation expires, or since when it has been at the rail or stuck. */
+function urgency(operation: Transfer | Payout, context: Context): Fact {
+  const { status, approvalExpiresAt, tenantId } = operation;
   if ('stuckSince' in operation && operation.stuckSince !== null)
-    return shown('Stuck for', operation.stuckSince);
-  if ('submittedAt' in operation && operation.submittedAt !== null && status === 'in_progress')
-    return shown('At the rail for', operation.submittedAt);
-  return status === 'pending_approval' && expiresAt !== null && expiresAt > context.now
-    ? shown('Expires in', expiresAt)
-    : null;
+    return since('Stuck since', operation.stuckSince, context, tenantId);
+  if ('submittedAt' in operation && status === 'in_progress')
+    return since('At the rail since', operation.submittedAt, context, tenantId);
+  const expiresAt = status === 'pending_approval' ? approvalExpiresAt : null;
+  return since('Expires', expiresAt, context, tenantId);
 }
 
-function ago(at: Instant, { now, timeZone }: Context, tenantId: Uuid): Content {
-  return time(at, timeZone(tenantId), `${distance(at, now)} ago`);
+function since(label: string, at: Instant | null, context: Context, tenantId: Uuid): Fact {
+  return [label, time(at, context.timeZone(tenantId), at && relative(at, context.now))];
 }
 
 /** Describes a payout's destination with only the end of the account number. */
@@ -199,9 +190,12 @@ export function paymentsText(batch: BonusBatch): string {
 
 function progressText(batch: BonusBatch): string | null {
   if (batch.status === 'executing') return paymentsText(batch);
-  return batch.status === 'rejected'
-    ? (endText(batch.rejectionCode) ?? 'the file has problems')
-    : null;
+  return rejectionText(batch);
+}
+
+/** Returns why the batch was rejected. Returns null for another batch. */
+export function rejectionText({ status, rejectionCode }: BonusBatch): string | null {
+  return status === 'rejected' ? (endText(rejectionCode) ?? 'the file has problems') : null;
 }
 
 export function batchTitle({ status, rowCount }: BonusBatch): string {

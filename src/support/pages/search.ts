@@ -8,8 +8,6 @@ import {
   MAX_RAW,
 } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
-import type { Reader } from '../../db/database.js';
 import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import {
@@ -22,7 +20,7 @@ import {
 } from '../reading/operation-search.js';
 import { countFound, findByText, madeAt, MAX_FOUND, type SearchResult } from '../reading/search.js';
 import { field, notice, type Page, section, time } from './layout.js';
-import { tableOf } from './rows.js';
+import { tableOf, type View } from './rows.js';
 
 /** Example of an amount as the desk prints it. */
 const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
@@ -41,9 +39,9 @@ interface SearchQuery {
 
 const MAX_TEXT = 255;
 
-export async function searchPage(reader: Reader, now: Instant, query: SearchQuery): Promise<Page> {
+export async function searchPage(view: View, query: SearchQuery): Promise<Page> {
   const isAsked = query.text !== '' || query.day !== '' || query.amount !== '';
-  const content = html`${searchForm(query)}${isAsked ? await answer(reader, now, query) : HELP}`;
+  const content = html`${searchForm(query)}${isAsked && (await answer(view, query))}${HELP}`;
   return { title: 'Search', content };
 }
 
@@ -62,47 +60,46 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
 }
 
 const HELP = html`<p class="soft">
-    The beginning of an id, name or reference is enough. Operations of the day are also found by any
-    part of their description, their bank account's holder or their rail's reference. With an amount
-    or a day, only what matches both is shown. The id of a request (Svc-Request-Id) finds what it
-    created.
-  </p>
-  <p class="soft">
-    Days are those of each tenant's time zone. Without a day, the last ${RECENT_DAYS} days are
-    searched. The decimals of an amount may be left out.
-  </p>`;
+  Searches the beginnings of ids, names and references; aliases, phones and idempotency keys; and
+  any part of a description, of a bank account's holder or of a rail's reference. The decimals of an
+  amount may be left out. Operations are searched on the day, in each tenant's time zone; without a
+  day, in the last ${RECENT_DAYS} days. For single bonuses, pay-ins and the rows of batches, open
+  their account. Numbers of bank accounts cannot be searched. The id of a request (Svc-Request-Id)
+  finds what it created.
+</p>`;
 
-async function answer(reader: Reader, now: Instant, query: SearchQuery): Promise<Html> {
+async function answer(view: View, query: SearchQuery): Promise<Html> {
+  const { reader } = view;
   const { text } = query;
   if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
-  if (text === '') return withinDays(reader, now, query, null);
+  if (text === '') return withinDays(view, query, null);
   const found = await findByText(reader, text);
   const about = { text, ids: Object.values(found).flatMap((rows) => rows.map(({ id }) => id)) };
-  if (query.day !== '' || query.amount !== '') return withinDays(reader, now, query, about);
+  if (query.day !== '' || query.amount !== '') return withinDays(view, query, about);
   if (countFound(found) > 0) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
-    return html`${await results(reader, now, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
+    return html`${await results(view, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
   }
   if (amountsBeginning(text, null).length > 0)
-    return withinDays(reader, now, { ...query, text: '', amount: text, asset: '' }, null);
+    return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
   const id = parseUuid(text);
   const at = id === null ? null : madeAt(id);
-  if (at === null) return withinDays(reader, now, query, about);
+  if (at === null) return withinDays(view, query, about);
   const near = await findMadeAfter(reader, at);
   return html`${notice(
     'wait',
     html`Nothing has this id. If it belongs to a request, the request arrived at ${time(at, 'UTC')}.
     Operations of all tenants in the ten seconds after it:`,
-  )}${await results(reader, now, near)}`;
+  )}${await results(view, near)}`;
 }
 
 /** Searches operations of a day, or of the last days, by amount and what `about` names. */
 async function withinDays(
-  reader: Reader,
-  now: Instant,
+  view: View,
   query: SearchQuery,
   about: Parameters<typeof findMadeWithin>[2]['about'],
 ): Promise<Html> {
+  const { reader, now } = view;
   const windows = query.day === '' ? [recentWindow(now)] : await windowsOf(reader, query.day);
   if (windows.length === 0)
     return notice('bad', `"${query.day}" is not a day. Choose the day on which to search.`);
@@ -122,14 +119,7 @@ async function withinDays(
       'wait',
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
     );
-  const days = query.day === '' ? `the last ${RECENT_DAYS} days` : query.day;
-  return html`${await results(reader, now, found)}${more}
-    <p class="soft">
-      Searched: transfers, payouts, batches and adjustments of ${days}, by amount, description, bank
-      account's holder and rail's reference; ids, names and references of any day.
-      ${query.day === '' && 'For an older operation, choose its day. '}For single bonuses, pay-ins
-      and the rows of batches, open their account. Numbers of bank accounts cannot be searched.
-    </p>`;
+  return html`${await results(view, found)}${more}`;
 }
 
 /**
@@ -159,14 +149,12 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
   endpoints: 'Webhook endpoints',
 };
 
-async function results(reader: Reader, now: Instant, found: SearchResult): Promise<Html> {
-  if (countFound(found) === 0) return html`<p class="card">No results.</p>`;
+async function results(view: View, found: SearchResult): Promise<Html> {
+  if (countFound(found) === 0) return html`<p class="card soft">No results.</p>`;
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
-    const rows = found[kind];
-    if (rows.length === 0) return '';
-    const heading = `${TITLES[kind]}: ${rows.length}`;
-    return section(kind, heading, await tableOf(reader, now, kind, TITLES[kind], rows));
+    const rows = await tableOf(view, kind, found[kind]);
+    return rows && section(kind, `${TITLES[kind]}: ${found[kind].length}`, rows);
   };
   const kinds = Object.keys(TITLES) as (keyof SearchResult)[];
-  return html`<div class="found">${await Promise.all(kinds.map((kind) => sectionOf(kind)))}</div>`;
+  return html`${await Promise.all(kinds.map((kind) => sectionOf(kind)))}`;
 }

@@ -1,25 +1,23 @@
 import { type Asset, formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
-import type { Instant } from '../../core/instant.js';
-import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Fact, link, money, type Page, pageLinks, section, table } from './layout.js';
-import { NONE, tableOf } from './rows.js';
+import { NONE, tableOf, type View } from './rows.js';
 
 const OF_A_PAGE = 25;
 
 /** Lists tenants by name, from the one after which the page before ends ('' for the first page). */
-export async function tenantsPage(reader: Reader, now: Instant, after: string): Promise<Page> {
-  const found = await reader.list(
+export async function tenantsPage(view: View, after: string): Promise<Page> {
+  const found = await view.reader.list(
     tenants,
     `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${OF_A_PAGE + 1}`,
   );
   const items = found.slice(0, OF_A_PAGE);
   const next = new URLSearchParams({ after: items.at(-1)?.name ?? '' });
-  const content = html`${items.length === 0 ? NONE : await tableOf(reader, now, 'tenants', 'Tenants', items)}
+  const content = html`${(await tableOf(view, 'tenants', items)) ?? NONE}
   ${pageLinks(
     after === '' ? null : ['First page', '/tenants'],
     found.length > items.length ? ['Next page', `/tenants?${next.toString()}`] : null,
@@ -29,7 +27,7 @@ export async function tenantsPage(reader: Reader, now: Instant, after: string): 
 
 /** Shows what each tenant moved today, with a chart of the last days. */
 export function totalsSection(totals: readonly TenantTotals[]): Content {
-  const rows = totals.map(({ tenant, asset, days }): readonly Fact[] => {
+  const rows = table(totals, ({ tenant, asset, days }) => {
     const cell = (label: string, what: 'moved' | 'failed' | 'pending'): Fact => {
       const { [what]: raw, [`${what}Count` as const]: count } = todayOf(days);
       const operations = html`<span class="soft">${counted(count, 'operation')}</span>`;
@@ -37,7 +35,6 @@ export function totalsSection(totals: readonly TenantTotals[]): Content {
     };
     return [
       ['Tenant', link('tenants', tenant.id, tenant.name)],
-      ['Asset', asset],
       cell('Moved', 'moved'),
       cell('Pending', 'pending'),
       cell('Failed', 'failed'),
@@ -48,7 +45,7 @@ export function totalsSection(totals: readonly TenantTotals[]): Content {
     Days begin at midnight of the tenant. Failed includes what was rejected or expired. A returned
     payout counts as moved on the day it was paid, and as failed on the day it came back.
   </p>`;
-  return rows.length > 0 && section('totals', heading, [meaning, table(heading, rows)]);
+  return totals.length > 0 && section('totals', heading, [meaning, rows]);
 }
 
 const HEIGHT = 28;

@@ -1,5 +1,4 @@
 import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
-import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { type Content, element, html, type Html } from '../html.js';
@@ -15,25 +14,27 @@ import {
 } from '../reading/waiting.js';
 import { parsePrinted } from '../forms.js';
 import { field, notice, type Page, pageLinks, section } from './layout.js';
-import { NONE, tableOf } from './rows.js';
+import { NONE, tableOf, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
 
-/** Start page with the most urgent resources, and one page per kind that lists all of them. */
+/** Start page with the first resources of each list, and a page for each list. */
 
-const FIRST_OF_EACH = 5;
+const FIRST_OF_EACH = 3;
 const OF_A_PAGE = 25;
 export const MAX_PAGES = Math.ceil(MAX_LISTED / OF_A_PAGE);
 
-export async function startPage(reader: Reader, now: Instant): Promise<Page> {
+export async function startPage(view: View): Promise<Page> {
+  const { reader, now } = view;
   const [counts, totals, lists] = await Promise.all([
     countAll(reader, null),
     readBusiest(reader, now),
     Promise.all(
       WAITING_KINDS.map(async (kind) => {
         const place = { skip: 0, limit: FIRST_OF_EACH };
-        const { items, hasMore } = await readTable(reader, now, kind, place);
-        const all = hasMore && html`<p><a href="/waiting/${kind}">All ${LISTS[kind].title}</a></p>`;
-        return items && section(kind, LISTS[kind].urgent, [items, all]);
+        const { items, hasMore } = await readTable(view, kind, place);
+        const { title, about } = LISTS[kind];
+        const all = hasMore && html`. <a href="/waiting/${kind}">All ${title.toLowerCase()}</a>`;
+        return items && section(kind, title, [html`<p class="soft">${about}${all}</p>`, items]);
       }),
     ),
   ]);
@@ -52,30 +53,24 @@ interface ListQuery {
   readonly asset: string;
 }
 
-export async function waitingPage(
-  reader: Reader,
-  now: Instant,
-  kind: WaitingKind,
-  query: ListQuery,
-): Promise<Page> {
+export async function waitingPage(view: View, kind: WaitingKind, query: ListQuery): Promise<Page> {
+  const { reader } = view;
   const filter = await filterOf(reader, query);
   const place = { skip: (query.page - 1) * OF_A_PAGE, limit: OF_A_PAGE };
   const [counts, form, { items, hasMore }, count] = await Promise.all([
     countAll(reader, kind),
     filterForm(reader, kind, query),
-    'fault' in filter ? NOTHING : readTable(reader, now, kind, place, filter),
+    'fault' in filter ? NOTHING : readTable(view, kind, place, filter),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const pageOf = (page: number): string => listPath(kind, { ...query, page });
   const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
-    <p class="soft">
-      ${countText(count)} in total, ${kind === 'rejected' ? 'newest' : 'most urgent'} first
-    </p>
-    ${items ?? NONE}
-    ${pageLinks(
-      query.page > 1 ? ['Previous page', pageOf(query.page - 1)] : null,
-      hasMore ? ['Next page', pageOf(query.page + 1)] : null,
-    )}`;
+  ${count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`}
+  ${items ?? NONE}
+  ${pageLinks(
+    query.page > 1 ? ['Previous page', pageOf(query.page - 1)] : null,
+    hasMore ? ['Next page', pageOf(query.page + 1)] : null,
+  )}`;
   return { title: LISTS[kind].title, content };
 }
 
@@ -85,11 +80,8 @@ async function countAll(reader: Reader, current: WaitingKind | null): Promise<Ht
   const links = await Promise.all(
     WAITING_KINDS.map(async (kind) => {
       const count = await countWaiting(reader, kind);
-      const shown =
-        kind === 'endpoints' && count === 0
-          ? element('strong', { class: 'healthy' }, 'all healthy')
-          : element('strong', { class: count > 0 && 'some' }, countText(count));
-      const content = html`${LISTS[kind].short} ${shown}`;
+      const shown = element('strong', { class: count > 0 && 'some' }, countText(count));
+      const content = html`${shown} ${LISTS[kind].title}`;
       const attributes = { href: `/waiting/${kind}`, 'aria-current': kind === current && 'page' };
       return html`<li>${element('a', attributes, content)}</li>`;
     }),
@@ -102,20 +94,17 @@ async function countAll(reader: Reader, current: WaitingKind | null): Promise<Ht
 }
 
 async function readTable(
-  reader: Reader,
-  now: Instant,
+  view: View,
   kind: WaitingKind,
   place: { readonly skip: number; readonly limit: number },
   filter?: WaitingFilter,
 ): Promise<{ readonly items: Html | null; readonly hasMore: boolean }> {
-  const { rows, title } = LISTS[kind];
-  const { items, hasMore } = await readWaiting(reader, kind, place, filter);
-  if (items.length === 0) return NOTHING;
-  return { items: await tableOf(reader, now, rows, title, items), hasMore };
+  const { items, hasMore } = await readWaiting(view.reader, kind, place, filter);
+  return { items: await tableOf(view, LISTS[kind].rows, items), hasMore };
 }
 
 function countText(count: number): string {
-  return count > MAX_LISTED ? `more than ${MAX_LISTED}` : String(count);
+  return count > MAX_LISTED ? `${MAX_LISTED}+` : String(count);
 }
 
 function listPath(kind: WaitingKind, { page, tenant, least, asset }: ListQuery): string {

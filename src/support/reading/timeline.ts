@@ -1,5 +1,5 @@
 import { type AuditDetails, listAuditRows, parseDetails } from '../../access/audit-log.js';
-import { type Amount, formatAmount, isAsset } from '../../core/amount.js';
+import { formatAmount, isAsset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -21,7 +21,7 @@ export interface TimelineLine {
   readonly at: Instant;
   readonly what: string;
   readonly by: string | null;
-  readonly details: readonly string[];
+  readonly details: string;
 }
 
 export interface History {
@@ -77,9 +77,6 @@ export async function readHistory(
   const timeline = [
     ...lines,
     ...auditRows.reverse().map((row) => actionLine(row, people, timeZone)),
-    ...entries.map((entry) => entryLine(entry, nameOf(entry.accountId))),
-    ...events.map(({ createdAt, type }) => line(createdAt, `Event ${type} recorded`)),
-    ...deliveries.flatMap(deliveryLine),
   ].sort((one, other) => one.at - other.at);
   return { timeline, entries, hold, events, deliveries, nameOf };
 }
@@ -88,7 +85,7 @@ export function line(
   at: Instant,
   what: string,
   by: string | null = null,
-  ...details: readonly string[]
+  details = '',
 ): TimelineLine {
   return { at, what, by, details };
 }
@@ -215,18 +212,6 @@ function actionLine(
     at: row.at,
     what,
     by: `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
-    details: detailLines(parseDetails(row), timeZone),
+    details: detailLines(parseDetails(row), timeZone).join(' · '),
   };
-}
-
-function entryLine({ raw, asset, createdAt }: ResourceEntry, account: string): TimelineLine {
-  const sum: Amount = { raw: raw < 0n ? -raw : raw, asset };
-  return line(createdAt, `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`);
-}
-
-function deliveryLine({ url, delivery, attempts }: DeliveryHistory): readonly TimelineLine[] {
-  const last = attempts.at(-1);
-  if (last === undefined) return [];
-  const count = counted(attempts.length, 'attempt');
-  return [line(last.at, `Webhook ${delivery.eventType} ${delivery.state}`, null, url, count)];
 }

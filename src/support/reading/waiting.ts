@@ -10,9 +10,8 @@ import { type Rows, TABLES } from './search.js';
 
 interface List {
   readonly title: string;
-  /** Heading of the most urgent ones on the start page. */
-  readonly urgent: string;
-  readonly short: string;
+  /** Contents, as far as the title does not name them, and order. */
+  readonly about: string;
   readonly rows: keyof Rows;
   /** FROM clause with conditions, in which the table is `t`. */
   readonly from: string;
@@ -23,31 +22,44 @@ interface List {
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
 
-/** Lists of what may need a person, each with the most urgent first. */
+/** Lists of resources that may need a person, in the order of the start page. */
 export const LISTS = {
-  /** First to expire first, in the order of the index on the expiry. */
   transfers: {
-    title: 'Transfers that need approval',
-    urgent: 'Transfers that expire soonest',
-    short: 'Transfers to approve',
+    title: 'Transfers to approve',
+    about: 'First to expire first',
     rows: 'transfers',
     from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
     order: transferApproval.expiring.expiresAt,
     amount: 'raw',
   },
   payouts: {
-    title: 'Payouts that need approval',
-    urgent: 'Payouts that expire soonest',
-    short: 'Payouts to approve',
+    title: 'Payouts to approve',
+    about: 'First to expire first',
     rows: 'payouts',
     from: payoutApproval.expiring.from,
     order: payoutApproval.expiring.expiresAt,
     amount: 'raw',
   },
+  proposals: {
+    title: 'Proposed outcomes',
+    about: 'A second person must apply or reject them, oldest first',
+    rows: 'payouts',
+    from: `payout_resolutions r FORCE INDEX (status) STRAIGHT_JOIN payouts t ON t.id=r.payout_id
+    WHERE r.status='proposed'`,
+    order: 'r.created_at, r.id',
+    amount: 'raw',
+  },
+  adjustments: {
+    title: 'Adjustments to post',
+    about: 'A second person must post or reject them, oldest first',
+    rows: 'adjustments',
+    from: `adjustments t WHERE t.status='proposed'`,
+    order: 't.created_at, t.id',
+    amount: 'raw',
+  },
   stuck: {
     title: 'Stuck payouts',
-    urgent: 'Payouts stuck longest',
-    short: 'Stuck payouts',
+    about: 'Stuck longest first',
     rows: 'payouts',
     from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
     order: 't.stuck_since',
@@ -55,9 +67,8 @@ export const LISTS = {
   },
   /** Not yet stuck. A rail usually answers within a minute. */
   unanswered: {
-    title: 'Payouts without an answer from their rail',
-    urgent: 'Payouts without an answer for longest',
-    short: 'Payouts without an answer',
+    title: 'Payouts without an answer',
+    about: 'Sent to their rail at least a minute ago, longest first',
     rows: 'payouts',
     from: `payouts t FORCE INDEX (submitted) WHERE t.status='in_progress' AND t.stuck_since IS NULL
     AND t.submitted_at<UTC_TIMESTAMP(3)-INTERVAL 1 MINUTE AND NOT EXISTS
@@ -65,55 +76,33 @@ export const LISTS = {
     order: 't.submitted_at, t.id',
     amount: 'raw',
   },
-  proposals: {
-    title: 'Payouts whose proposed outcome needs a second person',
-    urgent: 'Oldest proposed outcomes',
-    short: 'Proposed outcomes',
-    rows: 'payouts',
-    from: `payout_resolutions r FORCE INDEX (status) STRAIGHT_JOIN payouts t ON t.id=r.payout_id
-    WHERE r.status='proposed'`,
-    order: 'r.created_at, r.id',
-    amount: 'raw',
-  },
-  /** A tenant has a quota of open batches, so there are few. */
-  batches: {
-    title: 'Batches in progress',
-    urgent: 'Oldest batches',
-    short: 'Batches in progress',
-    rows: 'batches',
-    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
-    order: 't.created_at, t.id',
-    amount: 'total_raw',
-  },
-  rejected: {
-    title: 'Rejected batches of the last 24 hours',
-    urgent: 'Newest rejected batches',
-    short: 'Rejected batches',
-    rows: 'batches',
-    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status='rejected'
-    AND t.created_at>UTC_TIMESTAMP(3)-INTERVAL 1 DAY`,
-    order: 't.created_at DESC, t.id DESC',
-    amount: 'total_raw',
-  },
   /** A tenant has at most 16 endpoints, so all are examined. */
   endpoints: {
-    title: 'Webhook endpoints that fail or are paused',
-    urgent: 'Failing and paused webhook endpoints',
-    short: 'Failing endpoints',
+    title: 'Failing endpoints',
+    about: 'Webhook endpoints that fail or are paused, longest first',
     rows: 'endpoints',
     from: `webhook_endpoints t FORCE INDEX (due) WHERE t.status IN ('enabled','disabled')
     AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
     order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
     amount: null,
   },
-  adjustments: {
-    title: 'Adjustments that need a second person',
-    urgent: 'Oldest proposed adjustments',
-    short: 'Adjustments to post',
-    rows: 'adjustments',
-    from: `adjustments t WHERE t.status='proposed'`,
+  rejected: {
+    title: 'Rejected batches',
+    about: 'Of the last 24 hours, newest first',
+    rows: 'batches',
+    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status='rejected'
+    AND t.created_at>UTC_TIMESTAMP(3)-INTERVAL 1 DAY`,
+    order: 't.created_at DESC, t.id DESC',
+    amount: 'total_raw',
+  },
+  /** A tenant has a quota of open batches, so there are few. */
+  batches: {
+    title: 'Batches in progress',
+    about: 'Oldest first',
+    rows: 'batches',
+    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
     order: 't.created_at, t.id',
-    amount: 'raw',
+    amount: 'total_raw',
   },
 } as const satisfies Readonly<Record<string, List>>;
 export type WaitingKind = keyof typeof LISTS;

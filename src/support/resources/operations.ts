@@ -1,5 +1,6 @@
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
+import type { Instant } from '../../core/instant.js';
 import {
   type Adjustment,
   adjustments,
@@ -7,7 +8,9 @@ import {
   transfers,
 } from '../../db/entities/operations.js';
 import {
+  type Payout,
   type PayoutRailEvent,
+  type PayoutResolution,
   payoutRailEvents,
   payoutResolutions,
   payouts,
@@ -21,7 +24,6 @@ import { transferResource } from '../../transfers/schemas.js';
 import { approvalActions } from '../actions/controls.js';
 import { ADJUSTMENT_ACTIONS, DIRECTIONS, PAYOUT_ACTIONS } from '../actions/proposals.js';
 import { html } from '../html.js';
-import { railSection } from '../pages/history.js';
 import { link, money, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText } from '../pages/rows.js';
 import {
@@ -33,6 +35,7 @@ import {
 } from '../reading/payouts.js';
 import { line, type TimelineLine } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
+import type { WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from './resource-kind.js';
 
 /** Time within which workflows are usually notified. */
@@ -49,7 +52,7 @@ export const transferKind: ResourceKind<Transfer> = {
   find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
   rowOf: (transfer) => transfer,
   titleOf: (transfer) => `Transfer of ${formatAmount(transfer)}`,
-  async describe(transfer, { reader, now, time, tenant }) {
+  async describe(transfer, { reader, now, time, since, tenant }) {
     const { sourceAccountId: from, destinationAccountId: to, feeAccountId } = transfer;
     const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
     const details = await readTransferDetails(reader, transfer, now);
@@ -59,15 +62,14 @@ export const transferKind: ResourceKind<Transfer> = {
       status: tag(transfer.status),
       facts: [
         ['Needs', isPending && details.waitsFor],
-        ['Expires', isPending && time(approvalExpiresAt)],
+        ['Expires', isPending && since(approvalExpiresAt)],
         ['Amount', html`<strong>${money(transfer)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
         ['From', link('accounts', from, details.source)],
         ['To', link('accounts', to, details.destination)],
         ...publicFacts(transferResource.presentToStaff('desk', transfer)),
         tenant,
-        ['Requested by', details.createdBy],
-        ['Requested', time(createdAt)],
+        ['Requested', time(createdAt, `by ${details.createdBy}`)],
         ['Ended because', endText(transfer.rejectionCode, transfer.rejectionReason)],
         ['Workflow', isLate && 'not notified yet. The service keeps trying; you can decide here'],
       ],
@@ -82,6 +84,12 @@ export const transferKind: ResourceKind<Transfer> = {
   },
 };
 
+function listOf(payout: Payout, proposal: PayoutResolution | undefined): WaitingKind {
+  if (proposal !== undefined) return 'proposals';
+  if (payout.stuckSince !== null) return 'stuck';
+  return payout.status === 'in_progress' ? 'unanswered' : 'payouts';
+}
+
 const SECOND_PERSON = 'a second person, who applies or rejects the proposed outcome';
 
 export const payoutKind: ResourceKind<SeenPayout> = {
@@ -94,7 +102,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   },
   rowOf: ({ payout }) => payout,
   titleOf: ({ payout }) => `Payout of ${formatAmount(payout)}`,
-  async describe({ payout, open }, { reader, now, names, timeZone, time, tenant }) {
+  async describe({ payout, open }, { reader, now, names, time, since, tenant }) {
     const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
     const { createdAt, approvalExpiresAt } = payout;
     const [reports, [applied]] = await Promise.all([
@@ -113,18 +121,17 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ],
         ['Rail so far', status === 'in_progress' && railText(reports)],
         ['Money', moneyText(payout, names.account(from))],
-        ['Stuck since', time(payout.stuckSince)],
+        ['Stuck since', since(payout.stuckSince)],
         ['Stuck because', stuckText(payout)],
         ['Proposed', open && resolutionLine(open)],
-        ['Expires', isPending && time(approvalExpiresAt)],
+        ['Expires', isPending && since(approvalExpiresAt)],
         ['Amount', html`<strong>${money(payout)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
         ['From', link('accounts', from, names.account(from))],
         ['To', bankAccountText(payout)],
         ...publicFacts(payoutResource.presentToStaff('desk', payout)),
         tenant,
-        ['Requested by', requester],
-        ['Requested', time(createdAt)],
+        ['Requested', time(createdAt, `by ${requester}`)],
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
         ['Ended because', endText(payout.rejectionCode, payout.rejectionReason)],
@@ -142,8 +149,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
           ...reportLines(reports),
         ],
       },
-      after: railSection(reports, timeZone),
-      list: isStuck ? 'stuck' : status === 'in_progress' ? 'unanswered' : 'payouts',
+      list: listOf(payout, open ?? applied),
       workflowId: payoutWorkflowId(id),
     };
   },
@@ -158,9 +164,8 @@ const REPORTS: Readonly<Record<PayoutRailEvent['kind'], string>> = {
   void: 'Asked the rail to cancel',
 };
 
-/** Returns what was sent or reported, such as "Sent to the rail: no answer". */
+/** Returns what was reported, such as "Sent to the rail: no answer". */
 function reportText({ kind, reported, effect }: PayoutRailEvent): string {
-  if (effect === 'sent') return REPORTS[kind];
   const answer = reported === 'voided' ? 'confirmed' : (endText(reported) ?? endText(effect) ?? '');
   const isPlain = reported === null || effect === 'applied' || effect === 'noted';
   return `${REPORTS[kind]}: ${answer}${isPlain ? '' : ` (${endText(effect)})`}`;
@@ -176,15 +181,18 @@ function railText(reports: readonly PayoutRailEvent[]): string {
 
 /** Returns a line for each report. The same report several times in a row is one line. */
 function reportLines(reports: readonly PayoutRailEvent[]): readonly TimelineLine[] {
-  const runs: { text: string; last: PayoutRailEvent; count: number }[] = [];
-  for (const last of reports) {
-    const text = reportText(last);
-    const run = runs.at(-1);
-    if (run?.text === text) Object.assign(run, { last, count: run.count + 1 });
-    else runs.push({ text, last, count: 1 });
+  const runs: { what: string; details: string; at: Instant; count: number }[] = [];
+  for (const report of reports.filter(({ effect }) => effect !== 'sent')) {
+    const { at, railReference: reference, callbackId: callback } = report;
+    const named = Object.entries({ reference, callback }).filter(([, value]) => value !== null);
+    const details = named.map((pair) => pair.join(' ')).join(' · ');
+    const [what, run] = [reportText(report), runs.at(-1)];
+    if (run?.what === what && run.details === details)
+      Object.assign(run, { at, count: run.count + 1 });
+    else runs.push({ what, details, at, count: 1 });
   }
-  return runs.map(({ text, last: { at, rail }, count }) =>
-    line(at, count === 1 ? text : `${text}, ${count} times`, null, rail),
+  return runs.map(({ what, details, at, count }) =>
+    line(at, count === 1 ? what : `${what}, ${count} times`, null, details),
   );
 }
 
@@ -208,10 +216,8 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
         ],
         ...publicFacts(adjustmentResource.presentToStaff('desk', adjustment)),
         tenant,
-        ['Proposed by', adjustment.proposedBy],
-        ['Proposed', time(createdAt)],
-        ['Decided by', adjustment.decidedBy],
-        ['Decided', time(decidedAt)],
+        ['Proposed', time(createdAt, `by ${adjustment.proposedBy}`)],
+        ['Decided', time(decidedAt, `by ${adjustment.decidedBy}`)],
       ],
       history: { accountIds: [accountId], instants: [createdAt, decidedAt], lines: [] },
       list: 'adjustments',

@@ -66,21 +66,18 @@ export const accountKind: ResourceKind<Account> = {
         if (!/^[0-9]{0,18}$/.test(before)) throw noSuchPage();
         const last = before === '' ? null : BigInt(before);
         const { items, nextBefore } = await readMovements(context.reader, id, {}, last, limit);
-        const rows = items.map((movement) => movementRow(movement, context));
-        return {
-          rows: rows.length > 0 && table('Movements', rows),
-          next: nextBefore?.toString() ?? null,
-        };
+        const rows = items.length > 0 && table(items, (item) => movementRow(item, context));
+        return { rows, next: nextBefore?.toString() ?? null };
       },
     },
   ],
   async describe(account, context) {
-    const { reader, now, time, tenant } = context;
+    const { reader, time, tenant } = context;
     const { id, type } = account;
     const owner = literal(holds, 'accountId', id);
     const [details, limits, held, own] = await Promise.all([
       readAccountDetails(reader, id),
-      limitRows(account, context),
+      limitSection(account, context),
       reader.list(
         holds,
         `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0
@@ -101,20 +98,12 @@ export const accountKind: ResourceKind<Account> = {
         tenant,
         ['Opened', time(account.createdAt)],
       ],
-      before: [
-        tableSection('balances', 'Balances', details.balances.map(balanceRow)),
-        tableSection(
-          'holds',
-          'Newest holds',
-          held.map((hold) => holdRow(hold, context)),
-        ),
-        tableSection('limits', 'Limits', limits),
+      before: tableSection('balances', 'Balances', details.balances, balanceRow),
+      after: [
+        tableSection('holds', 'Newest holds', held, (hold) => holdRow(hold, context)),
+        limits,
         own.length > 0 &&
-          section(
-            'adjusted',
-            'Newest adjustments',
-            await tableOf(reader, now, 'adjustments', 'Adjustments', own),
-          ),
+          section('adjusted', 'Newest adjustments', await tableOf(context, 'adjustments', own)),
       ],
     };
   },
@@ -140,17 +129,17 @@ function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   ];
 }
 
-async function limitRows(
+async function limitSection(
   account: Account,
   { reader, now, timeZone }: PageContext,
-): Promise<readonly (readonly Fact[])[]> {
+): Promise<Content> {
   const { name: month } = monthOf(now, timeZone);
   const accountId = account.id;
   const [own, used] = await Promise.all([
     reader.select(accountLimits, { accountId }),
     reader.select(monthTotals, { accountId, month }),
   ]);
-  return ASSETS.map((asset) => {
+  return tableSection('limits', 'Limits', ASSETS, (asset) => {
     const set = own.find((one) => one.asset === asset);
     const limits = limitsOf(account, asset, set);
     return [
@@ -208,10 +197,10 @@ function ofTenant<K extends keyof Rows>(
 ): ListOfResource<Tenant> {
   return {
     name,
-    async read({ id }, { reader, now }, before, limit) {
-      const found = await read(reader, id, limit + 1, parsePosition(before));
+    async read({ id }, context, before, limit) {
+      const found = await read(context.reader, id, limit + 1, parsePosition(before));
       const { items, next } = pageOf(found, limit);
-      const rows = items.length > 0 && (await tableOf(reader, now, name, name, items));
+      const rows = await tableOf(context, name, items, 'Tenant');
       return { rows, next: printPosition(next) };
     },
   };
@@ -223,7 +212,7 @@ export const tenantKind: ResourceKind<Tenant> = {
   actions: [],
   find: ({ database: { reader } }, id) => reader.find(tenants, { id }),
   rowOf: ({ id }) => ({ id, tenantId: id }),
-  titleOf: ({ name }) => name,
+  titleOf: ({ name }) => `Tenant ${name}`,
   lists: [
     ofTenant('transfers', newestOf(transferList)),
     ofTenant('payouts', newestOf(payoutList)),

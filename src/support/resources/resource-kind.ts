@@ -1,7 +1,6 @@
 import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import type { TimePosition } from '../../core/collections.js';
-import type { Reader } from '../../db/database.js';
 import type { DeskAction } from '../actions/action.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html } from '../html.js';
@@ -10,12 +9,13 @@ import {
   type Page,
   pageLinks,
   pathOf,
+  relative,
   type ResourcePath,
   section,
   tenantFact,
   time,
 } from '../pages/layout.js';
-import { NONE } from '../pages/rows.js';
+import { NONE, type View } from '../pages/rows.js';
 import type { HistorySource } from '../reading/timeline.js';
 import { type Names, namesOf, type Owned } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
@@ -47,13 +47,13 @@ interface Described {
   readonly list?: WaitingKind;
 }
 
-export interface PageContext {
-  readonly reader: Reader;
-  readonly now: Instant;
+export interface PageContext extends View {
   readonly names: Names;
   readonly timeZone: string;
-  /** Shows a time in the tenant's time zone. Returns null for null. */
-  readonly time: (at: Instant | null) => Content;
+  /** Shows a time in the tenant's time zone, after a text. Returns null for null. */
+  readonly time: (at: Instant | null, text?: string) => Content;
+  /** Shows a time with its distance from now, such as "in 12 min". Returns null for null. */
+  readonly since: (at: Instant | null) => Content;
   readonly tenant: Fact;
 }
 
@@ -63,9 +63,11 @@ export async function contextOf(
 ): Promise<PageContext> {
   const names = await namesOf(reader, [row]);
   const timeZone = names.timeZone(row.tenantId);
+  const now = clock();
   return {
-    ...{ reader, now: clock(), names, timeZone },
-    time: (at) => time(at, timeZone),
+    ...{ reader, now, names, timeZone },
+    time: (at, text) => time(at, timeZone, text),
+    since: (at) => time(at, timeZone, at && relative(at, now)),
     tenant: tenantFact(row.tenantId, names.tenant(row.tenantId)),
   };
 }

@@ -12,10 +12,16 @@ import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js'
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { describe } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
-import { type Content, html } from '../html.js';
-import { attemptTable } from '../pages/history.js';
-import { type Fact, idText, link, tableSection } from '../pages/layout.js';
-import { batchStatus, batchTitle, endpointStatus, paymentsText } from '../pages/rows.js';
+import type { Content } from '../html.js';
+import { deliveryTable } from '../pages/history.js';
+import { type Fact, link, tableSection } from '../pages/layout.js';
+import {
+  batchStatus,
+  batchTitle,
+  endpointStatus,
+  paymentsText,
+  rejectionText,
+} from '../pages/rows.js';
 import { endText } from '../reading/payouts.js';
 import { line, type TimelineLine } from '../reading/timeline.js';
 import { parsePosition, printPosition, type ResourceKind } from './resource-kind.js';
@@ -54,13 +60,9 @@ export const batchKind: ResourceKind<BonusBatch> = {
         ['From', link('accounts', from, names.account(from))],
         ['Description', batch.description],
         tenant,
-        ['Uploaded', time(createdAt)],
+        ['Uploaded', time(createdAt, `by ${names.person(createdBy)}`)],
         ['Canceled', time(batch.canceledAt)],
-        [
-          'Rejected because',
-          batch.status === 'rejected' &&
-            (endText(batch.rejectionCode) ?? 'the file has problems, which are listed below'),
-        ],
+        ['Rejected because', rejectionText(batch)],
         ['Same file as', same !== null && link('batches', same, 'an earlier batch')],
       ],
       // Each bonus has its own id, so no entries are listed for the batch.
@@ -87,7 +89,8 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
     ['Total', sum(batch.totalRaw)],
     ['Fees', sum(batch.feesRaw)],
     ['Total debit', isAccepted(batch) && sum(totalDebit(batch))],
-    ['Rows', `${batch.rowCount}, ${batch.rowsRejected} of them with problems`],
+    ['Rows', batch.rowCount],
+    ['Wrong rows', batch.rowsRejected > 0 && batch.rowsRejected],
     [
       'Hidden rows',
       hiddenRows > 0 && `${counted(hiddenRows, 'row')} hidden in the file, also paid`,
@@ -102,33 +105,31 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
 }
 
 function earlierPayments({ count, rows }: EarlierPayments): Content {
-  const tableRows = rows.map(({ number, batchId, bonusId }): readonly Fact[] => [
+  const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
+  return tableSection('earlier', heading, rows, ({ number, batchId, bonusId }) => [
     ['Row', `Row ${number}`],
     ['Batch', batchId !== null && link('batches', batchId, batchId)],
     ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
   ]);
-  const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
-  return tableSection('earlier', heading, tableRows);
 }
 
 function problemRows(problems: readonly BonusBatchProblem[]): Content {
-  const tableRows = problems.map(({ number, field, message }): readonly Fact[] => [
+  const isCut = problems.length === SHOWN_ROWS;
+  const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
+  return tableSection('problems', heading, problems, ({ number, field, message }) => [
     ['Row', number === 0 ? 'The whole file' : `Row ${number}`],
     ['Column', field],
     ['Problem', message],
   ]);
-  const isCut = problems.length === SHOWN_ROWS;
-  const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
-  return tableSection('problems', heading, tableRows);
 }
 
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
-  const tableRows = rows.map(({ number, recipient, code, message }): readonly Fact[] => [
+  const heading = `Failed rows, the first ${rows.length} of ${count}`;
+  return tableSection('failed', heading, rows, ({ number, recipient, code, message }) => [
     ['Row', `Row ${number}`],
     ['Recipient', recipient],
     ['Reason', endText(code, message)],
   ]);
-  return tableSection('failed', `Failed rows, the first ${rows.length} of ${count}`, tableRows);
 }
 
 export const endpointKind: ResourceKind<WebhookEndpoint> = {
@@ -143,16 +144,13 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
       name: 'deliveries',
       async read({ id }, { reader, timeZone }, before, limit) {
         const { items, next } = await readDeliveries(reader, id, parsePosition(before), limit);
-        const rows = items.map((delivery) => [
-          html`<h3>${delivery.eventType}</h3>
-            <p>Event ${idText(delivery.eventId)}</p>`,
-          attemptTable({ url: '', delivery, attempts: delivery.attempts }, timeZone),
-        ]);
-        return { rows: rows.length > 0 && rows, next: printPosition(next) };
+        const deliveries = items.map((delivery) => ({ url: '', delivery, ...delivery }));
+        const rows = deliveries.length > 0 && deliveryTable(deliveries, timeZone);
+        return { rows, next: printPosition(next) };
       },
     },
   ],
-  async describe(endpoint, { reader, now, timeZone, time, tenant }) {
+  async describe(endpoint, { reader, now, timeZone, time, since, tenant }) {
     const { id, lostFrom, lostTo, failuresInRow } = endpoint;
     const { text, types } = await describe(reader, id, now, timeZone);
     return {
@@ -161,10 +159,10 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
         ['Disabled', endText(endpoint.disabledReason)],
         ['State', text],
         ['Paused by', endpoint.pausedBy],
-        ['Failing since', time(endpoint.failingSince)],
+        ['Failing since', since(endpoint.failingSince)],
         ['Failures in a row', failuresInRow > 0 && failuresInRow],
-        ['Last success', time(endpoint.lastSuccessAt)],
-        ['Next probe', time(endpoint.probeAt)],
+        ['Last success', since(endpoint.lastSuccessAt)],
+        ['Next probe', since(endpoint.probeAt)],
         ['Events', types.join(', ')],
         ['Lost', lostFrom !== null && lostTo !== null && `events ${lostFrom} to ${lostTo}`],
         tenant,
