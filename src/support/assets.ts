@@ -35,10 +35,10 @@ td .soft, td code, td li, thead th, ol.story time, .tag, .hint, button.copy, for
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--card); padding: 0.5rem; }
 .card, table, details, .counts a { background: var(--card); border: 1px solid var(--line); border-radius: var(--round); }
 .card { padding: 1rem; }
-header, main, footer { max-width: 90rem; margin: 0 auto; padding: 0 1.5rem; }
+main, footer { max-width: 90rem; margin: 0 auto; padding: 0 1.5rem; }
 header {
   display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center;
-  padding-top: 0.75rem; padding-bottom: 0.75rem; border-bottom: 1px solid var(--line);
+  padding: 0.6rem max(1.5rem, 50% - 43.5rem); background: var(--card); border-bottom: 1px solid var(--line);
 }
 header nav { display: flex; flex-wrap: wrap; gap: 0 1.25rem; }
 header a { padding: 0.5rem 0; text-decoration: none; }
@@ -47,7 +47,7 @@ header form { display: flex; gap: 0.5rem; align-items: center; }
 header form.find { flex: 1 1 18rem; max-width: 32rem; margin-left: auto; }
 .brand { font-weight: 700; color: var(--text); }
 main { padding-top: 1rem; padding-bottom: 3rem; }
-body:not(:has(footer)) :is(header, main) { max-width: 30rem; }
+body:not(:has(footer)) main { max-width: 30rem; }
 .title { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: center; margin: 0.5rem 0 1.25rem; }
 h1 { font-size: var(--large); line-height: 1.2; letter-spacing: -0.01em; margin: 0; }
 h2 { font-size: 1.0625rem; line-height: 1.3; margin: 2.25rem 0 0.75rem; }
@@ -113,6 +113,7 @@ form:is(.stacked, .filter) label { display: grid; gap: 0.2rem; font-weight: 600;
 .hint { font-weight: 400; }
 form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 1.25rem 0 0.75rem; }
 form.filter label { flex: 0 1 12rem; }
+form.filter a { line-height: 2.5rem; }
 form.filter label:has([type='search']) { flex: 1 1 24rem; }
 input, select, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
 input, select { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-size: 0.9375rem; font-weight: 400; }
@@ -144,6 +145,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 .counts a[aria-current] { box-shadow: inset 0 -3px var(--act); }
 .counts strong { display: block; font-size: var(--large); line-height: 1.3; font-weight: 400; }
 .counts strong.some { color: var(--text); font-weight: 700; }
+.counts a:is([href$='stuck'], [href$='endpoints']) .some { color: var(--on-bad); }
 @media screen and (max-width: 60rem) {
   table, tbody, tbody tr, tbody th, tbody td { display: block; }
   table { background: none; border: 0; }

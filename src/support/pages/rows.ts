@@ -145,7 +145,7 @@ function operationRow(
     ['Amount', link(path, id, money(operation)), 'number'],
     ['From → to', `${context.account(operation.sourceAccountId)} → ${to}`],
     ['Description', operation.description],
-    ['Status', [tag(operation.status), html`<div>${needs(operation, context)}</div>`]],
+    ['Status', [operationStatus(operation), html`<div>${needs(operation, context)}</div>`]],
     urgency(operation, context),
     tenantFact(tenantId, context.tenant(tenantId)),
     ['Requested', time(createdAt, context.timeZone(tenantId), context.person(operation.createdBy))],
@@ -205,6 +205,11 @@ export function batchTitle({ status, rowCount }: BonusBatch): string {
 
 export function batchStatus(batch: BonusBatch): Content {
   return [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : ''];
+}
+
+export function operationStatus(operation: Transfer | Payout): Content {
+  const isStuck = 'stuckSince' in operation && operation.stuckSince !== null;
+  return [tag(operation.status), isStuck ? html` ${tag('stuck')}` : ''];
 }
 
 export function endpointStatus({ status, pausedAt, failingSince }: WebhookEndpoint): Content {

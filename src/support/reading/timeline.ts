@@ -101,28 +101,20 @@ async function readPeople(
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
+const REGULAR = [
+  ...['approve', 'reject', 'cancel', 'pause', 'resume', 'propose', 'open', 'close', 'add'],
+  ...['register', 'change', 'remove', 'release'],
+];
 const WORDS: Readonly<Record<string, string>> = {
-  approve: 'approved',
-  reject: 'rejected',
-  cancel: 'canceled',
-  pause: 'paused',
-  resume: 'resumed',
+  ...Object.fromEntries(REGULAR.map((verb) => [verb, `${verb.replace(/e$/, '')}ed`])),
   retry_now: 'retry requested',
-  propose: 'proposed',
-  open: 'opened',
-  close: 'closed',
   freeze: 'frozen',
   unfreeze: 'released',
   verify: 'verified',
   verification_replace: 'verification replaced',
   reset_clock: 'clock reset',
-  add: 'added',
-  register: 'registered',
-  change: 'changed',
   recover: 'resending of missed events requested',
   clear: 'set back to those of its type',
-  remove: 'removed',
-  release: 'released',
   request: 'change requested',
   withdraw: 'change withdrawn',
   take_effect: 'change in effect',

@@ -25,7 +25,7 @@ import { approvalActions } from '../actions/controls.js';
 import { ADJUSTMENT_ACTIONS, DIRECTIONS, PAYOUT_ACTIONS } from '../actions/proposals.js';
 import { html } from '../html.js';
 import { link, money, publicFacts, tag } from '../pages/layout.js';
-import { bankAccountText } from '../pages/rows.js';
+import { bankAccountText, operationStatus } from '../pages/rows.js';
 import {
   endText,
   moneyText,
@@ -59,7 +59,7 @@ export const transferKind: ResourceKind<Transfer> = {
     const isPending = transfer.status === 'pending_approval';
     const isLate = details.outbox.some((row) => now - row.createdAt > NOTIFIED_WITHIN_MS);
     return {
-      status: tag(transfer.status),
+      status: operationStatus(transfer),
       facts: [
         ['Needs', isPending && details.waitsFor],
         ['Expires', isPending && since(approvalExpiresAt)],
@@ -111,9 +111,8 @@ export const payoutKind: ResourceKind<SeenPayout> = {
     ]);
     const requester = names.person(payout.createdBy);
     const isPending = status === 'pending_approval';
-    const isStuck = payout.stuckSince !== null;
     return {
-      status: [tag(status), isStuck ? html` ${tag('stuck')}` : ''],
+      status: operationStatus(payout),
       facts: [
         [
           isPending ? 'Needs' : 'Waits for',
