@@ -20,7 +20,6 @@ import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import { outboxEntry } from '../temporal/outbox.js';
 import type { FileToRead } from '../spreadsheets/worker-thread/sheet-readers.js';
-import { lastWithWorkflow } from './validation/validation-record.js';
 
 export interface UploadFile {
   readonly size: number;
@@ -53,7 +52,6 @@ export async function uploadBatch(
     command: { ...idempotency, tenantId },
   } as const;
   const [id, outboxId] = [newId(), newId()];
-  const queued = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     // Refuses early, before megabytes are written. The check under the lock decides.
@@ -66,8 +64,6 @@ export async function uploadBatch(
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     const batch = newBatch(id, caller, upload, clock());
-    if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return { row: batch };
-    queued.isNext = true;
     const entry = outboxEntry(
       { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id },
       batch.createdAt,
@@ -75,7 +71,7 @@ export async function uploadBatch(
     await transaction.execute(insertSql(outbox, [entry]));
     return { row: batch };
   });
-  if (queued.isNext && answer.outcome.done && !answer.replayed)
+  if (answer.outcome.done && !answer.replayed)
     notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
   return answer;
 }

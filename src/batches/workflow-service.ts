@@ -26,7 +26,6 @@ import { BatchExecution, generateMissing } from './execution.js';
 import { BatchFiles } from './files.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type ValidationWatch } from './validation/run.js';
-import { MAY_HAVE_WORKFLOW_SQL } from './validation/validation-record.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
@@ -162,7 +161,7 @@ export const batchWorkflowResource = workflowResource({
   table: bonusBatches,
   states: UNFINISHED,
   from: `bonus_batches t FORCE INDEX (by_status)
-    WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND ${MAY_HAVE_WORKFLOW_SQL}`,
+    WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)})`,
   about: (batch) => ({
     amount: totalText(batch),
     summary: `Batch of bonuses from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,

@@ -136,7 +136,6 @@ export function validationParts({
     files: fileMaker(database),
     clock,
     baseUrl: BASE_URL,
-    notifier: NOBODY,
     maxRows: MAX_ROWS,
     openSheet: openTestSheet,
   };

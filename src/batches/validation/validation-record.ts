@@ -13,14 +13,11 @@ import {
   bonusBatchRows,
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
-import { outbox } from '../../db/entities/outbox.js';
-import { accounts, tenants } from '../../db/entities/parties.js';
+import { accounts } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { appendEvents } from '../../ledger/event-log.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
-import { outboxEntry } from '../../temporal/outbox.js';
-import type { OutboxNotifier } from '../../temporal/relay.js';
 import { completeFiles } from '../files.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { batchEvent } from '../schemas.js';
@@ -34,7 +31,6 @@ export class ValidationSuperseded extends Error {
 
 export interface RecordDeps extends DatabaseDeps {
   readonly baseUrl: string;
-  readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
 /** Row 0 represents the file. */
@@ -69,26 +65,18 @@ export class ValidationRecord {
   ) {}
 
   /** Begins a run and supersedes earlier ones. Returns null if the batch has been validated. */
-  static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
-    const outboxId = newId();
-    const [batch, next] = await transact(deps.database, async (transaction) => {
+  static begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
+    return transact(deps.database, async (transaction) => {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
-      if (found?.status !== 'validating') return [null, null] as const;
-      const validationRun = found.validationRun + 1;
+      if (found?.status !== 'validating') return null;
       const again = {
-        ...{ validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n },
-        ...{ hiddenRows: 0, skippedSheets: 0 },
+        ...{ validationRun: found.validationRun + 1, asset: null, totalRaw: 0n },
+        ...{ rowCount: 0, rowsRejected: 0, hiddenRows: 0, skippedSheets: 0 },
       };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
       await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));
-      const batch = { ...found, ...again };
-      if (!leavesQueue(batch)) return [batch, null] as const;
-      await lockQueue(transaction, batch.tenantId);
-      return [batch, await startNext(transaction, batch, deps.clock(), outboxId)] as const;
+      return new ValidationRecord(deps, { ...found, ...again });
     });
-    if (next !== null)
-      deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
-    return batch === null ? null : new ValidationRecord(deps, batch);
   }
 
   get of(): BonusBatch {
@@ -148,10 +136,8 @@ export class ValidationRecord {
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
     if (!isAccepted) await this.clearTable(bonusBatchRows.name);
-    const { database, clock, baseUrl, notifier } = this.deps;
-    const outboxId = newId();
-    const [finished, next] = await transact(database, async (transaction) => {
-      await lockQueue(transaction, this.batch.tenantId);
+    const { database, clock, baseUrl } = this.deps;
+    return transact(database, async (transaction) => {
       if (errors !== null) await completeFiles(transaction, errors);
       const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
       await this.lockAccounts(transaction, charged);
@@ -172,15 +158,11 @@ export class ValidationRecord {
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const event = batchEvent(isAccepted ? 'ready' : 'rejected', finished, baseUrl);
-      const next = await startNext(transaction, finished, at, outboxId);
       const unpaidRows = isAccepted ? progress.rowCount : 0;
       const counted = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: finished.id });
       await appendEvents(transaction, [event], at, [statement, counted]);
-      return [finished, next] as const;
+      return finished;
     });
-    if (next !== null)
-      notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
-    return finished;
   }
 
   /** The source account guards the batch; the fee account must not be closed. */
@@ -232,20 +214,6 @@ export class ValidationRecord {
   }
 }
 
-/** Removes the batch from the queue, which is locked, and returns the next that gets a workflow. */
-async function startNext(
-  transaction: Transaction,
-  { id, tenantId }: BonusBatch,
-  at: Instant,
-  outboxId: Uuid,
-): Promise<Uuid | null> {
-  const next = await lastWithWorkflow(transaction, tenantId, id);
-  if (next === null) return null;
-  const changed = { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: next } as const;
-  await transaction.execute(insertSql(outbox, [outboxEntry(changed, at)]));
-  return next;
-}
-
 async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
   const { id, tenantId, fileSha256, createdAt } = batch;
   const since = time.literal(instant(createdAt - SAME_FILE_MS));
@@ -257,44 +225,3 @@ async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null>
   );
   return row === undefined ? null : uuid.parse(row.id);
 }
-
-/**
- * The first two batches of a tenant that wait for validation have a workflow; the next ones get
- * theirs when these end, or were begun too often. Otherwise one tenant's many files would put
- * hundreds of tasks ahead of other tenants.
- */
-
-/** The batch being read and the next one. */
-const WITH_A_WORKFLOW = 2;
-/** Attempts after which a batch whose content makes reading fail no longer delays the queue. */
-const BEGUN_TOO_OFTEN = 5;
-
-const IN_QUEUE = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
-
-/** Returns the last queued batch that has a workflow; null if one more batch may get one. */
-export async function lastWithWorkflow(
-  reader: Reader,
-  tenantId: Uuid,
-  except: Uuid | null,
-): Promise<Uuid | null> {
-  const others = except === null ? '' : ` AND id<>${uuid.literal(except)}`;
-  const [row] = await reader.query(
-    `SELECT id FROM bonus_batches FORCE INDEX (status)
-     WHERE tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND ${IN_QUEUE}${others}
-     ORDER BY created_at, id LIMIT 1 OFFSET ${WITH_A_WORKFLOW - 1}`,
-  );
-  return row === undefined ? null : uuid.parse(row.id);
-}
-
-function leavesQueue({ validationRun }: Pick<BonusBatch, 'validationRun'>): boolean {
-  return validationRun === BEGUN_TOO_OFTEN;
-}
-
-async function lockQueue(transaction: Transaction, tenantId: Uuid): Promise<void> {
-  await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
-}
-
-export const MAY_HAVE_WORKFLOW_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
-  SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
-  WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}
-    AND (ahead.created_at<t.created_at OR (ahead.created_at=t.created_at AND ahead.id<t.id))))`;
