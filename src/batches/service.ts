@@ -131,8 +131,7 @@ export class Batches {
       ? await this.reader.find(bonusBatchStorage, { batchId: id })
       : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
-    const stored = { tenantId: caller.tenantId, id, format, size };
-    return this.files.open(stored, pieceReader(this.reader, id, format));
+    return this.files.open(caller.tenantId, size, pieceReader(this.reader, id, format));
   }
 
   async rows(
