@@ -1,9 +1,9 @@
-import { createCipheriv } from 'node:crypto';
 import { ApiError, invalidField } from '../core/errors.js';
-import { hmac, type Keyring, sameBytes, type SecretKey, UnknownKey } from '../core/fingerprint.js';
+import { hmac, type Keyring, type SecretKey, UnknownKey } from '../core/fingerprint.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/collections.js';
+import { seal, type Sealed, unseal } from '../core/secret-box.js';
 
 export interface CursorBinding {
   readonly tenantId: Uuid;
@@ -11,82 +11,71 @@ export interface CursorBinding {
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
-const MAC_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const COLON = ':'.charCodeAt(0);
-const MIN_POSITION = '[]'.length;
 
 /**
- * Makes and reads opaque page cursors. (docs/contract.md, Collections) The bytes: 16 of signature
- * over tenant, endpoint, filters and position; the length of the key id; the key id; a colon; the
- * position as JSON, encrypted with AES-256-CTR starting from the signature (as in RFC 5297). If no
- * key of this process made the signature and the key id is unknown, a process with a newer key may
- * have made the cursor.
+ * Makes and reads opaque page cursors. (docs/contract.md, Collections) The bytes: the length of the
+ * key id, the key id, a colon, and the position, sealed with tenant, endpoint and filters.
  */
 export class Cursors {
-  private readonly keys: readonly [CursorKey, ...CursorKey[]];
+  private readonly keys: Keyring;
 
   constructor([first, ...rest]: Keyring) {
-    this.keys = [cursorKey(first), ...rest.map(cursorKey)];
+    this.keys = [sealingKey(first), ...rest.map(sealingKey)];
   }
 
   encode(binding: CursorBinding, position: readonly string[]): string {
-    const payload = Buffer.from(JSON.stringify(position), 'utf8');
-    const [key] = this.keys;
-    const id = Buffer.from(key.id, 'ascii');
-    const mac = sign(key, binding, payload);
-    const parts = [mac, Buffer.of(id.length), id, Buffer.of(COLON), applyCipher(key, mac, payload)];
-    return Buffer.concat(parts).toString('base64url');
+    const { keyId, bytes } = seal(this.keys, JSON.stringify(position), contextOf(binding));
+    const id = Buffer.from(`${keyId}:`, 'ascii');
+    return Buffer.concat([Buffer.of(keyId.length), id, bytes]).toString('base64url');
   }
 
   /**
    * Throws invalid_field for a cursor of another list, UnknownKey if this process lacks the key.
    */
   decode(binding: CursorBinding, cursor: string): readonly string[] {
-    const parts = readParts(cursor);
-    if (parts === null) throw cursorRefusal();
-    const { mac, keyId, content } = parts;
+    const sealed = readParts(cursor);
+    if (sealed === null) throw cursorRefusal();
+    const context = contextOf(binding);
+    // Tries every key, because a changed key id must not look like one that is being rolled out.
     for (const key of this.keys) {
-      const payload = applyCipher(key, mac, content);
-      if (!sameBytes(sign(key, binding, payload), mac)) continue;
-      if (keyId !== key.id) throw cursorRefusal();
-      // The signature proves that `encode` wrote this text.
-      return JSON.parse(payload.toString('utf8')) as string[];
+      const position = opened(key, sealed, context);
+      if (position === null) continue;
+      if (sealed.keyId !== key.id) throw cursorRefusal();
+      // The seal proves that `encode` wrote this text.
+      return JSON.parse(position) as string[];
     }
-    const isForeign = this.keys.every((key) => key.id !== keyId);
-    throw isForeign ? new UnknownKey('CURSOR_KEYS', keyId) : cursorRefusal();
+    const isForeign = this.keys.every((key) => key.id !== sealed.keyId);
+    throw isForeign ? new UnknownKey('CURSOR_KEYS', sealed.keyId) : cursorRefusal();
   }
 }
 
-interface CursorKey extends SecretKey {
-  /** Derived from the signing key, so that signature and encryption use different keys. */
-  readonly encryption: Buffer;
+/** Derives a key of the length that the cipher needs. */
+function sealingKey(key: SecretKey): SecretKey {
+  return { id: key.id, secret: hmac(key, 'the encryption of cursors') };
 }
 
-function cursorKey(key: SecretKey): CursorKey {
-  return { ...key, encryption: hmac(key, 'the encryption of cursors') };
-}
-
-/** Encrypts or decrypts: counter mode is its own inverse. */
-function applyCipher({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buffer {
-  return createCipheriv('aes-256-ctr', encryption, mac).update(content);
+function opened(key: SecretKey, { bytes }: Sealed, context: string): string | null {
+  try {
+    return unseal([key], { keyId: key.id, bytes }, context);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns null unless the text is the canonical encoding of a cursor's parts. */
-function readParts(cursor: string): { mac: Buffer; keyId: string; content: Buffer } | null {
+function readParts(cursor: string): Sealed | null {
   if (cursor.length > LONGEST || !BASE64URL.test(cursor)) return null;
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.toString('base64url') !== cursor) return null;
-  const mac = bytes.subarray(0, MAC_BYTES);
-  const rest = bytes.subarray(MAC_BYTES);
-  const [length = 0] = rest;
-  const keyId = rest.toString('latin1', 1, 1 + length);
-  const content = rest.subarray(2 + length);
-  const isWhole =
-    KEY_ID.test(keyId) && rest[1 + length] === COLON && content.length >= MIN_POSITION;
-  return isWhole ? { mac, keyId, content } : null;
+  const [length = 0] = bytes;
+  const keyId = bytes.toString('latin1', 1, 1 + length);
+  return KEY_ID.test(keyId) && bytes[1 + length] === COLON
+    ? { keyId, bytes: bytes.subarray(2 + length) }
+    : null;
 }
 
 interface PageRequest extends BoundRequest {
@@ -157,10 +146,7 @@ function cursorRefusal(): ApiError {
   return new ApiError(invalidField('cursor', 'not_a_cursor_of_this_list'));
 }
 
-function sign(key: SecretKey, binding: CursorBinding, payload: Buffer): Buffer {
-  const { tenantId, endpoint, filters } = binding;
+function contextOf({ tenantId, endpoint, filters }: CursorBinding): string {
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
-  const context = JSON.stringify(['cursor', tenantId, endpoint, sorted]);
-  // The end of a JSON array is unambiguous.
-  return hmac(key, `${context}${payload.toString('base64')}`).subarray(0, MAC_BYTES);
+  return JSON.stringify(['cursor', tenantId, endpoint, sorted]);
 }
