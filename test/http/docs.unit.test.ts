@@ -8,7 +8,7 @@ import { thingRoutes } from './routes.js';
 const PAGES = [
   ...CONTENTS.flatMap(({ pages }) => pages.map(({ path }) => `/docs${path}`)),
   '/docs/reference/transfers',
-  '/docs/reference/objects',
+  '/docs/reference/deliveries',
 ];
 
 describe('docs', () => {

@@ -85,6 +85,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   '/conceptos/errores': ['/errors'],
+  '/reference': ['/reference/objects'],
 };
 
 export interface Listed {

@@ -31,33 +31,8 @@ export interface Call {
   readonly operation: DescribedOperation;
 }
 
-/** How fields are listed. */
-export interface FieldView {
-  readonly schemas: Schemas;
-  /** Returns the page of a component. Undefined if its fields are listed where it is used. */
-  readonly object: (name: string) => string | undefined;
-  /** Replaces `object` for fields that are one of several objects. */
-  readonly union?: (name: string) => string | undefined;
-  /** Marks fields that may be absent, instead of required ones. */
-  readonly isResponse?: boolean;
-}
-
-interface Context {
-  readonly document: ApiDocument;
-  /** The view of the page of objects. */
-  readonly view: FieldView;
-  readonly errors: string;
-}
-
-/** Fields of every object are listed where it is used. */
-function unlinked({ components: { schemas } }: ApiDocument): FieldView {
-  return { schemas, object: () => undefined };
-}
-
-/** As `unlinked`, but a field that is one of several objects links to them. */
-export function responseView({ document, view }: Omit<Context, 'errors'>): FieldView {
-  return { ...unlinked(document), union: view.object, isResponse: true };
-}
+/** Requests mark the fields that are required, responses those that may be absent. */
+type Side = 'request' | 'response';
 
 /** Returns the request of an operation in each language. */
 export function sampleTabs({ route, operation }: Call, schemas: Schemas): Tab[] {
@@ -68,12 +43,13 @@ export function sampleTabs({ route, operation }: Call, schemas: Schemas): Tab[] 
   }));
 }
 
-export function callArticle(call: Call, context: Context): Html {
+/** `errorsPage` is the path of the page that explains the error codes. */
+export function callArticle(call: Call, document: ApiDocument, errorsPage: string): Html {
   const { route, operation } = call;
   const { operationId, summary } = operation;
-  const { document } = context;
+  const { schemas } = document.components;
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
-  const samples = sampleTabs(call, document.components.schemas);
+  const samples = sampleTabs(call, schemas);
   return html`<article id="${operationId}" class="operation">
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>
@@ -85,11 +61,11 @@ export function callArticle(call: Call, context: Context): Html {
         body === undefined
           ? NOTHING
           : html`<h3>Body</h3>
-              ${fieldList(body, unlinked(document))}`
+              ${fieldList(body, schemas, 'request')}`
       }
       ${parameters('header', 'Headers', operation, document)}
       <h3>Responses</h3>
-      ${responses(operation, context)} ${errors(route, context)}
+      ${responses(operation, schemas)} ${errors(route, errorsPage)}
     </div>
     <div class="samples">
       ${tabs(`${operationId}-language`, 'Request', samples)} ${exampleOf(operation)}
@@ -128,7 +104,8 @@ function parameters(
   const row = ({ name = '', required = false, description, schema = {} }: Parameter): Html =>
     fieldRow(
       { name, schema, isRequired: required, text: description ?? schema.description ?? '' },
-      unlinked(document),
+      document.components.schemas,
+      'request',
     );
   return own.length === 0
     ? NOTHING
@@ -137,14 +114,12 @@ function parameters(
 }
 
 /** Lists the fields of each body once, under all its statuses. */
-function responses(operation: DescribedOperation, context: Context): Html {
+function responses(operation: DescribedOperation, schemas: Schemas): Html {
   const groups = new Map<string, { heads: Html[]; content: Content }>();
   for (const [status, { description, content = {} }] of successes(operation)) {
-    const kinds = Object.entries(content).map(([type, { schema = {} }]) => {
-      const name = refName(schema) ?? '';
-      const href = context.view.object(name);
-      return href === undefined ? html`<code>${type}</code>` : html`<a href="${href}">${name}</a>`;
-    });
+    const kinds = Object.entries(content).map(
+      ([type, { schema = {} }]) => html`<code>${refName(schema) ?? type}</code>`,
+    );
     const shape = JSON.stringify(Object.values(content).map(({ schema }) => schema));
     const group = groups.get(shape) ?? { heads: [], content };
     group.heads.push(
@@ -154,19 +129,20 @@ function responses(operation: DescribedOperation, context: Context): Html {
   }
   return html`${Array.from(groups.values(), ({ heads, content }) => {
     const schema = content['application/json']?.schema ?? {};
-    const fields = fieldList(schema, responseView(context));
-    const list =
-      fields === NOTHING
-        ? NOTHING
-        : html`<details>
-            <summary>Fields</summary>
-            ${fields}
-          </details>`;
     return html`<ul>
         ${heads}
       </ul>
-      ${list}`;
+      ${foldedFields(schema, schemas)}`;
   })}`;
+}
+
+export function foldedFields(schema: Schema, schemas: Schemas): Html {
+  const fields = fieldList(schema, schemas, 'response');
+  if (fields === NOTHING) return NOTHING;
+  return html`<details>
+    <summary>Fields</summary>
+    ${fields}
+  </details>`;
 }
 
 /** The usual response comes first: beside a 201, 200 is a replay. */
@@ -193,7 +169,7 @@ function exampleOf(operation: DescribedOperation): Html {
     ${block}`;
 }
 
-function errors(route: Route, { errors: page }: Context): Html {
+function errors(route: Route, page: string): Html {
   const rows = codesOf(route).map((code) => {
     const { status, meaning }: ErrorEntry = ERRORS[code];
     return html`<div>
@@ -211,25 +187,22 @@ function errors(route: Route, { errors: page }: Context): Html {
 }
 
 /** Fields of nested objects have dotted names. */
-export function fieldList(schema: Schema, view: FieldView): Html {
-  const rows = fieldRows(schema, view, '');
+export function fieldList(schema: Schema, schemas: Schemas, side: Side): Html {
+  const rows = fieldRows(schema, schemas, side, '');
   return rows.length === 0 ? NOTHING : html`<dl>${rows}</dl>`;
 }
 
-function fieldRows(given: Schema, view: FieldView, prefix: string): Html[] {
-  const { schemas } = view;
+function fieldRows(given: Schema, schemas: Schemas, side: Side, prefix: string): Html[] {
   const { properties = {}, required = [] } = mergeAlternatives(given, schemas);
   return Object.entries(properties).flatMap(([own, schema]) => {
     const name = `${prefix}${own}`;
     const whole = resolveSchema(schema, schemas);
     const text = schema.description ?? whole.description ?? '';
-    const row = fieldRow({ name, schema, isRequired: required.includes(own), text }, view);
+    const row = fieldRow({ name, schema, isRequired: required.includes(own), text }, schemas, side);
     const inner = mergeAlternatives(whole.items ?? whole, schemas);
-    const isElsewhere =
-      linkOf(whole.items ?? schema, view) !== undefined || unionOf(schema).length > 1;
-    return isElsewhere || inner.properties === undefined
-      ? [row]
-      : [row, ...fieldRows(inner, view, whole.items === undefined ? `${name}.` : `${name}[].`)];
+    if (unionOf(schema).length > 1 || inner.properties === undefined) return [row];
+    const path = whole.items === undefined ? `${name}.` : `${name}[].`;
+    return [row, ...fieldRows(inner, schemas, side, path)];
   });
 }
 
@@ -240,43 +213,25 @@ interface Row {
   readonly text: string;
 }
 
-function fieldRow({ name, schema, isRequired, text }: Row, view: FieldView): Html {
-  const { isResponse = false } = view;
+function fieldRow({ name, schema, isRequired, text }: Row, schemas: Schemas, side: Side): Html {
   const mark = isRequired ? 'required' : 'may be absent';
   return html`<div>
     <dt>
       <code>${breakable(name)}</code>
-      <span class="type">${typeOf(schema, view)}</span
-      >${isRequired === isResponse ? NOTHING : html` <span class="must">${mark}</span>`}
+      <span class="type">${typeOf(schema, schemas)}</span
+      >${isRequired === (side === 'response') ? NOTHING : html` <span class="must">${mark}</span>`}
     </dt>
     <dd>${text === '' ? NOTHING : renderMarkdown(text)}</dd>
   </div>`;
 }
 
-/** Returns the component with a page of its own that a schema refers to. */
-function linkOf(schema: Schema, view: FieldView): Html | undefined {
-  const parts = [schema, ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  const name = parts.map(refName).find((one) => one !== undefined);
-  const href = name === undefined ? undefined : view.object(name);
-  return href === undefined ? undefined : html`<a href="${href}">${name ?? ''}</a>`;
-}
-
-/** Returns `string, uuid`, `completed or expired`, `Amount or null`. */
-export function typeOf(schema: Schema, view: FieldView): Html {
+/** Returns `string, uuid`, `completed or expired`, `Transfer or Payout`. */
+function typeOf(schema: Schema, schemas: Schemas): Html {
   const refs = unionOf(schema);
-  if (refs.length > 1)
-    return joinHtml(
-      refs.map((name) => {
-        const href = (view.union ?? view.object)(name);
-        return href === undefined ? html`${name}` : html`<a href="${href}">${name}</a>`;
-      }),
-      ' or ',
-    );
-  const link = linkOf(schema, view);
+  if (refs.length > 1) return html`${refs.join(' or ')}`;
   const orNull = isNullable(schema) ? html` or null` : NOTHING;
-  if (link !== undefined) return html`${link}${orNull}`;
-  const whole = resolveSchema(schema, view.schemas);
-  if (whole.items !== undefined) return html`list of ${typeOf(whole.items, view)}${orNull}`;
+  const whole = resolveSchema(schema, schemas);
+  if (whole.items !== undefined) return html`list of ${typeOf(whole.items, schemas)}${orNull}`;
   const values = whole.enum ?? (whole.const === undefined ? [] : [whole.const]);
   if (values.length > 0) {
     const words = values

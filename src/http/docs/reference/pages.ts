@@ -2,6 +2,7 @@ import {
   type ApiDocument,
   type Content,
   type DescribedOperation,
+  refName,
   type Schema,
   titleOf,
 } from '../../openapi-document.js';
@@ -10,21 +11,12 @@ import { breakable, codeBlock, html, type Html, NOTHING, tabs } from '../html.js
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import type { Generated } from '../pages.js';
 import { renderMarkdown } from '../markdown-page.js';
-import {
-  type Call,
-  callArticle,
-  fieldList,
-  type FieldView,
-  responseView,
-  sampleTabs,
-  typeOf,
-} from './article.js';
+import { type Call, callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
 import { bodyExample, resolveSchema } from './schema.js';
 
-/** Pages for each tag of the OpenAPI document, for objects, and for webhook deliveries. */
+/** Pages for each tag of the OpenAPI document, and for webhook deliveries. */
 
 const PATH = '/reference';
-const OBJECTS = `${PATH}/objects`;
 const DELIVERIES = `${PATH}/deliveries`;
 
 interface Group {
@@ -36,7 +28,6 @@ interface Group {
 
 export class Reference {
   private readonly groups: readonly Group[];
-  private readonly view: FieldView;
 
   constructor(
     routes: readonly Route[],
@@ -57,12 +48,6 @@ export class Reference {
       description: described.find(({ name }) => name === tag)?.description ?? '',
       calls: calls.filter((call) => tagOf(call) === tag),
     })).filter(({ calls: own }) => own.length > 0);
-    const responseObjects = this.responseObjectNames();
-    this.view = {
-      schemas: document.components.schemas,
-      object: (name) => (responseObjects.has(name) ? `${urls.page(OBJECTS)}#${name}` : undefined),
-      isResponse: true,
-    };
   }
 
   home(): Generated {
@@ -71,8 +56,7 @@ export class Reference {
           Every request carries a
           <a href="${this.urls.page('/permissions')}#authentication">token</a>, every response a
           <code>Svc-Request-Id</code>. Bodies are JSON, except for uploads and downloaded files. See
-          also the <a href="${this.urls.page(OBJECTS)}">objects</a> in responses, the
-          <a href="${this.urls.page(DELIVERIES)}">deliveries</a> to your endpoints, and
+          also the <a href="${this.urls.page(DELIVERIES)}">deliveries</a> to your endpoints, and
           <a href="${this.urls.openApi}">openapi.json</a> (OpenAPI 3.1) for machines.
         </p>
         <p>
@@ -94,11 +78,7 @@ export class Reference {
   }
 
   pages(): SitePage[] {
-    return [
-      ...this.groups.map((group) => this.groupPage(group)),
-      this.deliveriesPage(),
-      this.objectsPage(),
-    ];
+    return [...this.groups.map((group) => this.groupPage(group)), this.deliveriesPage()];
   }
 
   /** Shows a guide's command beside the samples of the same operation in other languages. */
@@ -122,11 +102,10 @@ export class Reference {
   }
 
   private groupPage({ tag, path, description, calls }: Group): SitePage {
-    const { document, view, urls } = this;
-    const context = { document, view, errors: urls.page('/conceptos/errores') };
+    const errorsPage = this.urls.page('/conceptos/errores');
     const content = (): Html =>
       html`${description === '' ? NOTHING : renderMarkdown(description)}
-      ${calls.map((call) => callArticle(call, context))}`;
+      ${calls.map((call) => callArticle(call, this.document, errorsPage))}`;
     const sections = calls.map(({ route, operation: { operationId, summary } }) =>
       sectionOf(
         operationId,
@@ -137,49 +116,8 @@ export class Reference {
     return page(path, titleOf(tag), `the operations of ${tag}`, content, sections);
   }
 
-  /** Returns the names of the objects in responses. A request describes its objects itself. */
-  private responseObjectNames(): ReadonlySet<string> {
-    const names = new Set<string>();
-    const visit = (value: unknown): void => {
-      const text = JSON.stringify(value);
-      for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-        if (names.has(name)) continue;
-        names.add(name);
-        visit(this.document.components.schemas[name] ?? {});
-      }
-    };
-    for (const { operation } of this.groups.flatMap(({ calls }) => calls))
-      Object.entries(operation.responses).forEach(
-        ([status, response]) => status.startsWith('2') && visit(response),
-      );
-    visit(Object.values(this.document.webhooks ?? {}).map(({ post }) => post?.requestBody ?? {}));
-    return names;
-  }
-
-  private objectsPage(): SitePage {
-    const { schemas } = this.document.components;
-    const objects = Object.entries(schemas)
-      .filter(([name]) => this.view.object(name) !== undefined)
-      .sort(([a], [b]) => a.localeCompare(b));
-    const content = (): Html =>
-      html`<p>The objects in responses. A field that may be null is always present.</p>
-        ${objects.map(
-          ([name, schema]) =>
-            html`<article id="${name}">
-              <h2><a href="#${name}">${name}</a></h2>
-              ${schema.description === undefined ? NOTHING : renderMarkdown(schema.description)}
-              ${resolveSchema(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, this.view)}</p>` : fieldList(schema, this.view)}
-            </article>`,
-        )}`;
-    const sections = objects.map(([name, { properties = {} }]) =>
-      sectionOf(name, name, Object.keys(properties).join(' ')),
-    );
-    return page(OBJECTS, 'Objects', 'what responses are made of', content, sections);
-  }
-
   private deliveriesPage(): SitePage {
-    const { document, view } = this;
-    const { webhooks = {}, components } = document;
+    const { webhooks = {}, components } = this.document;
     const deliveries = Object.entries(webhooks).flatMap(([name, { post }]) =>
       post === undefined ? [] : [{ name, post }],
     );
@@ -199,11 +137,12 @@ export class Reference {
         <p>${post.summary === '' ? '' : `${post.summary}.`}</p>
         ${
           data === undefined
-            ? fieldList(schema, view)
+            ? fieldList(schema, schemas, 'response')
             : html`<p>
-                <code>data.object</code>: ${typeOf(data, view)}.
-                ${post['x-subscribable'] ? '' : 'Only in the log: no webhook is sent.'}
-              </p>`
+                  <code>data.object</code>: ${refName(data) ?? 'object'}.
+                  ${post['x-subscribable'] ? '' : 'Only in the log: no webhook is sent.'}
+                </p>
+                ${foldedFields(data, schemas)}`
         }
         <details>
           <summary>Example</summary>
@@ -218,7 +157,7 @@ export class Reference {
           <a href="${this.urls.page('/webhooks')}">how to verify it</a>.
         </p>
         <h2 id="event"><a href="#event">Every event</a></h2>
-        ${events.length === 0 ? NOTHING : fieldList(envelope, responseView({ document, view }))}
+        ${events.length === 0 ? NOTHING : fieldList(envelope, schemas, 'response')}
         ${deliveries.map(article)}`;
     const sections = [
       sectionOf('event', 'Every event', 'envelope id type sequence data'),
