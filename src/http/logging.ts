@@ -5,8 +5,8 @@ import { errnoOf } from '../db/failures.js';
 export type { Logger } from 'pino';
 
 const FLUSH_MS = 500;
-const GATHERED_CHARS = 32 * 1024;
-
+/** Lines are written when they have this length together, or after `FLUSH_MS`. */
+const GATHERED_BYTES = 16_000;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const LAST_FLUSH_MS = 1_000;
 
@@ -27,48 +27,19 @@ export function createLogging(
   const options = { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin };
   if (destination !== undefined)
     return { logger: pino(options, destination), close: () => Promise.resolve() };
-  const flush = (): void => lines.flush();
-  // Before pino's own listener, which writes the stream's content.
-  process.once('exit', flush);
-  const stream = pino.destination({ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+  const stream = pino.destination({
+    ...{ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES },
+    ...{ minLength: GATHERED_BYTES, periodicFlush: FLUSH_MS },
+  });
   // The reader has closed the output; the service continues.
   stream.on('error', () => undefined);
-  const lines = new GatheredLines(stream);
-  const timer = setInterval(flush, FLUSH_MS);
-  timer.unref();
-  const close = (): Promise<void> => {
-    clearInterval(timer);
-    process.off('exit', flush);
-    flush();
-    return closeStream(stream);
-  };
-  return { logger: pino(options, lines), close };
+  return { logger: pino(options, stream), close: () => closeStream(stream) };
 }
 
 /** Context of each line: the trace of the request or activity. */
 export function traceOfLine(): object {
   const traceId = currentTraceId();
   return traceId === null ? {} : { traceId };
-}
-
-/** The stream itself would measure all collected lines again for each new line. */
-class GatheredLines implements DestinationStream {
-  private lines: string[] = [];
-  private chars = 0;
-
-  constructor(private readonly stream: DestinationStream) {}
-
-  write(line: string): void {
-    this.lines.push(line);
-    this.chars += line.length;
-    if (this.chars >= GATHERED_CHARS) this.flush();
-  }
-
-  flush(): void {
-    if (this.chars > 0) this.stream.write(this.lines.join(''));
-    this.lines = [];
-    this.chars = 0;
-  }
 }
 
 /** flushSync would retry forever without a reader. */
