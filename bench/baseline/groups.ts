@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Failpoints } from '../../src/core/failpoints.js';
 import { requestFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -80,7 +79,6 @@ async function recordGroup(
       clock: systemClock,
       databaseClock: new DatabaseClock(),
       rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
-      failpoints: new Failpoints(null),
       onFault: fail,
       onAccountAhead: fail,
     },

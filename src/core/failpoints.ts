@@ -24,25 +24,20 @@ interface ArmedFailpoint {
 
 /** Global, because a bundled program has its own copy of this module. */
 const shared: typeof globalThis & { armedFailpoint?: ArmedFailpoint } = globalThis;
+let passed = 0;
 
 /** Only for fault tests. */
-export function armFailpoint(failpoint: ArmedFailpoint): void {
-  shared.armedFailpoint = failpoint;
+export function armFailpoint(armed: ArmedFailpoint): void {
+  shared.armedFailpoint = armed;
 }
 
-export class Failpoints {
-  private passed = 0;
+export function isArmed(name: Failpoint): boolean {
+  return shared.armedFailpoint?.name === name;
+}
 
-  constructor(private readonly armed: ArmedFailpoint | null = shared.armedFailpoint ?? null) {}
-
-  /** Returns the function that ends the process, or null unless the failpoint is armed. */
-  at(name: Failpoint): (() => void) | null {
-    return this.armed?.name === name ? () => this.pass(name) : null;
-  }
-
-  pass(name: Failpoint): void {
-    if (this.armed?.name !== name) return;
-    this.passed += 1;
-    if (this.passed === this.armed.passing) process.kill(process.pid, 'SIGKILL');
-  }
+/** Ends the process if this failpoint is armed, and was passed often enough. */
+export function failpoint(name: Failpoint): void {
+  if (!isArmed(name)) return;
+  passed += 1;
+  if (passed === shared.armedFailpoint?.passing) process.kill(process.pid, 'SIGKILL');
 }

@@ -1,4 +1,3 @@
-import { Failpoints } from '../core/failpoints.js';
 import { buildLedger, type Ledger } from '../processes/build-ledger.js';
 import { ConfigError, type OpsConfig } from '../config/config.js';
 import type { Keyring } from '../core/fingerprint.js';
@@ -68,6 +67,5 @@ export function railCallsOf(
     silent: (_: string, message: string) => output.say(message),
   };
   const breakers = new RailBreakers(database, clock);
-  const failpoints = new Failpoints(null);
-  return new RailCalls({ database, writer, clock, rails, failpoints, observer, breakers });
+  return new RailCalls({ database, writer, clock, rails, observer, breakers });
 }

@@ -1,4 +1,4 @@
-import type { Failpoints } from '../core/failpoints.js';
+import { failpoint } from '../core/failpoints.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { traced } from '../core/trace.js';
@@ -57,7 +57,6 @@ export interface RailObserver extends OutcomeObserver {
 interface RailCallDeps extends ReportDeps {
   readonly clock: Clock;
   readonly rails: Rails;
-  readonly failpoints: Failpoints;
   readonly observer: RailObserver;
   readonly breakers: RailBreakers;
 }
@@ -92,21 +91,21 @@ export class RailCalls {
     kind: RailCall,
     request: (rail: Rail) => Promise<T>,
   ): Promise<T | 'silent'> {
-    const { failpoints, observer, breakers } = this.deps;
-    failpoints.pass('before_rail_call');
+    const { observer, breakers } = this.deps;
+    failpoint('before_rail_call');
     const rail = this.railOf(payout);
     try {
       if (rail === undefined) throw new RailSilent(`the rail ${payout.rail} is not configured`);
       const attributes = { 'payout.id': payout.id, 'payout.rail': payout.rail };
       const span = { name: `rail ${kind}`, kind: 'client', attributes } as const;
       const response = await traced(span, () => request(rail));
-      failpoints.pass('after_rail_call');
+      failpoint('after_rail_call');
       observer.called(payout.rail, kind, response?.status ?? 'unknown');
       await breakers.answered(payout.rail);
       return response;
     } catch (failure) {
       if (!(failure instanceof RailSilent)) throw failure;
-      failpoints.pass('after_rail_call');
+      failpoint('after_rail_call');
       observer.called(payout.rail, kind, 'no_answer');
       observer.silent(payout.rail, failure.message);
       // A rail that is not configured here was not called.

@@ -1,4 +1,3 @@
-import { Failpoints } from '../core/failpoints.js';
 import type { Clock } from '../core/instant.js';
 import { type MysqlConfig, mysqlTls } from '../config/servers.js';
 import { Database } from '../db/database.js';
@@ -46,14 +45,12 @@ export interface Ledger {
   /** The writer for all commands that have no writer of their own. */
   readonly writer: LedgerWriter;
   readonly writers: LedgerWriters;
-  readonly failpoints: Failpoints;
 }
 
 /** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
   const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
   const { now: clock } = databaseClock;
-  const failpoints = new Failpoints();
   const database = new Database({
     url: settings.MYSQL_URL,
     tls: mysqlTls(settings),
@@ -72,7 +69,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
   const rollbacks = new RollbackGuard({ database, clock, onRolledBack });
-  const deps = { database, clock, databaseClock, rollbacks, failpoints, onFault, onAccountAhead };
+  const deps = { database, clock, databaseClock, rollbacks, onFault, onAccountAhead };
   const writers = new LedgerWriters((name) => new LedgerWriter(deps, options, observerOf(name)));
   return {
     clock,
@@ -81,7 +78,6 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     database,
     writer: writers.add('main'),
     writers,
-    failpoints,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Failpoints } from '../core/failpoints.js';
+import { failpoint } from '../core/failpoints.js';
 import { groupBy, mapAtOnce } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { continueTrace, currentTraceparent, untraced } from '../core/trace.js';
@@ -24,7 +24,6 @@ interface RelayDeps {
   readonly outbox: Outbox;
   readonly client: TemporalClient;
   readonly resources: readonly WorkflowResource[];
-  readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
   /** A workflow reads its resource again after this long without a signal. */
   readonly lookAgainMs: number;
@@ -87,7 +86,7 @@ export class Relay {
     entries: readonly Entry[],
     onRefused: (entry: Entry, failure: unknown) => void,
   ): Promise<{ untried: ReadonlySet<Uuid>; cause: TemporalUnavailable | null }> {
-    const { outbox, observer, failpoints } = this.deps;
+    const { outbox, observer } = this.deps;
     let cause: TemporalUnavailable | null = null;
     const untried = new Set<Uuid>();
     const done: Entry[] = [];
@@ -98,9 +97,9 @@ export class Relay {
       const { entries: own, resourceId } = notification;
       if (cause !== null) return leave(own);
       try {
-        failpoints.pass('before_outbox_start');
+        failpoint('before_outbox_start');
         await this.notifyTraced(notification, rows.get(resourceId));
-        failpoints.pass('after_outbox_start');
+        failpoint('after_outbox_start');
         done.push(...own);
       } catch (failure) {
         if (!(failure instanceof TemporalUnavailable))

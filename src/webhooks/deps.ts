@@ -1,4 +1,3 @@
-import type { Failpoints } from '../core/failpoints.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
@@ -15,7 +14,6 @@ export interface WebhookDeps {
   /** The first one seals. */
   readonly encryptionKeys: Keyring;
   readonly sending: Sending;
-  readonly failpoints: Failpoints;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly observer: WebhookObserver;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failpoint } from '../core/failpoints.js';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/pause.js';
 import type { WebhookDeps } from './deps.js';
@@ -187,16 +188,16 @@ export class EndpointRun {
 
   /** Returns null if the attempt was cut off, which does not count. */
   private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
-    const { failpoints, clock, observer } = this.deps;
+    const { clock, observer } = this.deps;
     const { endpoint, types } = this.state;
     const { delivery, body, traceparent } = open;
     if (body === null || !isSubscribedType(types, delivery.eventType))
       return { open, result: null };
     const beganAt = clock();
-    failpoints.pass('before_send');
+    failpoint('before_send');
     const message = { id: delivery.eventId, body, traceparent };
     const result = await sendMessage(this.deps, endpoint, message, beganAt, this.sends.signal);
-    failpoints.pass('after_send');
+    failpoint('after_send');
     if (isCutOff(result)) return null;
     observer.attempted({ delivery, result, beganAt });
     return { open, result, isProbe, beganAt, endedAt: clock() };

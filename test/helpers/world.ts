@@ -9,7 +9,6 @@ import { openAccount } from '../../src/accounts/opening.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, type Instant, systemClock } from '../../src/core/instant.js';
-import { Failpoints } from '../../src/core/failpoints.js';
 import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
 import type { Database } from '../../src/db/database.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
@@ -81,7 +80,6 @@ export function openWriter(
       clock: databaseClock.now,
       databaseClock,
       rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
-      failpoints: new Failpoints(null),
       onFault: (kind, fault) => faults.push({ kind, fault }),
       onAccountAhead: (accountId, aheadMs) => ahead.push({ accountId, aheadMs }),
     },

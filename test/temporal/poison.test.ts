@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Failpoints } from '../../src/core/failpoints.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { TemporalClient } from '../../src/temporal/client.js';
@@ -54,7 +53,6 @@ describe('an entry of the outbox that cannot be relayed', () => {
         outbox,
         client: own,
         resources: [resource],
-        failpoints: new Failpoints(null),
       },
       lookAgainMs: 3_600_000,
       observer: {

@@ -41,14 +41,13 @@ export function partsOf(
   receiver: FakeReceiver,
   changes: Partial<WebhookDeps> = {},
 ): WebhookDeps {
-  const { database, clock, failpoints } = api.core;
+  const { database, clock } = api.core;
   const { sending } = receiver;
   const own = {
     database,
     clock,
     encryptionKeys: KEYS,
     sending,
-    failpoints,
     notifier: SILENT,
     observer: UNOBSERVED,
     ...changes,

@@ -1,4 +1,5 @@
 import { groupBy } from '../../core/collections.js';
+import { failpoint, isArmed } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, maxInstant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
@@ -30,7 +31,7 @@ export async function postGroup(
   named: NamedAccounts,
   deadline: Deadline,
 ): Promise<CommandResults> {
-  deps.failpoints.pass('before_lock');
+  failpoint('before_lock');
   const bound = new TransactionKeys();
   let newest: Uuid | undefined;
   let answers: CommandResults = new Map();
@@ -39,12 +40,12 @@ export async function postGroup(
       async (transaction) => {
         await deps.rollbacks.admit(transaction);
         const loaded = await lockAndLoad(deps, transaction, group, named);
-        deps.failpoints.pass('after_lock');
+        failpoint('after_lock');
         answers = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
         newest = loaded.state.writes.transactions.at(-1)?.id;
       },
       deadline,
-      deps.failpoints.at('before_commit'),
+      isArmed('before_commit') ? () => failpoint('before_commit') : null,
     );
   } catch (failure) {
     throw failure instanceof CommitUnknown
@@ -52,7 +53,7 @@ export async function postGroup(
       : failure;
   }
   if (newest !== undefined) deps.rollbacks.posted(newest);
-  deps.failpoints.pass('after_commit');
+  failpoint('after_commit');
   return answers;
 }
 

@@ -1,4 +1,3 @@
-import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan, type OpenSpan } from '../../core/trace.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
@@ -63,7 +62,6 @@ interface RollbackChecks {
 export interface GroupDeps extends DatabaseDeps {
   readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackChecks;
-  readonly failpoints: Failpoints;
   readonly onFault: (kind: string, fault: unknown) => void;
   /** Commands were refused because an account is dated too far ahead of the database's clock. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
