@@ -1,16 +1,10 @@
 import { pino } from 'pino';
-import { buildTemporal } from '../../src/processes/build-temporal.js';
-import {
-  buildApi,
-  buildConfiguredSending,
-  buildCore,
-  buildWebhookParts,
-} from '../../src/processes/build-api.js';
+import { buildApi, buildSender, buildWebhooks } from '../../src/processes/build-api.js';
+import { buildCore, closeCore } from '../../src/processes/build-core.js';
 import { readConfig } from '../../src/config/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';
 import type { ApiDocument } from '../../src/http/openapi-document.js';
 import type { Route } from '../../src/http/route.js';
-import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';
 
 /** The API's description, without a running service. */
 interface DescribedApi {
@@ -41,16 +35,12 @@ export async function describeApi({
   DOCS_URL,
 }: NodeJS.ProcessEnv): Promise<DescribedApi> {
   const config = readConfig({ ...UNUSED, BASE_URL, DOCS_URL });
-  const logger = pino({ level: 'silent' });
-  const core = buildCore(config, logger);
-  const temporal = buildTemporal(config, core, logger);
-  const sending = buildConfiguredSending(config);
-  const deps = buildWebhookParts(config, core, sending, temporal);
-  const tests = new TestDeliveries(deps, () => undefined);
-  const api = buildApi(config, core, temporal, { deps, tests });
+  const core = buildCore(config, pino({ level: 'silent' }));
+  const sender = buildSender(config);
+  const webhooks = buildWebhooks(core, sender);
+  const api = buildApi(config, core, webhooks);
   // Open resources would keep the process running.
-  await Promise.all([temporal.notifier.stop(), tests.stop(), sending.close()]);
-  await Promise.all([core.database.close(), temporal.client.close()]);
+  await Promise.all([webhooks.tests.stop(), sender.close(), closeCore(core)]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
 }

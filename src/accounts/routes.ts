@@ -128,7 +128,7 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
 }
 
 interface IdentityDeps extends DeclarationDeps {
-  readonly budget: RecipientBudget;
+  readonly recipientBudget: RecipientBudget;
 }
 
 export function identityRoutes(api: Api, deps: IdentityDeps): void {
@@ -137,7 +137,7 @@ export function identityRoutes(api: Api, deps: IdentityDeps): void {
   verificationRoute(api, deps);
 }
 
-function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): void {
+function lookupRoute(api: Api, { database: { reader }, recipientBudget }: IdentityDeps): void {
   const aliases = new AliasLookup(reader);
   api.get('/v1/accounts/lookup', {
     operationId: 'lookUpAccount',
@@ -160,7 +160,7 @@ function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): 
           ? await lookUpPhone(reader, caller.tenantId, readPhone(phone ?? ''))
           : await aliases.find(caller.tenantId, readAlias(alias));
       // The result is revealed only after it was paid for.
-      await budget.charge(caller, [found?.account_id ?? null]);
+      await recipientBudget.charge(caller, [found?.account_id ?? null]);
       if (found === null) throw notFound();
       return { status: 200, body: found };
     },

@@ -2,10 +2,10 @@ import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, existing } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint, type Keyed } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
-import { type Clock, instant, maxInstant, toRfc3339 } from '../core/instant.js';
+import { instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { string, time } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import type { DatabaseDeps } from '../db/database.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { performDue } from '../temporal/sweeper.js';
@@ -34,6 +34,11 @@ interface ActionRequest {
   readonly notifiesWorkflow: boolean;
 }
 
+export interface ApprovalDeps extends DatabaseDeps {
+  readonly writer: LedgerWriter;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
+}
+
 /** Actions of members, staff and time on a feature's resources that wait for approval. */
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
@@ -41,10 +46,7 @@ export class Approvals<Row extends Approvable> {
   /** The states of resources name their rail if it is one of `queuedRails`, which have task queues. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
-    private readonly writer: LedgerWriter,
-    private readonly reader: Reader,
-    private readonly clock: Clock,
-    private readonly notifier: Pick<OutboxNotifier, 'notify'>,
+    private readonly deps: ApprovalDeps,
     private readonly queuedRails: ReadonlySet<string> = new Set(),
   ) {
     this.commands = approvalCommands(feature);
@@ -130,7 +132,7 @@ export class Approvals<Row extends Approvable> {
     const soonest =
       this.feature.endRefusal(row) === null
         ? expiresAt
-        : instant(this.clock() + CANNOT_END_RETRY_MS);
+        : instant(this.deps.clock() + CANNOT_END_RETRY_MS);
     const rail = this.feature.railOf?.(row);
     return {
       status: row.status,
@@ -153,9 +155,9 @@ export class Approvals<Row extends Approvable> {
     const { table, expiring } = this.feature;
     const ending = expiring.cannotEndSql === undefined ? '' : ` AND NOT (${expiring.cannotEndSql})`;
     const find = async (others: string, most: number): Promise<readonly Row[]> => {
-      const due = await this.reader.query(
+      const due = await this.deps.database.reader.query(
         `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${ending}
-         AND ${expiring.expiresAt}<=${time.literal(this.clock())} ${others} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
+         AND ${expiring.expiresAt}<=${time.literal(this.deps.clock())} ${others} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
       );
       return due.map((row) => parseRow(table, row));
     };
@@ -167,7 +169,7 @@ export class Approvals<Row extends Approvable> {
 
   private async submitExpiry(row: Row, outboxId: Uuid | null): Promise<Outcome<Row>> {
     const { id, tenantId } = row;
-    const answer = await this.writer.submit(this.commands.expire, {
+    const answer = await this.deps.writer.submit(this.commands.expire, {
       tenantId,
       key: `${this.feature.resourceType}/${id}/expire`,
       fingerprint: commandFingerprint(['expire', id]),
@@ -182,10 +184,10 @@ export class Approvals<Row extends Approvable> {
     const { notifiesWorkflow, resourceId, ...fields } = request;
     // Another tenant's resource is not found, and its accounts are not locked.
     const where = { id: resourceId, tenantId: fields.tenantId } as Partial<Row>;
-    const own = (await this.reader.find(this.feature.table, where)) ?? null;
+    const own = (await this.deps.database.reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
-    const answer = await this.writer.submit(this.commands.perform, {
+    const answer = await this.deps.writer.submit(this.commands.perform, {
       ...fields,
       ...ids,
       facts: own,
@@ -206,12 +208,12 @@ export class Approvals<Row extends Approvable> {
         outcome.refusal.details?.current !== before.status;
     if (outboxId === null || replayed || !isChanged) return;
     const { resourceType } = this.feature;
-    this.notifier.notify({ id: outboxId, resourceType, resourceId: before.id });
+    this.deps.notifier.notify({ id: outboxId, resourceType, resourceId: before.id });
   }
 
   /** A workflow knows only the id. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
-    return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
+    return existing(await this.deps.database.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
   private actionKey(id: Uuid, actionId: string): Keyed {

@@ -1,4 +1,4 @@
-import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
+import { operationRoutes } from '../accounts/routes-operations.js';
 import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import {
@@ -8,16 +8,11 @@ import {
   BonusSchema,
   CreateBonusBody,
 } from './schemas.js';
-import { type Bonuses, bonusList } from './service.js';
+import { type BonusDeps, Bonuses, bonusList } from './service.js';
 
-export function bonusRoutes(
-  api: Api,
-  bonuses: Bonuses,
-  reader: OperationReader,
-  cursors: Cursors,
-): void {
-  create(api, bonuses);
-  operationRoutes(api, reader, cursors, {
+export function bonusRoutes(api: Api, deps: BonusDeps, cursors: Cursors): void {
+  create(api, new Bonuses(deps));
+  operationRoutes(api, deps.database.reader, cursors, {
     operations: bonusList,
     nouns: 'bonuses',
     list: {

@@ -11,7 +11,7 @@ import type { Amount } from '../core/amount.js';
 import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
+import type { Database } from '../db/database.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { findKeys } from '../ledger/idempotency.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
@@ -26,12 +26,14 @@ interface BonusRequest {
   readonly reference: string | null;
 }
 
+export interface BonusDeps {
+  readonly writer: LedgerWriter;
+  readonly database: Database;
+  readonly recipientBudget: RecipientBudget;
+}
+
 export class Bonuses {
-  constructor(
-    private readonly writer: LedgerWriter,
-    private readonly reader: Reader,
-    private readonly budget: RecipientBudget,
-  ) {}
+  constructor(private readonly deps: BonusDeps) {}
 
   /**
    * Pays one person. `id` is the id of the request and of the bonus. Refusals and unknown results
@@ -44,14 +46,15 @@ export class Bonuses {
     { recipient, ...request }: BonusRequest,
     idempotency: Keyed,
   ): Promise<CommandResult<Bonus>> {
+    const { database, writer, recipientBudget } = this.deps;
     const { tenantId, memberId } = caller;
     // An unknown recipient throws nothing yet: if the key is bound, the earlier result is returned.
     const [found, keys] = await Promise.all([
-      resolveRecipients(this.reader, tenantId, [recipient]),
-      findKeys(this.reader, [{ tenantId, key: idempotency.key }]),
+      resolveRecipients(database.reader, tenantId, [recipient]),
+      findKeys(database.reader, [{ tenantId, key: idempotency.key }]),
     ]);
     // The response of a used key reveals nothing about this request's recipient.
-    if (keys.size === 0) await this.budget.charge(caller, foundByName([recipient], found));
+    if (keys.size === 0) await recipientBudget.charge(caller, foundByName([recipient], found));
     const recipientAccountId = onlyOne(found(recipient));
     const command = {
       ...request,
@@ -61,7 +64,7 @@ export class Bonuses {
       recipientAccountId,
       bonusId: id,
     };
-    return this.writer.submit(createBonusKind, command);
+    return writer.submit(createBonusKind, command);
   }
 }
 

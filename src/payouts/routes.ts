@@ -1,6 +1,7 @@
 import { ApiError, notFound } from '../core/errors.js';
-import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
+import { operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes.js';
+import { Approvals } from '../approvals/service.js';
 import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import type { InboundRoute } from '../http/dispatch.js';
@@ -13,19 +14,14 @@ import {
   PayoutSchema,
   RejectPayoutBody,
 } from './schemas.js';
-import { payoutList, type Payouts } from './service.js';
-import type { PayoutApprovals } from './decide.js';
+import { type PayoutDeps, payoutList, Payouts } from './service.js';
+import { payoutApproval } from './decide.js';
 import type { RailCallbacks } from './callbacks.js';
 import { httpRail } from './rails/rail.js';
 
-export function payoutRoutes(
-  api: Api,
-  payouts: Payouts,
-  reader: OperationReader,
-  cursors: Cursors,
-): void {
-  create(api, payouts);
-  operationRoutes(api, reader, cursors, {
+export function payoutRoutes(api: Api, deps: PayoutDeps, cursors: Cursors): void {
+  create(api, new Payouts(deps));
+  operationRoutes(api, deps.database.reader, cursors, {
     operations: payoutList,
     nouns: 'payouts',
     list: { id: 'listPayouts', title: 'List payouts', order: 'Newest first.' },
@@ -46,6 +42,7 @@ export function payoutRoutes(
     }),
     present: payoutResource.present,
   });
+  approval(api, deps);
 }
 
 function create(api: Api, payouts: Payouts): void {
@@ -85,8 +82,8 @@ function create(api: Api, payouts: Payouts): void {
 }
 
 /** Members' actions on a payout before the rail has it. (docs/contract.md, Payouts) */
-export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void {
-  approvalRoutes(api, approvals, {
+function approval(api: Api, deps: PayoutDeps): void {
+  approvalRoutes(api, new Approvals(payoutApproval, deps), {
     noun: 'payout',
     approve: 'approvePayout',
     reject: 'rejectPayout',

@@ -2,7 +2,6 @@ import { type Amount, formatAmount } from '../core/amount.js';
 import type { Keyed, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
 import {
   type Payout,
   PAYOUT_STATUSES,
@@ -12,10 +11,9 @@ import {
 } from '../db/entities/payouts.js';
 import { paymentKind } from '../accounts/payments.js';
 import type { OperationList } from '../accounts/operation-list.js';
+import type { ApprovalDeps } from '../approvals/service.js';
 import { systemAccountId } from '../funding/service.js';
-import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
-import type { OutboxNotifier } from '../temporal/relay.js';
 import { literals } from '../db/statements.js';
 import {
   payoutWorkflowId,
@@ -44,10 +42,7 @@ interface PayoutRequest {
   readonly description: string | null;
 }
 
-interface PayoutDeps {
-  readonly writer: LedgerWriter;
-  readonly reader: Reader;
-  readonly notifier: Pick<OutboxNotifier, 'notify'>;
+export interface PayoutDeps extends ApprovalDeps {
   readonly encryptionKeys: Keyring;
   readonly routes: readonly RailRoute[];
 }
@@ -66,7 +61,7 @@ export class Payouts {
     { destination, ...request }: PayoutRequest,
     idempotency: Keyed,
   ): Promise<CommandResult<Payout>> {
-    const { writer, reader, notifier, encryptionKeys } = this.deps;
+    const { writer, database, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
     const secrets = { accountNumber, holderDocument };
     const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
@@ -75,7 +70,7 @@ export class Payouts {
       ...request,
       ...idempotency,
       ...ids,
-      systemAccountId: await systemAccountId(reader, tenantId, 'pay_out'),
+      systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_out'),
       destination: { ...shown, accountEnd: endOfNumber(accountNumber) },
       sealed,
     });

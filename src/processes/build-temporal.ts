@@ -33,25 +33,24 @@ export interface TemporalParts {
   readonly notifier: OutboxNotifier;
 }
 
+interface TemporalDeps extends Ledger {
+  readonly registry: Registry;
+  readonly logger: Logger;
+}
+
 /** Connects on first use, so the process works while Temporal is unavailable. */
 export function buildTemporal(
   config: ServiceConfig,
-  { database, clock, registry, failpoints }: Ledger & { readonly registry: Registry },
-  logger: Logger,
-  tracing: TemporalTracing | null = null,
+  { registry, logger, ...ledger }: TemporalDeps,
+  tracing: TemporalTracing | null,
 ): TemporalParts {
   const client = new TemporalClient(temporalOptions(config), tracing?.client);
-  const outbox = new Outbox(database, clock);
-  const observer = relayMetrics(registry, (message) => logger.warn(message));
-  const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
+  const outbox = new Outbox(ledger.database, ledger.clock);
   const relay = new Relay({
-    database,
-    outbox,
-    client,
-    resources: WORKFLOW_RESOURCES,
-    failpoints,
-    observer,
-    lookAgainMs,
+    ...ledger,
+    ...{ outbox, client, resources: WORKFLOW_RESOURCES },
+    observer: relayMetrics(registry, (message) => logger.warn(message)),
+    lookAgainMs: config.WORKFLOW_LOOK_AGAIN_S * 1_000,
   });
   const notifier = new OutboxNotifier(relay, (fault) =>
     logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'),

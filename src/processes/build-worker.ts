@@ -12,11 +12,7 @@ import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/swee
 import type { WorkerConfig } from '../config/config.js';
 import { temporalOptions } from '../config/servers.js';
 import { ConcurrencyLimit } from '../core/concurrency.js';
-import { createAdmin, Readiness } from '../http/admin.js';
-import { ErrorWriter } from '../http/errors.js';
-import { describeFault, type Logger } from '../http/logging.js';
-import { keyringMetrics } from '../http/metrics.js';
-import { listen, type RunningServer } from '../http/node-server.js';
+import { describeFault } from '../http/logging.js';
 import { payoutApproval } from '../payouts/decide.js';
 import { stuckMetrics } from '../payouts/metrics.js';
 import { simulatedReports } from '../payouts/rails/registry.js';
@@ -44,91 +40,76 @@ import {
   TemporalWorkers,
 } from '../temporal/workers.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
-import type { WebhookDeps } from '../webhooks/deps.js';
 import { WebhookDispatcher } from '../webhooks/dispatcher.js';
 import { lagMetrics, webhookMetrics } from '../webhooks/metrics.js';
-import type { Sending } from '../webhooks/sender.js';
+import type { Sender } from '../webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from '../webhooks/sweeps.js';
-import { type TemporalParts, WORKFLOW_RESOURCES } from './build-temporal.js';
-import { buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
-import { ledgerFitness, prepareLedger } from './build-ledger.js';
+import { buildCallbacks, buildSender, buildWebhookDeps } from './build-api.js';
+import { closeCore, type Core, openAdmin } from './build-core.js';
+import { ledgerFitness } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
+import { WORKFLOW_RESOURCES } from './build-temporal.js';
 
 /** Activities of a task queue at a time, except in the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;
 /** Endpoints that are sent to at a time; as many slow endpoints have separate places. */
 const ENDPOINTS_AT_ONCE = 1_000;
 
-export interface WorkerDeps {
-  readonly admin: RunningServer;
+export interface OpenWorker {
+  readonly adminPort: number;
   readonly sweeper: Sweeper;
   readonly workers: TemporalWorkers;
-  /** Resolves when running work has ended. */
-  readonly stop: () => Promise<void>;
+  /** Finishes running work, and closes the core. */
+  stop(): Promise<void>;
 }
 
-interface SdkParts {
-  readonly tracing: TemporalTracing | null;
+interface WorkerOptions {
+  readonly sending?: Sender;
+  readonly tracing?: TemporalTracing | null;
   /** Loopback port of the SDK's metrics. 0 if disabled. */
-  readonly metricsPort: number;
+  readonly metricsPort?: number;
 }
 
 /** Temporal workers start once Temporal is reachable, everything else immediately. */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
-  temporal: TemporalParts,
-  sending: Sending,
-  logger: Logger,
-  { tracing, metricsPort }: SdkParts = { tracing: null, metricsPort: 0 },
-): Promise<WorkerDeps> {
-  const { clock, database, registry } = core;
+  { sending = buildSender(config), tracing = null, metricsPort = 0 }: WorkerOptions = {},
+): Promise<OpenWorker> {
+  const { clock, database, registry, logger } = core;
   const stopping = new AbortController();
   const sheets = new SheetReaders();
   const observer = webhookMetrics(registry, (fault) =>
     logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is retried'),
   );
-  const webhooks = buildWebhookParts(config, core, sending, temporal, observer);
-  const dispatcher = new WebhookDispatcher(webhooks, ENDPOINTS_AT_ONCE);
-  const { services, sweeps, rails } = buildWorkerServices(
-    config,
-    core,
-    temporal,
-    webhooks,
-    sheets,
-    logger,
+  const dispatcher = new WebhookDispatcher(
+    buildWebhookDeps(core, sending, observer),
+    ENDPOINTS_AT_ONCE,
   );
+  const { services, sweeps, rails } = buildWorkerServices(config, core, sheets);
   const activities = createActivities({ ...services, stopping: stopping.signal });
-  const workers = buildWorkers(config, temporal, activities, rails, logger, tracing);
-  const sweeper = buildSweeper(core, sweeps, logger);
-  outboxMetrics(registry, temporal.outbox, clock);
+  const workers = buildWorkers(config, core, activities, rails, tracing);
+  const sweeper = buildSweeper(core, sweeps);
+  outboxMetrics(registry, core.outbox, clock);
   stuckMetrics(registry, database.reader, clock);
   restoreMetrics(registry, database.reader);
   lagMetrics(registry, database.reader, clock);
-  temporalMetrics(registry, temporal.client, workers);
-  keyringMetrics(registry, config);
-  const readiness = new Readiness(async () => (workers.isPolling ? ledgerFitness(core) : 'unfit'));
-  const errors = new ErrorWriter(config.DOCS_URL);
-  const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(metricsPort) });
-  const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
-  void prepareLedger(core);
-  core.rollbacks.start(() => temporal.client.auditCheckpoint());
+  temporalMetrics(registry, core.client, workers);
+  const admin = await openAdmin(config, core, {
+    fitness: async () => (workers.isPolling ? ledgerFitness(core) : 'unfit'),
+    moreMetrics: sdkMetrics(metricsPort),
+  });
   sweeper.start();
   if (config.WORKER_QUEUES.includes('webhooks')) dispatcher.start();
   workers.start();
   const stop = async (): Promise<void> => {
-    readiness.stop();
+    await admin.leaveBalancer(0);
     stopping.abort();
-    core.rollbacks.stop();
-    await Promise.all([
-      sweeper.stop(),
-      dispatcher.stop(),
-      workers.stop(),
-      temporal.notifier.stop(),
-    ]);
-    await sheets.close();
+    await Promise.all([sweeper.stop(), dispatcher.stop(), workers.stop()]);
+    await Promise.all([sheets.close(), sending.close()]);
+    await Promise.all([closeCore(core), admin.close()]);
   };
-  return { admin: server, sweeper, workers, stop };
+  return { adminPort: admin.port, sweeper, workers, stop };
 }
 
 interface WorkerServices {
@@ -145,42 +126,25 @@ function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks
 function buildWorkerServices(
   config: WorkerConfig,
   core: Core,
-  temporal: TemporalParts,
-  webhooks: WebhookDeps,
   sheets: SheetReaders,
-  logger: Logger,
 ): WorkerServices {
-  const { clock, database, writer, writers, recipientBudget } = core;
-  const { client, outbox, relay, notifier } = temporal;
   // Separate writers, so that rows of batches do not delay approvals and payouts.
-  const payoutDeps = { ...core, writer: writers.add('payouts') };
-  const batchLimits = buildBatchLimits(ACTIVITIES_AT_ONCE);
+  const payoutCore = { ...core, writer: core.writers.add('payouts') };
   const batches = new BatchWorkflowService({
-    database,
-    recipientBudget,
-    writer: writers.add('batches'),
-    clock,
+    ...{ ...core, writer: core.writers.add('batches'), sheets },
     baseUrl: config.BASE_URL,
-    notifier,
-    sheets,
-    limits: batchLimits,
+    limits: buildBatchLimits(ACTIVITIES_AT_ONCE),
     onRows: rowMetrics(core.registry),
   });
-  const rails = buildWorkerRails(config, payoutDeps, outbox, logger);
-  const deciding = [writer, database.reader, clock, notifier] as const;
-  const transferApprovals = new Approvals(transferApproval, ...deciding);
-  const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
-  const callbacks = buildCallbacks(config, payoutDeps, temporal, logger, rails.observer);
+  const rails = buildWorkerRails(config, payoutCore);
+  const transferApprovals = new Approvals(transferApproval, core);
+  const payoutApprovals = new Approvals(payoutApproval, core, rails.names);
+  const callbacks = buildCallbacks(config, payoutCore, rails.observer);
   return {
     rails: rails.names,
     services: {
-      staff: { database, clock, encryptionKeys: config.ENCRYPTION_KEYS },
-      signalTimes: new SignalTimes(client),
-      transferApprovals,
-      payoutApprovals,
-      queue: rails.queue,
-      batches,
-      webhooks,
+      ...{ staff: core, webhooks: core, signalTimes: new SignalTimes(core.client) },
+      ...{ transferApprovals, payoutApprovals, queue: rails.queue, batches },
       ...buildAudit(config, core),
     },
     sweeps: [
@@ -189,7 +153,7 @@ function buildWorkerServices(
       policiesSweep(core),
       ...rails.sweeps,
       ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
-      outboxSweep(outbox, relay),
+      outboxSweep(core.outbox, core.relay),
       endpointsSweep(core),
       attemptsSweep(core),
       retentionSweep(core),
@@ -204,32 +168,18 @@ function buildWorkerServices(
       expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       dailyTotalsSweep(core),
-      buildReconciliation(config, core, temporal),
+      reconciliationSweep({
+        ...core,
+        resources: WORKFLOW_RESOURCES,
+        lookAgainMs: config.WORKFLOW_LOOK_AGAIN_S * 1_000,
+        onBehind: reconciliationMetrics(core.registry),
+      }),
     ],
   };
 }
 
-function buildReconciliation(
-  config: WorkerConfig,
-  { database, clock, registry }: Core,
-  { client, outbox }: TemporalParts,
-): Sweep {
-  return reconciliationSweep({
-    database,
-    outbox,
-    client,
-    resources: WORKFLOW_RESOURCES,
-    clock,
-    lookAgainMs: config.WORKFLOW_LOOK_AGAIN_S * 1_000,
-    onBehind: reconciliationMetrics(registry),
-  });
-}
-
-function buildSweeper(
-  { database, databaseClock, registry }: Core,
-  sweeps: WorkerServices['sweeps'],
-  logger: Logger,
-): Sweeper {
+function buildSweeper(core: Core, sweeps: readonly Sweep[]): Sweeper {
+  const { database, databaseClock, registry, logger } = core;
   const onTrouble = (sweep: string, fault: unknown): void =>
     logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
   return new Sweeper({
@@ -245,10 +195,9 @@ function buildSweeper(
 /** A worker for payouts also serves the queue of each rail, each with its own slots. */
 function buildWorkers(
   config: WorkerConfig,
-  { client }: TemporalParts,
+  { client, logger }: Core,
   activities: Activities,
   rails: Iterable<string>,
-  logger: Logger,
   tracing: TemporalTracing | null,
 ): TemporalWorkers {
   const queues = config.WORKER_QUEUES.map((name): ServedQueue => ({

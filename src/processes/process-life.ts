@@ -1,15 +1,54 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../config/config.js';
-import type { Readiness } from '../http/admin.js';
-import { describeFault, type Logging } from '../http/logging.js';
+import { ConfigError, type ServiceConfig } from '../config/config.js';
 import type { TracingConfig } from '../config/servers.js';
+import { assertLeastRights } from '../db/grants.js';
+import { createLogging, describeFault, type Logging, traceOfLine } from '../http/logging.js';
+import type { TemporalTracing } from '../temporal/workers.js';
+import { buildCore, type Core } from './build-core.js';
 import type { Tracing } from './tracing-sdk.js';
 
 /** Time limit for writing the last log line. */
 const LAST_LINE_MS = 1_500;
 
+interface Program<Config> {
+  readonly service: 'api' | 'worker' | 'support';
+  /** Names the program in the reason for which it cannot start. */
+  readonly what: string;
+  readonly read: () => Config;
+  /** Returns the fields of a log line, besides its trace. */
+  readonly about?: () => object;
+  /** Opens the ports and starts the work. The result ends both, and then closes the core. */
+  readonly open: (
+    config: Config,
+    core: Core,
+    tracing: TemporalTracing | null,
+  ) => Promise<{ readonly stop: () => Promise<void> }>;
+}
+
+/** Runs a program until a signal. */
+export async function runProgram<Config extends ServiceConfig & Partial<TracingConfig>>({
+  service,
+  what,
+  read,
+  about,
+  open,
+}: Program<Config>): Promise<void> {
+  const config = readOrExit(read);
+  const refuse = refusalToStart(what);
+  const tracing = await openTracing(config, service);
+  const fields = tracing === null ? about : () => ({ ...about?.(), ...traceOfLine() });
+  const logging = createLogging(config.LOG_LEVEL, service, undefined, fields);
+  endOnUncaught(logging);
+  const core = buildCore(config, logging.logger, { tracing: tracing?.temporal });
+  await assertLeastRights(core.database.reader, refuse).catch(refuse);
+  const opened = await open(config, core, tracing?.temporal ?? null).catch(refuse);
+  endOnSignals(logging, async () => {
+    await opened.stop();
+    await tracing?.stop();
+  });
+}
+
 /** Prints the errors and ends the program if the configuration is wrong. */
-export function readOrExit<Config>(read: () => Config): Config {
+function readOrExit<Config>(read: () => Config): Config {
   try {
     return read();
   } catch (error) {
@@ -39,7 +78,7 @@ export function endOnUncaught({ logger, close }: Logging): void {
   });
 }
 
-export function endOnSignals({ logger, close }: Logging, stop: () => Promise<void>): void {
+function endOnSignals({ logger, close }: Logging, stop: () => Promise<void>): void {
   let isStopping = false;
   const end = async (signal: string): Promise<void> => {
     if (isStopping) return;
@@ -57,16 +96,14 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   );
 }
 
-/** /readyz reports the stop, and the load balancer has time to notice. */
-export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
-  readiness.stop();
-  await sleep(delayMs);
-}
-
 /** Returns null without loading the tracing packages if no endpoint is configured. */
-export async function openTracing(config: TracingConfig, service: string): Promise<Tracing | null> {
+async function openTracing(
+  config: Partial<TracingConfig>,
+  service: string,
+): Promise<Tracing | null> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
   if (endpoint === undefined) return null;
   const { startTracing } = await import('./tracing-sdk.js');
-  return startTracing({ endpoint, headers, share: config.OTEL_TRACES_SAMPLER_ARG, service });
+  const { OTEL_TRACES_SAMPLER_ARG: share = 1 } = config;
+  return startTracing({ endpoint, headers: headers ?? {}, share, service });
 }

@@ -1,8 +1,9 @@
-import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
+import { operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes.js';
+import { type ApprovalDeps, Approvals } from '../approvals/service.js';
 import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
-import type { TransferApprovals } from './approval-outcomes.js';
+import { transferApproval } from './approval-outcomes.js';
 import {
   CreateTransferBody,
   RejectBody,
@@ -13,16 +14,11 @@ import {
   transferResource,
   TransferSchema,
 } from './schemas.js';
-import { transferList, type Transfers } from './service.js';
+import { transferList, Transfers } from './service.js';
 
-export function transferRoutes(
-  api: Api,
-  transfers: Transfers,
-  reader: OperationReader,
-  cursors: Cursors,
-): void {
-  create(api, transfers);
-  operationRoutes(api, reader, cursors, {
+export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): void {
+  create(api, new Transfers(deps));
+  operationRoutes(api, deps.database.reader, cursors, {
     operations: transferList,
     nouns: 'transfers',
     list: { id: 'listTransfers', title: 'List transfers', order: 'Newest first.' },
@@ -37,10 +33,7 @@ export function transferRoutes(
     }),
     present: transferResource.present,
   });
-}
-
-export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): void {
-  approvalRoutes(api, approvals, {
+  approvalRoutes(api, new Approvals(transferApproval, deps), {
     noun: 'transfer',
     approve: 'approveTransfer',
     reject: 'rejectTransfer',

@@ -1,20 +1,16 @@
 import { paymentKind } from '../accounts/payments.js';
 import type { OperationList } from '../accounts/operation-list.js';
+import type { ApprovalDeps } from '../approvals/service.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
-import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
-import type { OutboxNotifier } from '../temporal/relay.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer, TransferRequest } from './rules.js';
 
 export class Transfers {
-  constructor(
-    private readonly writer: LedgerWriter,
-    private readonly notifier: Pick<OutboxNotifier, 'notify'>,
-  ) {}
+  constructor(private readonly deps: Pick<ApprovalDeps, 'writer' | 'notifier'>) {}
 
   /**
    * Creates a transfer. `id` is the id of the request and of the transfer. Never throws: refusals
@@ -30,10 +26,10 @@ export class Transfers {
     const outboxId = newId();
     // Spreads are last because Node 20 needs a microsecond for each property that follows one.
     const command = { tenantId, memberId, transferId: id, outboxId, ...idempotency, ...request };
-    const answer = await this.writer.submit(createTransfer, command);
+    const answer = await this.deps.writer.submit(createTransfer, command);
     const { outcome, replayed } = answer;
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
-      this.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
+      this.deps.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
     return answer;
   }
 }

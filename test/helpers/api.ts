@@ -3,21 +3,14 @@ import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { buildTemporal } from '../../src/processes/build-temporal.js';
-import {
-  buildConfiguredSending,
-  buildCore,
-  buildWebhookParts,
-  type Core,
-  openApiServers,
-} from '../../src/processes/build-api.js';
+import { openApi } from '../../src/processes/build-api.js';
+import { buildCore, type Core } from '../../src/processes/build-core.js';
 import { readConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import type { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { createLogging } from '../../src/http/logging.js';
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import type { Webhooks } from '../../src/webhooks/routes.js';
-import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';
 import { stoppedAfterTests } from './after-tests.js';
 import type { TestDatabase } from './database.js';
 import { FakeReceiver } from './receiver.js';
@@ -68,6 +61,7 @@ interface TestApiDeps {
 /** Where no fault is made, a busy machine shall not look like a ledger that is away. */
 export const PATIENT = { COMMAND_TIMEOUT_MS: '20000' };
 
+const OWN_PORTS = { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '2000' };
 const NOWHERE: DestinationStream = { write: () => undefined };
 /** What test processes sign and seal with. */
 export const TEST_KEYS: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
@@ -80,34 +74,21 @@ export async function startTestApi(
   { clock, log, receiver = new FakeReceiver() }: TestApiDeps = {},
 ): Promise<TestApi> {
   const config = readConfig(
-    testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...environment }),
+    testEnvironment(url, { ...OWN_PORTS, ...PATIENT, ...environment }),
   );
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
-  const core = buildCore(config, logger, clock && asDatabaseClock(clock));
-  const temporal = buildTemporal(config, core, logger);
-  const configured = buildConfiguredSending(config);
-  const sending = receiver === 'real' ? configured : receiver.sending;
-  const deps = buildWebhookParts(config, core, sending, temporal);
-  const webhooks = { deps, tests: new TestDeliveries(deps, () => undefined) };
-  const servers = await openApiServers(config, core, temporal, webhooks, logger);
-  const baseUrl = `http://127.0.0.1:${servers.api.port}`;
+  const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
+  const opened = await openApi(config, core, receiver === 'real' ? undefined : receiver.sending);
+  const baseUrl = `http://127.0.0.1:${opened.port}`;
   return {
     core,
     baseUrl,
-    adminUrl: `http://127.0.0.1:${servers.admin.port}`,
-    webhooks,
+    adminUrl: `http://127.0.0.1:${opened.adminPort}`,
+    webhooks: opened.webhooks,
     request: (method, path, options) => request(baseUrl, method, path, options),
-    stop: stoppedAfterTests(async () => {
-      await servers.api.stop(2_000);
-      await core.writers.idle();
-      await servers.requests.write();
-      core.rollbacks.stop();
-      servers.rates.close();
-      await Promise.all([temporal.notifier.stop(), webhooks.tests.stop(), configured.close()]);
-      await Promise.all([core.database.close(), temporal.client.close(), servers.admin.stop(0)]);
-    }),
+    stop: stoppedAfterTests(() => opened.stop()),
   };
 }
 

@@ -202,7 +202,7 @@ export async function openGuarded(
 
 /** What sweeper and operators do, by the API's own desk and clock. Nobody is told of it. */
 export function approvalsOf({ core }: TestApi): TransferApprovals {
-  return new Approvals(transferApproval, core.writer, core.database.reader, core.clock, NOBODY);
+  return new Approvals(transferApproval, { ...core, notifier: NOBODY });
 }
 
 const NOBODY = { notify: () => undefined };
@@ -221,9 +221,8 @@ export type KindApprovals = Pick<
 };
 
 export function approvalsOfKind(api: TestApi, kind: Kind): KindApprovals {
-  const { writer, database, clock } = api.core;
   if (kind === 'transfer') return byId(approvalsOf(api), transfers, api);
-  return byId(new Approvals(payoutApproval, writer, database.reader, clock, NOBODY), payouts, api);
+  return byId(new Approvals(payoutApproval, { ...api.core, notifier: NOBODY }), payouts, api);
 }
 
 function byId<Row extends Approvable>(

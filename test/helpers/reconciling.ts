@@ -8,14 +8,12 @@ import type { TestWorker } from './temporal-worker.js';
  * resources whose workflow was missing or showed another status.
  */
 export async function reconcile(
-  { core: { database }, temporal: { outbox, client } }: Pick<TestWorker, 'core' | 'temporal'>,
+  { core }: Pick<TestWorker, 'core'>,
   resources: readonly WorkflowResource[],
 ): Promise<number> {
   let behind = 0;
   await reconciliationSweep({
-    database,
-    outbox,
-    client,
+    ...core,
     resources,
     clock: () => instant(Date.now() + 120_000),
     lookAgainMs: 3_600_000,

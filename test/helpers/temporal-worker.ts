@@ -1,6 +1,6 @@
-import { buildTemporal, type TemporalParts } from '../../src/processes/build-temporal.js';
-import { buildConfiguredSending, buildCore, type Core } from '../../src/processes/build-api.js';
-import { openWorker, type WorkerDeps } from '../../src/processes/build-worker.js';
+import { buildSender } from '../../src/processes/build-api.js';
+import { buildCore, type Core } from '../../src/processes/build-core.js';
+import { type OpenWorker, openWorker } from '../../src/processes/build-worker.js';
 import { readWorkerConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
@@ -31,8 +31,7 @@ export function installRuntimeOnce(): void {
 /** The worker of the service in this process. */
 export interface TestWorker {
   readonly core: Core;
-  readonly temporal: TemporalParts;
-  readonly deps: WorkerDeps;
+  readonly opened: OpenWorker;
   readonly adminUrl: string;
   stop(): Promise<void>;
 }
@@ -58,22 +57,14 @@ export async function startTestWorker(
   const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
   const config = readWorkerConfig(testEnvironment(url, { ...PATIENT, ...own, ...environment }));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
-  const core = buildCore(config, logger, clock && asDatabaseClock(clock));
-  const parts = buildTemporal(config, core, logger);
-  const sending = buildConfiguredSending(config, attemptTimeoutMs);
-  const deps = await openWorker(config, core, parts, sending, logger);
-  if (!sweeps) await deps.sweeper.stop();
-  if (polls) await until('the worker polls', () => deps.workers.isPolling);
+  const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
+  const opened = await openWorker(config, core, { sending: buildSender(config, attemptTimeoutMs) });
+  if (!sweeps) await opened.sweeper.stop();
+  if (polls) await until('the worker polls', () => opened.workers.isPolling);
   return {
     core,
-    temporal: parts,
-    deps,
-    adminUrl: `http://127.0.0.1:${deps.admin.port}`,
-    stop: stoppedAfterTests(async () => {
-      await deps.stop();
-      await sending.close();
-      await core.writers.idle();
-      await Promise.all([core.database.close(), parts.client.close(), deps.admin.stop(0)]);
-    }),
+    opened,
+    adminUrl: `http://127.0.0.1:${opened.adminPort}`,
+    stop: stoppedAfterTests(() => opened.stop()),
   };
 }

@@ -136,15 +136,9 @@ export const REASON = 'the customer asked by telephone';
 
 /** What the staff, the workflow and the sweeper do, without any of them. Nobody tells the workflow. */
 export function approvalsOf({ database }: TestDatabase): TransferApprovals {
-  return new Approvals(
-    transferApproval,
-    openWriter(database).writer,
-    database.reader,
-    systemClock,
-    {
-      notify: () => undefined,
-    },
-  );
+  const notifier = { notify: () => undefined };
+  const { writer } = openWriter(database);
+  return new Approvals(transferApproval, { writer, database, clock: systemClock, notifier });
 }
 
 /** What the passing of time does. */

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { addMember } from '../../src/access/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
-import { Failpoints } from '../../src/core/failpoints.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
@@ -265,8 +264,7 @@ export function railsOf(
     ended: () => undefined,
   };
   const rails = given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]);
-  const failpoints = new Failpoints(null);
-  const calls = new RailCalls({ breakers, database, writer, clock, rails, failpoints, observer });
+  const calls = new RailCalls({ breakers, database, writer, clock, rails, observer });
   const { encryptionKeys = TEST_KEYRING, monotonic = () => performance.now() } = given;
   const queue = new SubmissionQueue({ calls, encryptionKeys, monotonic });
   /** Whether or not the rail answers. */
@@ -276,7 +274,7 @@ export function railsOf(
   };
   const poller = new StatusPoller(calls, () => given.windowMs ?? DEFAULT_WINDOW_MS);
   const notifier = { notify: () => undefined };
-  const approvals = new Approvals(payoutApproval, writer, database.reader, clock, notifier);
+  const approvals = new Approvals(payoutApproval, { writer, database, clock, notifier });
   const onCallback = () => undefined;
   const keys = new Map();
   const callbacks = new RailCallbacks({

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { buildTemporal } from '../../src/processes/build-temporal.js';
-import { buildCore, type Core } from '../../src/processes/build-api.js';
+import { buildCore, type Core } from '../../src/processes/build-core.js';
 import { openSupport } from '../../src/processes/build-support.js';
 import { readSupportConfig } from '../../src/config/config.js';
 import { newId } from '../../src/core/ids.js';
@@ -37,13 +36,13 @@ export async function startTestDesk(
   clock?: Clock,
 ): Promise<TestDesk> {
   // Each visitor has an address of its own: sign-ins are counted by address.
-  const others = { PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1', ...environment };
+  const own = { PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1' };
+  const others = { ...own, SHUTDOWN_GRACE_MS: '2000', ...environment };
   const config = readSupportConfig(testEnvironment(db.url, others));
   const { logger } = createLogging('silent', 'support', { write: () => undefined });
-  const core = buildCore(config, logger, clock && asDatabaseClock(clock));
-  const temporal = buildTemporal(config, core, logger);
-  const servers = await openSupport(config, core, temporal, logger);
-  const url = `http://127.0.0.1:${servers.desk.port}`;
+  const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
+  const opened = await openSupport(config, core);
+  const url = `http://127.0.0.1:${opened.port}`;
   const hire: TestDesk['hire'] = (name, rights = STAFF_RIGHTS) =>
     addStaff(core.database, { name, rights });
   const freshCode: TestDesk['freshCode'] = async (person) => {
@@ -53,7 +52,7 @@ export async function startTestDesk(
   return {
     core,
     url,
-    adminUrl: `http://127.0.0.1:${servers.admin.port}`,
+    adminUrl: `http://127.0.0.1:${opened.adminPort}`,
     db,
     hire,
     freshCode,
@@ -65,12 +64,7 @@ export async function startTestDesk(
       return visitor;
     },
     acts: (subjectId) => core.database.reader.select(auditLog, { subjectId }, { orderBy: ['id'] }),
-    stop: async () => {
-      await servers.desk.stop(2_000);
-      await core.writers.idle();
-      await temporal.notifier.stop();
-      await Promise.all([core.database.close(), temporal.client.close(), servers.admin.stop(0)]);
-    },
+    stop: () => opened.stop(),
   };
 }
 

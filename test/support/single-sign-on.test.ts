@@ -80,11 +80,11 @@ describe("sign-in by the company's identity provider", () => {
 
   function openWriter(change: Partial<DeskSettings> = {}, withRights = false): void {
     const { core } = api;
-    const { database, writer, clock, failpoints } = core;
+    const { database, writer, clock } = core;
     const notifier = { notify: () => undefined };
     const observer = railMetrics(new Registry(), () => undefined);
     const calls = new RailCalls({
-      ...{ database, writer, clock, rails: new Map(), failpoints, observer },
+      ...{ database, writer, clock, rails: new Map(), observer },
       breakers: new RailBreakers(database, clock),
     });
     const { logger } = createLogging('info', 'api', {
@@ -96,7 +96,7 @@ describe("sign-in by the company's identity provider", () => {
         ...deps(),
         writer,
         transferApprovals: approvalsOf(api),
-        payoutApprovals: new Approvals(payoutApproval, writer, database.reader, clock, notifier),
+        payoutApprovals: new Approvals(payoutApproval, { writer, database, clock, notifier }),
         release: { calls, quietMs: () => 0 },
       },
       settings: {

@@ -142,7 +142,7 @@ describe('the outbox', () => {
       assert.match(metrics, /outbox_refused_total\{resource_type="transfer"\} [1-9]/);
       assert.match(metrics, /^outbox_entries [1-9]/m);
       await registerNamespace(late);
-      await refused.temporal.client.registerSearchAttributes();
+      await refused.core.client.registerSearchAttributes();
       await untilWaiting(late, id);
       await until('its entry is gone', () => isEmpty(id));
     } finally {

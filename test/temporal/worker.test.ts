@@ -61,7 +61,7 @@ describe('the worker', () => {
       'ResourceId',
       'TenantId',
     ]);
-    assert.deepEqual(await worker.temporal.client.registerSearchAttributes(), []);
+    assert.deepEqual(await worker.core.client.registerSearchAttributes(), []);
     await worker.stop();
     await (await startTestWorker(db, temporal, { environment: serving('approvals') })).stop();
   });

@@ -101,10 +101,9 @@ function approvalCommand<Row extends Transfer | Payout>(
       const reason = checkedText('reason', given, MAX_REASON);
       const what = await described(ops, row);
       if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
-      const { writer, database, clock } = ops;
       // The worker's sweeper notifies the workflow, because commands do not connect to Temporal.
-      const workflows = { notify: () => undefined };
-      const approvals = new Approvals(approval, writer, database.reader, clock, workflows);
+      const notifier = { notify: () => undefined };
+      const approvals = new Approvals(approval, { ...ops, notifier });
       const { outcome } = await approvals.performByStaff(row, action, ops.by(), reason);
       if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
         throw new UnknownOutcome(
