@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
-import {
-  cancelBatch,
-  pauseBatch,
-  performBatchAction,
-  resumeBatch,
-} from '../../src/batches/control.js';
+import { performBatchAction } from '../../src/batches/control.js';
 import { newId } from '../../src/core/ids.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../helpers/world.js';
-import { BatchWorld, payroll } from './support.js';
+import { BatchWorld, cancelBatch, pauseBatch, payroll, resumeBatch } from './support.js';
 
 const ROWS = 250;
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { generateMissing } from '../../src/batches/execution.js';
-import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -8,7 +7,7 @@ import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, object, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
-import { fileMaker, payroll, ServedBatches } from './support.js';
+import { fileMaker, payroll, ServedBatches, pauseBatch, cancelBatch } from './support.js';
 
 const MIN = LEAST.toString();
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
+import type { Actor } from '../../src/access/audit-log.js';
+import { applyBatchAction, type BatchAction, type BatchControlDeps } from '../../src/batches/control.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import {
@@ -165,6 +167,14 @@ interface WorldOptions {
 }
 
 /** Nobody relays: the tests do themselves what a workflow would. */
+function acting(action: BatchAction['action']) {
+  return (deps: BatchControlDeps, batchId: Uuid, by: Actor, reason: string): Promise<BonusBatch> =>
+    applyBatchAction(deps, { batchId, action, by, reason, actionId: newId() });
+}
+export const pauseBatch = acting('pause');
+export const resumeBatch = acting('resume');
+export const cancelBatch = acting('cancel');
+
 const NOBODY = { notify: () => undefined };
 
 /** A file as it comes out of a form. */

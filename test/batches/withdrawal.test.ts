@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember, grantRole } from '../../src/access/members.js';
-import { cancelBatch } from '../../src/batches/control.js';
 import { lapseDueBatches } from '../../src/batches/sweeps.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
@@ -14,7 +13,7 @@ import { answered, idLiteral, LEAST, object, openBank, text } from '../helpers/b
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
-import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } from './support.js';
+import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf, cancelBatch } from './support.js';
 
 const DAY_MS = 86_400_000;
 const MANY = 1_000;
