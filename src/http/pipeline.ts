@@ -57,13 +57,11 @@ export async function answerRequest(
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-  const found = authenticateCaller(deps, exchange, repeated, ledgerTime);
-  const caller = found instanceof Promise ? await found : found;
+  const caller = await authenticateCaller(deps, exchange, repeated, ledgerTime);
   const authenticatedAt = performance.now();
   exchange.caller = caller;
   // Every response to a valid token shows its rate.
-  const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
-  exchange.rate = rate instanceof Promise ? await rate : rate;
+  exchange.rate = await deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   assertScope(caller, route.permits);
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
@@ -114,20 +112,15 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
   }
 }
 
-/** Returns the caller, synchronously if the token is cached. Throws 401 `unauthorized`. */
-function authenticateCaller(
+/** Throws 401 `unauthorized`. */
+async function authenticateCaller(
   { authenticate, addresses }: PipelineDeps,
   { request }: Exchange,
   repeated: Repeated,
   ledgerTime: LedgerTime,
-): Caller | Promise<Caller> {
-  const answered = authenticate(readToken(request, repeated), addresses.of(request));
-  return answered instanceof Promise
-    ? ledgerTime.spend(answered).then(validCaller)
-    : validCaller(answered);
-}
-
-function validCaller(caller: Caller | null): Caller {
+): Promise<Caller> {
+  const found = authenticate(readToken(request, repeated), addresses.of(request));
+  const caller = found instanceof Promise ? await ledgerTime.spend(found) : found;
   if (caller === null) throw unauthorized('the token is not valid');
   return caller;
 }

@@ -34,9 +34,9 @@ export interface RateState {
 
 export type Rates = Readonly<Record<RateClass, Rate>>;
 
-/** Synchronous without a shared store. */
 export interface RateLimits {
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState>;
+  close(): void;
 }
 
 export interface BucketResult {
@@ -78,6 +78,8 @@ export class RateLimiter implements RateLimits {
   take(rateClass: RateClass, tokenKeyId: string): RateState {
     return this.classes[rateClass].take(tokenKeyId);
   }
+
+  close(): void {}
 }
 
 export function eachRateClass<T>(valueOf: (rateClass: RateClass) => T): Record<RateClass, T> {

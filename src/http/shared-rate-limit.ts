@@ -38,15 +38,39 @@ const ANSWER = z.tuple([z.number(), z.coerce.number(), z.coerce.number()]);
 const CONNECT_MS = 1_000;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Buckets shared by processes. Connects in the background. */
-export class RedisBuckets {
+interface SharedRateObserver {
+  /** Called when Redis stops answering (false), and when it answers again. */
+  changed(isThere: boolean): void;
+  decidedLocally(): void;
+}
+
+/** A healthy Redis answers within a millisecond. */
+const ANSWER_MS = 20;
+/** Pause without requests to Redis after a failure. */
+const RETRY_AFTER_MS = 1_000;
+
+/**
+ * A token's rate across processes, in buckets in Redis. Without Redis, each process grants its
+ * share. Connects in the background. (docs/contract.md, Rate limits)
+ */
+export class SharedRateLimiter implements RateLimits {
   private readonly client;
+  private readonly local: RateLimiter;
+  private isAvailable = true;
+  private retryAt = 0;
 
   /** `url` is `redis://user:password@host:port/database`; `rediss:` for TLS. */
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly rates: Rates,
+    processes: number,
+    private readonly observer: SharedRateObserver,
+    private readonly answerMs: number = ANSWER_MS,
+  ) {
+    this.local = new RateLimiter(rates, processes);
     this.client = createClient({
       url,
-      // A request is decided without the store if it cannot be sent now.
+      // A request is decided without Redis if it cannot be sent now.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: CONNECT_MS,
@@ -63,8 +87,36 @@ export class RedisBuckets {
     return this.client.isReady;
   }
 
+  /** Abandons commands under way. */
+  close(): void {
+    if (this.client.isOpen) this.client.destroy();
+  }
+
+  async take(rateClass: RateClass, tokenKeyId: string): Promise<RateState> {
+    // Every request also counts locally, so that no bucket is full when Redis stops answering.
+    const own = this.local.take(rateClass, tokenKeyId);
+    const isPaused = !this.isAvailable && performance.now() < this.retryAt;
+    if (!this.isReady || isPaused) return this.decideLocally(own);
+    // After a failure, only one request in each pause is sent to Redis.
+    if (!this.isAvailable) this.retryAt = performance.now() + RETRY_AFTER_MS;
+    const { burst, perSecond } = this.rates[rateClass];
+    const refillMs = 1_000 / perSecond;
+    const bucket = `rate/${rateClass}/${tokenKeyId}`;
+    const taken = await withTimeout(
+      this.answerMs,
+      () => this.takeShared(bucket, burst, refillMs),
+      null,
+    ).catch(() => null);
+    if (taken !== null) {
+      this.setAvailable(true);
+      return rateState(taken, burst, refillMs);
+    }
+    this.retryAt = performance.now() + RETRY_AFTER_MS;
+    return this.decideLocally(own);
+  }
+
   /** Rejects if Redis does not answer. */
-  async take(bucket: string, burst: number, refillMs: number): Promise<BucketResult> {
+  private async takeShared(bucket: string, burst: number, refillMs: number): Promise<BucketResult> {
     const given = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
     const answer: unknown = await this.client.evalSha(SHA1, given).catch((failure: unknown) => {
       // Not loaded yet, or Redis was restarted.
@@ -74,69 +126,6 @@ export class RedisBuckets {
     });
     const [allowed, missingMs, overMs] = ANSWER.parse(answer);
     return { allowed: allowed === 1, missingMs, overMs };
-  }
-
-  /** Abandons commands under way. */
-  close(): void {
-    if (this.client.isOpen) this.client.destroy();
-  }
-}
-
-interface SharedRateObserver {
-  /** Called when Redis stops answering (false), and when it answers again. */
-  changed(isThere: boolean): void;
-  decidedLocally(): void;
-}
-
-/** A healthy Redis answers within a millisecond. */
-const ANSWER_MS = 20;
-/** Pause without requests to Redis after a failure. */
-const RETRY_AFTER_MS = 1_000;
-
-/**
- * A token's rate across processes. Without Redis, each process grants its share.
- * (docs/contract.md, Rate limits)
- */
-export class SharedRateLimiter implements RateLimits {
-  private readonly local: RateLimiter;
-  private isAvailable = true;
-  private retryAt = 0;
-
-  constructor(
-    private readonly rates: Rates,
-    processes: number,
-    private readonly store: RedisBuckets,
-    private readonly observer: SharedRateObserver,
-    private readonly answerMs: number = ANSWER_MS,
-  ) {
-    this.local = new RateLimiter(rates, processes);
-  }
-
-  take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState> {
-    // Every request also counts locally, so that no bucket is full when Redis stops answering.
-    const own = this.local.take(rateClass, tokenKeyId);
-    const isPaused = !this.isAvailable && performance.now() < this.retryAt;
-    if (!this.store.isReady || isPaused) return this.decideLocally(own);
-    // After a failure, only one request in each pause is sent to Redis.
-    if (!this.isAvailable) this.retryAt = performance.now() + RETRY_AFTER_MS;
-    return this.ask(rateClass, tokenKeyId, own);
-  }
-
-  private async ask(rateClass: RateClass, tokenKeyId: string, own: RateState): Promise<RateState> {
-    const { burst, perSecond } = this.rates[rateClass];
-    const refillMs = 1_000 / perSecond;
-    const bucket = `rate/${rateClass}/${tokenKeyId}`;
-    const taken = await withTimeout(
-      this.answerMs,
-      () => this.store.take(bucket, burst, refillMs),
-      null,
-    ).catch(() => null);
-    if (taken !== null) {
-      this.setAvailable(true);
-      return rateState(taken, burst, refillMs);
-    }
-    this.retryAt = performance.now() + RETRY_AFTER_MS;
-    return this.decideLocally(own);
   }
 
   private decideLocally(own: RateState): RateState {

@@ -1,4 +1,3 @@
-import type { Registry } from 'prom-client';
 import { Authenticator, TokenUses } from '../access/authenticator.js';
 import { accountRoutes, identityRoutes } from '../accounts/routes.js';
 import { approvalPolicyRoutes } from '../approvals/routes.js';
@@ -12,7 +11,7 @@ import type { Caller } from '../core/permissions.js';
 import { eventRoutes } from '../events/routes.js';
 import { Cursors } from '../http/cursor.js';
 import type { DocsSite } from '../http/docs/site.js';
-import { describeFault, type Logger } from '../http/logging.js';
+import { describeFault } from '../http/logging.js';
 import { listen } from '../http/node-server.js';
 import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
 import { Api } from '../http/route.js';
@@ -83,7 +82,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
   const authenticator = new Authenticator(database.current, clock);
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
-  const rates = await buildRates(config, registry, logger);
+  const rateLimiter = await buildRates(config, core);
   const { app, docs } = createService({
     api: buildApi(config, core, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core))],
@@ -95,7 +94,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
       const answered = authenticator.authenticate(token, address);
       return answered instanceof Promise ? answered.then(noted) : noted(answered);
     },
-    rateLimiter: rates.limits,
+    rateLimiter,
     fingerprintKeys: config.FINGERPRINT_KEYS,
     ledgerTimeoutMs: config.COMMAND_TIMEOUT_MS,
     baseUrl: config.BASE_URL,
@@ -111,7 +110,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
     await admin.leaveBalancer(config.STOP_DELAY_MS);
     await server.stop(config.SHUTDOWN_GRACE_MS);
     await requests.write();
-    rates.close();
+    rateLimiter.close();
     await Promise.all([webhooks.tests.stop(), sender.close()]);
     await Promise.all([closeCore(core), admin.close()]);
   };
@@ -145,22 +144,11 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   return api;
 }
 
-interface BuiltRates {
-  readonly limits: RateLimits;
-  close(): void;
-}
-
 /** The client of Redis, a fifth of the code loaded at the start, is loaded only if needed. */
-async function buildRates(
-  config: RateConfig,
-  registry: Registry,
-  logger: Logger,
-): Promise<BuiltRates> {
+async function buildRates(config: RateConfig, { registry, logger }: Core): Promise<RateLimits> {
   const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
-  if (url === undefined)
-    return { limits: new RateLimiter(rates, processes), close: () => undefined };
-  const { RedisBuckets, SharedRateLimiter } = await import('../http/shared-rate-limit.js');
-  const store = new RedisBuckets(url);
+  if (url === undefined) return new RateLimiter(rates, processes);
+  const { SharedRateLimiter } = await import('../http/shared-rate-limit.js');
   const localDecisions = metersOf(registry).counter(
     'rate_limit_decided_alone_total',
     'Requests rate-limited by this process alone because Redis did not answer',
@@ -170,8 +158,5 @@ async function buildRates(
       ? logger.info('Redis answers: the processes share the rate limits')
       : logger.warn('Redis gives no answers: this process grants its share of the rate limits');
   const observer = { changed, decidedLocally: () => localDecisions.inc() };
-  return {
-    limits: new SharedRateLimiter(rates, processes, store, observer),
-    close: () => store.close(),
-  };
+  return new SharedRateLimiter(url, rates, processes, observer);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { eachRateClass, type RateState } from '../../src/http/rate-limit.js';
-import { RedisBuckets, SharedRateLimiter } from '../../src/http/shared-rate-limit.js';
+import { SharedRateLimiter } from '../../src/http/shared-rate-limit.js';
 import { request, startTestApi, type TestApi } from '../helpers/api.js';
 import { openBank } from '../helpers/bank.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
@@ -25,18 +25,17 @@ async function decidedAlone(apis: readonly TestApi[]): Promise<number> {
 
 /** A limiter of one process, and what it told. */
 function limiterOver(url: string, { processes = 1, rate = RATE, answerMs = PATIENT_MS } = {}) {
-  const store = new RedisBuckets(url);
   const changes: boolean[] = [];
   const seen = { alone: 0 };
   const limiter = new SharedRateLimiter(
+    url,
     eachRateClass(() => rate),
     processes,
-    store,
     { changed: (isThere) => changes.push(isThere), decidedLocally: () => (seen.alone += 1) },
     answerMs,
   );
-  const take = async (token: string): Promise<RateState> => limiter.take('requests', token);
-  return { store, limiter, changes, seen, take };
+  const take = (token: string): Promise<RateState> => limiter.take('requests', token);
+  return { limiter, changes, seen, take };
 }
 
 describe('a shared rate limit', () => {
@@ -53,7 +52,7 @@ describe('a shared rate limit', () => {
 
   const connected = async (processes = 1, rate = RATE, answerMs = PATIENT_MS) => {
     const own = limiterOver(redis.url, { processes, rate, answerMs });
-    await until('it is connected', () => own.store.isReady);
+    await until('it is connected', () => own.limiter.isReady);
     return own;
   };
 
@@ -67,14 +66,14 @@ describe('a shared rate limit', () => {
         assert(retryAfterS <= 10 && resetS <= 200 && resetS > 180, `${retryAfterS} ${resetS}`);
     }
     assert.equal((await processes[0]!.take('another token')).remaining, 19);
-    for (const { store, seen } of processes) {
+    for (const { limiter, seen } of processes) {
       assert.equal(seen.alone, 0);
-      store.close();
+      limiter.close();
     }
   });
 
   it('a shared rate limit that is gone refuses nobody, and is shared again when it is back, its scripts forgotten', async () => {
-    const { take, store, changes } = await connected(2);
+    const { take, limiter, changes } = await connected(2);
     await redis.kill();
     for (let count = 0; count < 11; count += 1)
       assert.equal((await take('gone')).allowed, count < 10, 'its share of the burst');
@@ -84,7 +83,7 @@ describe('a shared rate limit', () => {
       return changes.at(-1);
     });
     assert.equal((await take('gone')).limit, 20);
-    store.close();
+    limiter.close();
   });
 
   it('a shared rate limit holds for two APIs: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
@@ -129,10 +128,10 @@ describe('a shared rate limit', () => {
 describe('a shared rate limit without its Redis', () => {
   it('a shared rate limit without its Redis starts and decides nonetheless', async () => {
     const [port] = await freePorts(1);
-    const { take, store, changes } = limiterOver(`redis://127.0.0.1:${port}`);
+    const { take, limiter, changes } = limiterOver(`redis://127.0.0.1:${port}`);
     assert.equal((await take('alone')).remaining, 19);
     assert.equal((await take('alone')).remaining, 18);
     assert.deepEqual(changes, [false]);
-    store.close();
+    limiter.close();
   });
 });
