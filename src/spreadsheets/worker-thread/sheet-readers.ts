@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { FairQueue } from '../../core/concurrency.js';
 import { SheetProblem, type SheetProblemCode, type SheetRow, unreadable } from '../sheet.js';
@@ -111,17 +112,10 @@ const THREAD = new URL('./read-files.js', import.meta.url);
 const MAX_SILENCE_MS = 60_000;
 const TICKS = 60;
 
-/** The thread ended before the file did: its memory limit, or this process stopped it. */
-class ThreadEnded extends Error {
-  override name = 'ThreadEnded';
-}
-
 /** A worker thread that reads one file at a time, with its own memory limit. */
 export class ReaderThread {
+  isAlive = true;
   private readonly worker: Worker;
-  private messages: RowsMessage[] = [];
-  private wake = (): void => {};
-  private fault: Error | null = null;
 
   constructor(
     resourceLimits: ResourceLimits,
@@ -130,16 +124,8 @@ export class ReaderThread {
     // The thread reads untrusted files, so it receives neither configuration nor secrets.
     this.worker = new Worker(THREAD, { resourceLimits, env: {}, execArgv: [] });
     this.worker.unref();
-    this.worker.on('message', (message: RowsMessage) => {
-      this.messages.push(message);
-      this.wake();
-    });
-    this.worker.on('error', (fault) => this.failed(fault));
-    this.worker.on('exit', () => this.failed(new ThreadEnded('the thread was ended')));
-  }
-
-  get isAlive(): boolean {
-    return this.fault === null;
+    const over = (): void => void (this.isAlive = false);
+    this.worker.on('error', over).on('exit', over);
   }
 
   /**
@@ -152,58 +138,50 @@ export class ReaderThread {
     signal: AbortSignal,
   ): AsyncGenerator<readonly SheetRow[], ReadingResult> {
     signal.throwIfAborted();
-    const stop = (): void =>
-      this.failed(signal.reason instanceof Error ? signal.reason : new ThreadEnded('stopped'));
-    signal.addEventListener('abort', stop, { once: true });
+    const late = new AbortController();
+    const until = AbortSignal.any([signal, late.signal]);
+    const messages = on(this.worker, 'message', { signal: until, close: ['exit'] });
     try {
       this.worker.postMessage(file, [file.bytes.buffer as ArrayBuffer]);
       for (;;) {
-        const { rows, end } = await this.next();
+        const stopWatch = watchSilence(this.maxSilenceMs, () => late.abort(unreadable(TOO_LONG)));
+        const next = await messages.next().finally(stopWatch);
+        if (next.done === true) throw new Error('the thread that reads a file was ended');
+        const [{ rows, end }] = next.value as [RowsMessage];
         yield JSON.parse(rows) as readonly SheetRow[];
         if (end !== null) return end;
         this.worker.postMessage('more');
       }
+    } catch (failure) {
+      this.isAlive = false;
+      if (until.aborted) throw until.reason;
+      throw isOutOfMemory(failure) ? tooLarge() : failure;
     } finally {
-      signal.removeEventListener('abort', stop);
+      void messages.return?.();
     }
   }
 
   async end(): Promise<void> {
-    this.failed(new ThreadEnded('the thread was ended'));
+    this.isAlive = false;
     await this.worker.terminate();
   }
+}
 
-  /** Keeps the first failure only. */
-  private failed(fault: Error): void {
-    this.fault ??= fault;
-    this.wake();
-  }
-
-  private async next(): Promise<RowsMessage> {
-    // If the process stands still, and the thread with it, this counts as one tick.
-    let ticks = 0;
-    const late = setInterval(() => {
-      ticks += 1;
-      if (ticks === TICKS) this.failed(unreadable(TOO_LONG));
-    }, this.maxSilenceMs / TICKS);
-    try {
-      for (;;) {
-        const message = this.messages.shift();
-        if (message !== undefined) return message;
-        if (this.fault !== null) throw isOutOfMemory(this.fault) ? tooLarge() : this.fault;
-        await new Promise<void>((resolve) => (this.wake = resolve));
-      }
-    } finally {
-      clearInterval(late);
-    }
-  }
+/** Calls `onLate` after `ms`. A standstill of the process, and of the thread with it, is one tick. */
+function watchSilence(ms: number, onLate: () => void): () => void {
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    if (ticks === TICKS) onLate();
+  }, ms / TICKS);
+  return () => clearInterval(timer);
 }
 
 const TOO_LONG =
   'reading the file took more than a minute: save it anew with your spreadsheet program';
 
-function isOutOfMemory(fault: Error): boolean {
-  return 'code' in fault && fault.code === 'ERR_WORKER_OUT_OF_MEMORY';
+function isOutOfMemory(fault: unknown): boolean {
+  return fault instanceof Error && 'code' in fault && fault.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function tooLarge(): SheetProblem {
