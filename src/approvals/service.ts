@@ -213,7 +213,9 @@ export class Approvals<Row extends Approvable> {
 
   /** A workflow knows only the id. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
-    return existing(await this.deps.database.reader.find(this.feature.table, { id } as Partial<Row>));
+    return existing(
+      await this.deps.database.reader.find(this.feature.table, { id } as Partial<Row>),
+    );
   }
 
   private actionKey(id: Uuid, actionId: string): Keyed {

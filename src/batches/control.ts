@@ -60,7 +60,7 @@ export async function performBatchAction(
 }
 
 /** Throws not_found, invalid_state, invalid_field (the reason). */
-export function applyBatchAction(
+export async function applyBatchAction(
   deps: BatchControlDeps,
   request: BatchAction,
 ): Promise<BonusBatch> {

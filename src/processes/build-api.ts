@@ -40,10 +40,7 @@ export function buildWebhookDeps(
   return { ...core, store: new DeliveryStore(core), sending, observer };
 }
 
-export function buildSender(
-  config: ServiceConfig,
-  timeoutMs: number = ATTEMPT_TIMEOUT_MS,
-): Sender {
+export function buildSender(config: ServiceConfig, timeoutMs: number = ATTEMPT_TIMEOUT_MS): Sender {
   const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_PROXY_URL: proxy } = config;
   const proxyUrl = proxy === undefined ? null : new URL(proxy);
   const guard = new AddressGuard({ allowedHosts, namesAreLeftToProxy: proxyUrl !== null });

@@ -157,11 +157,7 @@ export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
 
   /** Throws `not_found` without a size: the file does not exist yet, or was removed. */
-  open(
-    tenantId: Uuid,
-    size: number | null | undefined,
-    read: ReadPiece,
-  ): AsyncIterable<Buffer> {
+  open(tenantId: Uuid, size: number | null | undefined, read: ReadPiece): AsyncIterable<Buffer> {
     if (size === undefined || size === null) throw notFound();
     return this.pieces(tenantId, size, read);
   }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Actor } from '../../src/access/audit-log.js';
-import { applyBatchAction, type BatchAction, type BatchControlDeps } from '../../src/batches/control.js';
+import {
+  applyBatchAction,
+  type BatchAction,
+  type BatchControlDeps,
+} from '../../src/batches/control.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';

@@ -13,7 +13,15 @@ import { answered, idLiteral, LEAST, object, openBank, text } from '../helpers/b
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
-import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf, cancelBatch } from './support.js';
+import {
+  BatchWorld,
+  codeOf,
+  payroll,
+  readyBatch,
+  rejectedBatch,
+  resourceOf,
+  cancelBatch,
+} from './support.js';
 
 const DAY_MS = 86_400_000;
 const MANY = 1_000;

@@ -73,9 +73,7 @@ export async function startTestApi(
   environment: Readonly<Record<string, string>> = {},
   { clock, log, receiver = new FakeReceiver() }: TestApiDeps = {},
 ): Promise<TestApi> {
-  const config = readConfig(
-    testEnvironment(url, { ...OWN_PORTS, ...PATIENT, ...environment }),
-  );
+  const config = readConfig(testEnvironment(url, { ...OWN_PORTS, ...PATIENT, ...environment }));
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);

@@ -4,7 +4,14 @@ import { asUuid, newId } from '../../src/core/ids.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
 import { lapseBatchKind } from '../../src/batches/commands.js';
 import { validateBatch } from '../../src/batches/validation/run.js';
-import { formOf, HEADER, UNWATCHED, cancelBatch, pauseBatch, resumeBatch } from '../batches/support.js';
+import {
+  formOf,
+  HEADER,
+  UNWATCHED,
+  cancelBatch,
+  pauseBatch,
+  resumeBatch,
+} from '../batches/support.js';
 import { answered, list, text } from '../helpers/bank.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 import type { Played, Plays } from './generated.js';

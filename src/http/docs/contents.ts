@@ -84,8 +84,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  '/conceptos/errores': ['/errors'],
   '/reference': ['/reference/objects'],
+  '/conceptos/errores': ['/errors'],
 };
 
 export interface Listed {
