@@ -118,7 +118,7 @@ describe("another tenant's resources", () => {
       }
     });
 
-  it("another tenant's resources are in no list, whatever they are filtered by", async () => {
+  it("another tenant's resources are in no list, with any filter", async () => {
     const empty = { items: [], next_cursor: null };
     const sourceOf = (id: string): string => `/v1/transfers?source_account=${id}`;
     for (const id of [foreign.account.id, missing().account.id])

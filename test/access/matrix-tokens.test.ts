@@ -47,7 +47,7 @@ describe('a token', () => {
     return answer;
   };
 
-  it('a token that is absent or not a live token is 401 unauthorized on every endpoint, whatever else is wrong', async () => {
+  it('every endpoint answers 401 unauthorized without a live token, before it reports anything else', async () => {
     for (const endpoint of ENDPOINTS) {
       const { path, body } = endpoint.ask(target);
       const method = methodOf(endpoint);

@@ -46,7 +46,7 @@ describe('who may do what', () => {
 
   const tokenOf = (standing: Standing, scope: Scope): string => tokens.get(`${standing}/${scope}`)!;
 
-  it('who may do what is checked for every endpoint of the service', async () => {
+  it('the matrix of permissions covers every endpoint of the service', async () => {
     const documented = await documentedRoutes(api);
     assert.deepEqual([...documented.keys()].sort(), ENDPOINTS.map(({ route }) => route).sort());
     for (const { route, scopes } of ENDPOINTS)

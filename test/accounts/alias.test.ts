@@ -56,7 +56,7 @@ describe('the alias of an account', () => {
     assert.equal(await holder(alias), account.id);
   });
 
-  it('the alias of an account is released by DELETE: 204, again 204, and nobody is found by it', async () => {
+  it('the alias of an account is released by DELETE: 204, again 204, and a lookup finds no account', async () => {
     const alias = newAlias();
     await set(account, alias);
     assert.equal(answered(await release(account), 204).text, '');
@@ -116,7 +116,7 @@ describe('the alias of an account', () => {
     }
   });
 
-  it('the alias of an account given up for another one is released: going back is quarantine', async () => {
+  it('an alias that was replaced by another one is released, and in quarantine', async () => {
     const [first, second] = [newAlias(), newAlias()];
     await set(account, first);
     answered(await set(account, second), 200);
@@ -160,7 +160,7 @@ describe('the alias of an account', () => {
     answered(await set(foreign, '$admin'), 404, 'not_found');
   });
 
-  it('the alias of an account wanted by several accounts at the same time has one winner, the others alias_taken', async () => {
+  it('of several accounts that take one alias at the same time, one gets it and the rest get alias_taken', async () => {
     const rivals = await Promise.all(Array.from({ length: 4 }, () => bank.account()));
     for (let round = 0; round < 10; round += 1) {
       const alias = newAlias();

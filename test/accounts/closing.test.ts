@@ -160,7 +160,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('nothing leaves an account once its freezing is done', async () => {
+  it('nothing leaves an account once it is frozen', async () => {
     const [account, other] = [
       await bank.account({ funds: { COPM: 200n * LEAST } }),
       await bank.account(),

@@ -109,7 +109,7 @@ describe('document numbers', () => {
     assert.equal(await rotate([current]), 0);
   });
 
-  it('document numbers are rotated without losing those declared meanwhile under the old key', async () => {
+  it('a key rotation keeps document numbers that are declared meanwhile under the old key', async () => {
     const numbers = new Map<Uuid, string>();
     const { id: busy } = await declared([old]);
     const declaring = async (): Promise<void> => {

@@ -129,7 +129,7 @@ describe('the lists of operations', () => {
     await finds('transfers', `destination_account=${payer.id}`, () => false);
   });
 
-  it('the lists of operations filtered by destination also show what waits for approval', async () => {
+  it('the lists of operations filtered by destination include operations that wait for approval', async () => {
     const [to] = others;
     await bank.guard(payer, { asset: 'DUSD', threshold: 77n * LEAST });
     const pendingAnswer = await bank.send({

@@ -191,7 +191,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       assert.deepEqual(all.find((one) => one.kind === kind)?.counterparty, system);
   });
 
-  it('GET /v1/accounts/{account_id}/movements is related to what caused it, and carries its description', async () => {
+  it('GET /v1/accounts/{account_id}/movements shows the operation that caused each movement, and its description', async () => {
     const [transfer] = list(
       (await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items,
     );

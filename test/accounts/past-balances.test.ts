@@ -168,7 +168,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.equal(await reported, await accountsTotal());
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= refuses what is no date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= refuses text that is not an RFC 3339 date-time, and cuts it to milliseconds', async () => {
     const { json } = answered(await ask(payer, '2032-05-01T07:00:00.0029-05:00'), 200);
     assert.equal(json.as_of, '2032-05-01T12:00:00.002Z');
     for (const at of ['', 'x', '2032-05-01', '2032-13-01T00:00:00Z', '1746100800000']) {
@@ -177,7 +177,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= refuses the future, the last 15 seconds, and what lies before the opening', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= refuses the future, the last 15 seconds, and times before the opening', async () => {
     const reason = async (at: number): Promise<unknown> =>
       answered(await ask(payer, toRfc3339(instant(at))), 400, 'invalid_field').details?.reason;
     assert.equal(await reason(now + 1), 'in_the_future');

@@ -84,7 +84,7 @@ describe('the budget of new recipients', () => {
     return answer;
   };
 
-  it('the budget of new recipients is one, whatever the door: lookup, bonuses and batches, whether somebody is there or not', async () => {
+  it('lookups, bonuses and batches share one budget of new recipients, for known and unknown names', async () => {
     answered(await lookUp(await newAlias()), 200);
     answered(await lookUp(await newPhone()), 200);
     answered(await lookUp(nobody()), 404, 'not_found');
@@ -116,7 +116,7 @@ describe('the budget of new recipients', () => {
     assert.deepEqual(await validated([one, other]), ['ready']);
   });
 
-  it('the budget of new recipients is not charged for the repeated key of a bonus that is paid, though nobody has its name by then', async () => {
+  it('the budget of new recipients is not charged for a replay of a paid bonus, even if its alias was released meanwhile', async () => {
     const [alias, key] = [await newAlias(), randomUUID()];
     const { id } = answered(await payBonus(alias, key), 201).json;
     assert.equal(await db.change(`UPDATE accounts SET alias=NULL WHERE alias='${alias}'`), 1);
@@ -139,7 +139,7 @@ describe('the budget of new recipients', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of new recipients refuses before revealing anything: a new customer and nobody get the same answer on every route', async () => {
+  it('an empty budget of new recipients gives the same response for a customer and an unknown name on every route', async () => {
     await spend(10);
     const same = (answer: TestAnswer): string =>
       answer.text.replace(/"request_id":"[^"]*"/, '').replace(/\d+ s/, '');

@@ -92,7 +92,7 @@ describe('the verification of an account', () => {
     assert.notEqual((await stored())?.declared_at, '2020-02-29 17:00:00.500');
   });
 
-  it('the verification of an account is not declared for a time to come: 400 {field: declared_at}, but for what clocks may differ by', async () => {
+  it('a verification dated in the future is 400 {field: declared_at}, except by a difference between clocks', async () => {
     const in10s = new Date(Date.now() + 10_000).toISOString();
     answered(await declare({ declared_at: in10s }), 200);
     for (const later of [new Date(Date.now() + 120_000).toISOString(), '9999-12-31T23:59:59Z']) {

@@ -67,7 +67,7 @@ for (const kind of KINDS)
     }
 
     for (const verb of VERBS)
-      it(`a ${kind} that waits for approval: ${verb} by ${MAY[verb].join(', ')} and nobody else ends it, with one event`, async () => {
+      it(`a ${kind} that waits for approval: ${verb} by ${MAY[verb].join(', ')} and no other member ends it, with one event`, async () => {
         const rejection = rejectionOf(kind, verb, verb === 'reject' ? REASON : null);
         const before = await own.money();
         for (const person of EVERYBODY) {
@@ -89,7 +89,7 @@ for (const kind of KINDS)
           answered(await foreign.request('POST', path, body), 404, 'not_found');
       });
 
-    it(`a ${kind} that waits for approval is neither approved nor rejected by its creator, in whatever role; the creator cancels it`, async () => {
+    it(`a ${kind} that waits for approval is neither approved nor rejected by its creator in any role; the creator can cancel it`, async () => {
       for (const person of ['creator', 'admin', 'owner'] as const) {
         const { id } = await own.pend({}, { token: own.tokens[person] });
         for (const verb of ['approve', 'reject'] as const)
@@ -157,7 +157,7 @@ for (const kind of KINDS)
       await assertGivenBack(before);
     });
 
-    it(`a ${kind} that waits for approval ends once: what waits no more, or never did, is 409 invalid_state {current, allowed}`, async () => {
+    it(`a ${kind} that waits for approval ends once: a further action is 409 invalid_state {current, allowed}`, async () => {
       const { id: instantId } = answered(await own.send({ raw: LEAST }), 201).json;
       const { id: canceled } = await own.pend();
       answered(await own.act('cancel', canceled, 'creator'), 200);

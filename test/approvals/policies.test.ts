@@ -84,7 +84,7 @@ describe('an approval policy', () => {
       assert.equal(answered(await put(body), 200).json.expires_in_s, 604_800);
   });
 
-  it('an approval policy states what it means for batches, and refuses them only if it says so', async () => {
+  it('an approval policy states its rule for batches, and refuses them only if refuses_batches is set', async () => {
     const { refuses_batches: _, ...unsaid } = GOOD;
     for (const body of [unsaid, { ...unsaid, refuses_batches: null }, GOOD]) {
       const { json } = answered(await put(body), 200);
@@ -144,7 +144,7 @@ describe('an approval policy', () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
   });
 
-  it('an approval policy of no such asset, no such account, a foreign or a system account is the one 404', async () => {
+  it('an approval policy of an unknown asset, or of an unknown, foreign or system account, is the same 404', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account();
     await stranger.guard(foreign);
@@ -265,7 +265,7 @@ describe('an approval policy', () => {
       );
   });
 
-  it('an approval policy that changes or goes does not touch what is pending, also what was created in the same instant', async () => {
+  it('changing or removing an approval policy does not affect pending operations, even of the same instant', async () => {
     now = instant(Date.parse('2035-03-01T10:00:00.000Z'));
     await put({ threshold: '0', approvals: 2, expires_in_s: 3_600 });
     const first = answered(await send(THRESHOLD), 202).json;

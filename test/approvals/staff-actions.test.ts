@@ -131,7 +131,7 @@ for (const kind of KINDS)
         }
       });
 
-      it(`support staff with a ${kind} that waits for approval change nothing by ${channel} without the right, not active or unknown; the audit log says what was tried`, async () => {
+      it(`support staff with a ${kind} that waits for approval change nothing by ${channel} without the right, if inactive or unknown, and the audit log records the attempt`, async () => {
         const pending = await own.pend();
         const { id } = pending;
         for (const [action, who, why] of [
@@ -162,7 +162,7 @@ for (const kind of KINDS)
       });
     }
 
-    it(`support staff with a ${kind} that waits for approval count once, whoever of them approves and however: each further approval is refused and recorded`, async () => {
+    it(`support staff with a ${kind} that waits for approval count once, whoever of them approves: each further approval is refused and recorded`, async () => {
       await own.setPolicy({ approvals: 3 });
       const { id } = await own.pend();
       const status = 'pending_approval';
@@ -199,7 +199,7 @@ for (const kind of KINDS)
       );
     });
 
-    it(`support staff with a ${kind} that waits for approval find what is settled settled: refused with its state, recorded, and nothing changes`, async () => {
+    it(`support staff with a ${kind} that waits for approval cannot change an operation that has ended: the action is refused with its state, and recorded`, async () => {
       const { id } = await own.pend();
       answered(await own.act('cancel', id, 'creator'), 200);
       for (const channel of CHANNELS) {

@@ -84,7 +84,7 @@ describe('the scheduled audit', () => {
     assert.equal((await auditStatus(db.database.reader)).since, passes.at(-1)?.endedAt);
   });
 
-  it('the scheduled audit keeps what it finds, once, however often it finds it', async () => {
+  it('the scheduled audit stores a finding once, however often it recurs', async () => {
     await damaged(async () => {
       await wholePass();
       await wholePass();
@@ -102,7 +102,7 @@ describe('the scheduled audit', () => {
     });
   });
 
-  it('the scheduled audit keeps what it found before a worker stopped', async () => {
+  it('the scheduled audit keeps the findings of a worker that stopped', async () => {
     await damaged(async () => {
       const deps = { database: db.database, clock: systemClock, everyMs: 3_600_000 };
       const pass = { beganAt: systemClock(), reached: 0 };

@@ -70,7 +70,7 @@ describe('an operator at a batch that is executing', () => {
     ]);
   });
 
-  it('an operator at a batch that is executing pauses and resumes it once for each action: repeated, it changes nothing, whatever came since', async () => {
+  it("an operator's repeated pause or resume of an executing batch changes nothing, even after later actions", async () => {
     const batch = await world.executed(payer, file);
     const by = proven(
       await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }),
@@ -103,7 +103,7 @@ describe('an operator at a batch that is executing', () => {
     assert('batch' in (await performBatchAction(world.deps, resuming)));
   });
 
-  it('an operator at a batch that is executing cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {
+  it('canceling an executing batch pays no further row, releases its hold at once, and fails the remaining rows with canceled', async () => {
     const batch = await world.executed(payer, file);
     await world.execution.payNextGroup(batch.id, 120);
     await cancelBatch(world.deps, batch.id, TEST_ACTOR, ' wrong  month ');
@@ -127,7 +127,7 @@ describe('an operator at a batch that is executing', () => {
     assert.equal(await received(), 120n * LEAST);
   });
 
-  it('an operator at a batch that is executing cancels it while it is being paid, at different moments: what left is what its rows say', async () => {
+  it('a batch that is canceled at any moment of its payment has moved exactly the money of its paid rows', async () => {
     for (let round = 0; round < 3; round += 1) {
       const batch = await world.executed(
         payer,

@@ -43,7 +43,7 @@ describe('a batch whose payment is interrupted', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 
-  it('a batch whose payment is interrupted by a row that cannot be decided pays all the others, and that row when it can be', async () => {
+  it('a row that cannot be decided does not keep the other rows of a batch from being paid, and is paid later', async () => {
     const { world, ana, payer } = await open();
     const batch = await world.executed(payer, fileOf(250));
     const row = `batch_id=${idLiteral(batch.id)} AND number=120`;
@@ -85,7 +85,7 @@ describe('a batch whose payment is interrupted', () => {
 
 describe('an upload whose answer is lost', () => {
   for (const fate of ['cut_before', 'cut_after'] as const)
-    it(`an upload whose answer is lost, its COMMIT ${fate}: nothing is said that is not so, and the same key makes one batch`, async () => {
+    it(`an upload whose response is lost, its COMMIT ${fate}: no response is wrong, and the same key makes one batch`, async () => {
       const proxy = await Proxy.open(db.url);
       const database = openDatabase(proxy.through(db.url));
       const shaky = await BatchWorld.open(db, { database, timeoutMs: 1_000 });

@@ -114,7 +114,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.partially_failed']);
   });
 
-  it('the hold covers what is needed to the last unit, the fee too', async () => {
+  it('the hold covers the amounts and fees of all rows exactly', async () => {
     await world.charge(await world.account(), { flatRaw: 1n });
     for (const [funds, isHeld] of [
       [2n * LEAST + 2n, true],
@@ -175,7 +175,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([available, held], [10n * LEAST, 0n]);
   });
 
-  it('the execution of a batch pays whom the row named at validation, whatever happens to the alias', async () => {
+  it('the execution of a batch pays the account that the row named at validation, even if the alias has moved', async () => {
     const payer = await source(10n * LEAST);
     const batch = await world.executed(payer, pays(LEAST));
     await db.change(`UPDATE accounts SET alias=NULL WHERE id=${idLiteral(ana.id)}`);

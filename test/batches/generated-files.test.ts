@@ -67,7 +67,7 @@ describe('the files that a batch gives back', () => {
     await db.sql(`UPDATE bonus_batches SET files_made_at=NULL WHERE id=${own}`);
   };
 
-  it('the files that a batch gives back are there as soon as anybody can see its end, by GET or in its event', async () => {
+  it('the files of a batch can be downloaded as soon as GET or an event shows its end', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     for (const [id, name] of [
       [refused, 'errors'],

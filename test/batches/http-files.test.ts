@@ -70,7 +70,7 @@ describe('the files of batches over HTTP', () => {
     assert.notEqual(headers.get('svc-request-id'), null);
   }
 
-  it('the template, a CSV unless said, is refused with only its example row, and accepted once that is replaced', async () => {
+  it('the template, by default a CSV, is rejected with only its example row, and accepted once the row is replaced', async () => {
     for (const [query, format] of [
       ['', 'csv'],
       ['?format=xlsx', 'xlsx'],

@@ -45,7 +45,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('the upload of a batch over HTTP replays 200 for the same bytes under the same key, whatever the file and its part are called', async () => {
+  it('the upload of a batch over HTTP replays 200 for the same bytes under the same key, with any name of the file and its part', async () => {
     const key = randomUUID();
     const first = answered(await upload(usual(), { key }), 201);
     const again = answered(
@@ -109,7 +109,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
   });
 
-  it('the upload of a batch over HTTP refuses what is no spreadsheet by its content, and leaves neither batch nor key', async () => {
+  it('the upload of a batch over HTTP refuses content that is not a spreadsheet, and stores neither batch nor key', async () => {
     const before = await batches();
     const key = randomUUID();
     for (const [file, name] of [

@@ -62,7 +62,7 @@ describe('a batch that may not be covered to its last row', () => {
     }
   }
 
-  it('a batch that may not be covered to its last row pays nothing after an open row, and then every row in order', async () => {
+  it('a batch whose funds may not cover every row pays its rows in order, and none after a row without a result', async () => {
     const open = 60;
     const payer = await world.account({ funds: { COPM: BigInt(COVERED) * LEAST } });
     const batch = await world.executed(payer, fileWithBrunoIn(open));

@@ -67,7 +67,7 @@ describe('the quotas of a tenant', () => {
     await refused('problem_rows', { used: '2', limit: '2' });
   });
 
-  it('the quotas of a tenant refuse an upload if too many rows that paid nobody are stored, of withdrawn or refused batches', async () => {
+  it('the quotas of a tenant refuse an upload if too many unpaid rows of withdrawn or rejected batches are stored', async () => {
     await set({ unpaidRows: 2n });
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);

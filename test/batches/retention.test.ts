@@ -39,7 +39,7 @@ describe('what is kept of batches that are over', () => {
     (await db.database.reader.find(bonusBatchStorage, { batchId }))?.rowsRemovedAt !== null;
   const paid = () => world.paid(source, payroll([[ana.id, MIN, 'COPM', null, randomUUID()]]));
 
-  it('what is kept of batches that are over are the rows of an executed one, for a time after its end; its bonuses stay, and the audit agrees', async () => {
+  it('retention removes the rows of an executed batch some time after its end; its bonuses stay, and the audit agrees', async () => {
     const { id, finishedAt } = await paid();
     await remove('paid', instant(finishedAt! - 1));
     await remove('unpaid', later());
@@ -53,7 +53,7 @@ describe('what is kept of batches that are over', () => {
     });
   });
 
-  it('what is kept of batches that are over is the hash of the file; its bytes are deleted, only after validation and a set time', async () => {
+  it('retention deletes the bytes of a validated file after a set time, and keeps its hash', async () => {
     const file = payroll([[ana.id, MIN, 'COPM']]);
     const [old, open] = [await world.ready(source, file), await world.uploaded(source, file)];
     const kept = `SELECT number FROM upload_chunks WHERE batch_id IN (${idLiteral(old.id)}, ${idLiteral(open.id)})`;
@@ -68,7 +68,7 @@ describe('what is kept of batches that are over', () => {
     assert.equal((await world.validate(open.id)).sameFileBatchId, old.id);
   });
 
-  it('what is kept of batches that are over are the problems of a rejected one', async () => {
+  it('retention removes the problems of a rejected batch', async () => {
     const { id } = await world.validated(source, payroll([['$nobody', '-', 'COPM', null, null]]));
     await remove('paid', later());
     assert.equal((await world.problems(id)).length, 2);
@@ -81,7 +81,7 @@ describe('what is kept of batches that are over', () => {
     });
   });
 
-  it('what is kept of batches that are over are the rows of one that paid nobody, no longer than the problems of a rejected one', async () => {
+  it('retention removes the rows of a batch without a payment as early as the problems of a rejected one', async () => {
     const poor = await world.account();
     const { id, status, rowsPaid } = await world.paid(
       poor,
@@ -100,7 +100,7 @@ describe('what is kept of batches that are over', () => {
     );
   });
 
-  it('what is kept of batches that are over are all rows of what is not over', async () => {
+  it('retention removes no rows of a batch that has not ended', async () => {
     const ready = await world.ready(source, payroll([[ana.id, MIN, 'COPM', null, 'a']]));
     const executing = await world.executed(source, payroll([[ana.id, MIN, 'COPM', null, 'b']]));
     for (const ended of ['unpaid', 'paid'] as const) await remove(ended, later());
@@ -108,7 +108,7 @@ describe('what is kept of batches that are over', () => {
       assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
   });
 
-  it('what is kept of batches that are over are the rows that contradict their batch: the auditor needs them', async () => {
+  it('retention keeps rows that contradict their batch, because the auditor needs them', async () => {
     const { id } = await paid();
     const own = `WHERE batch_id=${idLiteral(id)}`;
     const [row] = await db.sql(`SELECT HEX(bonus_id) AS bonus FROM bonus_batch_rows ${own}`);
@@ -127,7 +127,7 @@ describe('what is kept of what rails said', () => {
     db = await testDatabase();
   });
 
-  it('what is kept of what rails said is everything recent, and nothing old that belongs to no known payout', async () => {
+  it('retention keeps recent messages of rails, and removes old ones without a known payout', async () => {
     const rail = `kept-${randomUUID().slice(0, 8)}`;
     const insert = (at: string): Promise<number> =>
       db.change(

@@ -45,7 +45,7 @@ describe('batches over HTTP', () => {
       ...(token === undefined ? {} : { token }),
     });
 
-  it('batches over HTTP shows what is known of one that is validating', async () => {
+  it('batches over HTTP show the progress of one that is validating', async () => {
     const { id, createdAt } = await served.upload(payer, file(LEAST));
     assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json, {
       id,

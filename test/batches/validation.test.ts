@@ -207,7 +207,7 @@ describe('the validation of a batch', () => {
     ]);
   });
 
-  it('the validation of a batch finds every problem of a row, with the cell and words for the one who filled it in', async () => {
+  it('the validation of a batch finds every problem of a row, with the cell and a message for the author of the file', async () => {
     const date = { kind: 'date', text: '2026-11-01' } as const;
     const cells = ['Ana María', date, 'copm', { kind: 'error', text: '#REF!' } as const];
     const batch = await world.validated(source, payroll([[...cells, 'x'.repeat(65)]]));
@@ -319,7 +319,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([last?.number, last?.code], [most + 2, 'too_many_rows']);
   });
 
-  it('the validation of a batch rejects the whole file for one wrong row, keeps no row of it, and says so in an event', async () => {
+  it('the validation of a batch rejects the whole file for one wrong row, stores none of its rows, and emits an event', async () => {
     const rows = Array.from({ length: 200 }, () => ['$ana', MIN, 'COPM']);
     const batch = await world.validated(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
     assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 201, 1]);
@@ -347,7 +347,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([free.feesRaw, free.feeAccountId], [0n, null]);
   });
 
-  it('the validation of a batch names rows whose recipient an earlier row has, under whatever name, and the newest batch with the same bytes', async () => {
+  it('the validation of a batch lists rows that repeat a recipient under any name, and the newest batch with the same bytes', async () => {
     const file = payroll([
       ['$ana', MIN, 'COPM'],
       [ana.phone!, MIN, 'COPM'],
@@ -404,7 +404,7 @@ describe('the validation of a batch', () => {
     it('the validation of a batch that is interrupted fails, and is tried again, when the bytes cannot be read; it rejects nothing for that', async () => {
       const batch = resourceOf(await world.upload(source, payroll(rows)));
       await db.sql(`DELETE FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`);
-      await assert.rejects(world.validate(batch.id), /are gone/);
+      await assert.rejects(world.validate(batch.id), /are missing/);
       assert.equal((await world.batch(batch.id)).status, 'validating');
     });
   });

@@ -78,7 +78,7 @@ describe('a batch that is ready', () => {
     assert.equal((await balanceOf(db.database, ana.id)).available, 0n);
   }
 
-  it('a batch that is ready is withdrawn once, for good: it pays nobody, its rows stay as they were, and the action is in the audit log', async () => {
+  it('a ready batch that is withdrawn pays no row, keeps its rows as they were, and is in the audit log', async () => {
     const batch = await world.ready(payer, file);
     assert.equal(resourceOf(await withdraw(batch)).status, 'rejected');
     await assertEnded(batch.id, 'withdrawn');
@@ -130,7 +130,7 @@ describe('a batch that is ready', () => {
     assert.equal((await world.batch(batch.id)).status, 'ready');
   });
 
-  it('a batch that is ready of another tenant, or of nothing, is 404; in any other state it is 409 {current, allowed: ["ready"]}', async () => {
+  it('withdrawing another tenant\'s batch, or an unknown one, is 404; one that is not ready is 409 {current, allowed: ["ready"]}', async () => {
     const stranger = await BatchWorld.open(db);
     const ready = await world.ready(payer, file);
     for (const id of [ready.id, payer.id])
@@ -232,7 +232,7 @@ describe('a batch that is ready', () => {
     );
   });
 
-  it('withdrawing a batch over HTTP answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
+  it('withdrawing a batch over HTTP answers 200 with the batch under any key; other batches have a null `rejection`, and only a rejected file has errors', async () => {
     const bank = await openBank(await describedApi(await startTestApi(db)));
     const from = await bank.account({ funds: { COPM: 10n * LEAST } });
     const { id } = await readyBatch(bank, from, await bank.account());

@@ -302,7 +302,7 @@ describe('a number cell', () => {
 });
 
 describe('another cell', () => {
-  it('another cell is taken as written if it is text, whatever its style', async () => {
+  it('a text cell is taken as written, with any style', async () => {
     for (const [cell, expected] of [
       ['<c t="s"><v>0</v></c>', '1001.0'],
       ['<c t="s" s="1"><v>1</v></c>', '1001'],

@@ -72,7 +72,7 @@ describe('workbooks uploaded over HTTP', () => {
     ]);
   });
 
-  it('one reference in several notations is a duplicate', async () => {
+  it('the same reference in several notations is a duplicate', async () => {
     const row = (reference: string): string =>
       `<row>${cells('$dora')}<c><v>${LEAST}</v></c>${cells('COPM', 'x')}${reference}</row>`;
     const header = `<row>${cells('recipient', 'amount', 'asset', 'description', 'reference')}</row>`;

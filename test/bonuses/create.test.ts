@@ -126,7 +126,7 @@ describe('POST /v1/bonuses', () => {
       answered(await pay({ alias: '$ana' }, more), 400, 'invalid_field');
   });
 
-  it('POST /v1/bonuses answers 404 for nobody, for a closed account, for one of another tenant, and for an alias that was released', async () => {
+  it('POST /v1/bonuses answers 404 for an unknown name, a closed account, an account of another tenant and a released alias', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account({ alias: '$foreign', phone: nextPhone() });
     const closed = await bank.account({ alias: '$closed' });
@@ -174,7 +174,7 @@ describe('POST /v1/bonuses', () => {
     });
   });
 
-  it('POST /v1/bonuses refuses the source as recipient, however it is named', async () => {
+  it('POST /v1/bonuses refuses the source as recipient, by any of its names', async () => {
     await db.change(`UPDATE accounts SET alias='$payer' WHERE id=${idLiteral(payer.id)}`);
     for (const recipient of [{ account_id: payer.id }, { alias: '$payer' }])
       assert.equal(

@@ -146,7 +146,7 @@ describe('a call of the client', () => {
       assert.equal((await failure(client().createTransfer(body))).code, 'result_unknown');
     });
 
-  it('a call of the client with a given key believes only what the key binds, because an earlier call may have acted', async () => {
+  it('a call of the client with a given key trusts only bound results, because an earlier call may have acted', async () => {
     const given = { idempotencyKey: 'stored with the order' };
     acts = [refuse(404, 'not_found')];
     const error = await failure(client().createTransfer(body, given));
@@ -169,7 +169,7 @@ describe('a call of the client', () => {
     assert.equal(seen[0]?.key, seen[1]?.key);
   });
 
-  it('a call of the client believes what the key binds also after an attempt that may have acted', async () => {
+  it('a call of the client trusts a bound result also after an attempt that may have acted', async () => {
     acts = [cut, refuse(422, 'insufficient_funds', { available: '5', requested: '7' })];
     const error = await failure(client().createTransfer(body));
     assert.ok(error.code === 'insufficient_funds');
@@ -202,7 +202,7 @@ describe('a call of the client', () => {
     }
   });
 
-  it('a call of the client says that nothing happened where nobody listens', async () => {
+  it('a call of the client reports that nothing happened if the connection is refused', async () => {
     const [port] = await freePorts(1);
     const nowhere = new MoneyClient({
       baseUrl: `http://127.0.0.1:${port}`,
@@ -212,7 +212,7 @@ describe('a call of the client', () => {
     assert.ok((await failure(nowhere.createTransfer(body))) instanceof ConnectionError);
   });
 
-  it('a call of the client never repeats what would act twice, and says that it is open', async () => {
+  it('a call of the client never repeats a call without an idempotency key, and reports that its outcome is unknown', async () => {
     acts = [cut];
     const error = await failure(client().rotateWebhookSecret('x'));
     assert.ok(error instanceof UnknownResultError && error.idempotencyKey === null);
@@ -241,7 +241,7 @@ describe('a call of the client', () => {
     await assert.rejects(client().createTransfer(body, { signal: ended.signal }), /enough/);
   });
 
-  it("a call of the client does not take somebody else's page for an answer", async () => {
+  it('a call of the client does not accept a page of another server as a response', async () => {
     acts = [
       (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>'),
     ];

@@ -56,7 +56,7 @@ describe('the packed client', () => {
     assert.equal(offered.stdout, (await contents(packed)).stdout);
   });
 
-  it('the packed client contains what it needs, and nothing of the service', () => {
+  it('the packed client contains its own files, and nothing of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
     const { dependencies = {} } = JSON.parse(
       readFileSync(join(installed(), 'package.json'), 'utf8'),

@@ -132,7 +132,7 @@ describe('the programs around the client', () => {
   });
 
   describe('money-listen', () => {
-    it('money-listen delivers what happens to a receiver, signed with the secret that it prints, and shows each answer', async () => {
+    it('money-listen delivers events to a receiver, signed with the secret that it prints, and shows each response', async () => {
       const [port] = await freePorts(1);
       const to = `http://127.0.0.1:${port}/hooks`;
       const listening = start(program('money-listen'), [
@@ -163,7 +163,7 @@ describe('the programs around the client', () => {
       assert.deepEqual(await once(listening, 'close'), [0, null]);
     });
 
-    it('money-listen says what is wrong with its arguments and with the token', async () => {
+    it('money-listen explains what is wrong with its arguments or the token', async () => {
       const to = ['--forward-to', 'http://127.0.0.1:1/'];
       const url = ['--url', live.baseUrl];
       for (const [args, message, expected] of [
@@ -214,7 +214,7 @@ describe('the programs around the client', () => {
       assert.deepEqual([again.orders[0]?.payout, again.orders[0]?.status], [payout, 'completed']);
     });
 
-    it('the example payroll-upload pays what the clerk has seen, pays nobody again when it is run again, and shows every mistake of a wrong file', async () => {
+    it('the example payroll-upload pays the reviewed file, pays no one twice when it is run again, and shows every problem of a wrong file', async () => {
       const file = join(live.folder, 'payroll.csv');
       writeFileSync(
         file,

@@ -23,7 +23,7 @@ describe(README, () => {
   });
   after(() => live.stop());
 
-  it('the README of the client is a program that runs against the service and does what it says', async () => {
+  it("the program in the client's README runs against the service as described", async () => {
     const file = live.module('readme.mjs', program());
     const child = spawn(process.execPath, [file], {
       env: live.environment(),
@@ -42,7 +42,7 @@ describe(README, () => {
     await assertLedgerSound(live.db.database);
   });
 
-  it('the README of the client has a receiver that accepts what is signed and refuses everything else', async () => {
+  it("the receiver in the client's README accepts signed deliveries and refuses all others", async () => {
     const secret = newSecret();
     const source = program();
     const file = live.module(

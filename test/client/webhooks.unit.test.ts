@@ -36,7 +36,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('verifyWebhook finds the headers however the receiver has them', async () => {
+  it('verifyWebhook finds the headers in every form that receivers have them', async () => {
     const lower = Object.fromEntries(
       Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]),
     );
@@ -76,7 +76,7 @@ describe('verifyWebhook', () => {
     it(`verifyWebhook refuses ${what}`, () =>
       assert.rejects(verifyWebhook({ body, headers }, secret), WebhookError));
 
-  it('verifyWebhook compares nothing with a secret that is not set, by which anybody could sign', async () => {
+  it('verifyWebhook refuses to verify with an empty secret, because anyone could sign with it', async () => {
     const forged = { 'Svc-Signature': createHmac('sha256', '').update(BODY).digest('hex') };
     const verified = verifyWebhook({ body: BODY, headers: forged }, '', { toleranceS: null });
     await assert.rejects(verified, { name: 'TypeError', message: /the secret is empty/ });

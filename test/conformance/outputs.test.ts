@@ -43,7 +43,7 @@ describe('what the service prints and sends is as recorded:', () => {
     recorder.finish();
   });
 
-  it('what the service prints and sends is as recorded: commands that create, the files of batches and statements, deliveries, lists and errors', async () => {
+  it('the output of commands, files and deliveries equals the recorded output', async () => {
     const [commands, files] = [new Recorder('commands'), new Recorder('files')];
     for (const line of MAKING) await world.command(commands, line);
     const endpoint = await openEndpoint();

@@ -43,7 +43,7 @@ describe('an amount', () => {
     for (const text of Object.values(refused).flat()) assert.equal(parseRaw(text), null, text);
   });
 
-  it('an amount survives text and back, whatever it is', () => {
+  it('every amount survives the conversion to text and back', () => {
     fc.assert(fc.property(fc.bigInt(0n, MAX_RAW), (raw) => parseRaw(raw.toString()) === raw));
   });
 
@@ -144,7 +144,7 @@ describe('a fee', () => {
     assert.equal(feeFor(schedule({ basisPoints: 1n }), MAX_RAW), 922_337_203_685_478n);
   });
 
-  it('a fee never leaves what a column holds', () => {
+  it('a fee never exceeds the range of its column', () => {
     assert.equal(feeFor(schedule({ flatRaw: MAX_RAW, basisPoints: 10_000n }), MAX_RAW), MAX_RAW);
   });
 

@@ -65,7 +65,7 @@ describe('TLS with MySQL', () => {
     assert.match(faults, /MYSQL_URL: with MYSQL_TLS 10\.0\.0\.1 must be a name/);
   });
 
-  it('TLS with MySQL refuses half of a pair, a pair that does not match, and what is not in PEM', () => {
+  it('TLS with MySQL refuses a certificate without its key, a key that does not match, and text that is not PEM', () => {
     const { cert, key } = one;
     const withPair = (certificate: string, own: string): string =>
       faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: own });

@@ -34,7 +34,7 @@ describe('the configuration', () => {
     for (const name of Object.keys(LEAST)) assert(faults.includes(name), name);
   });
 
-  it('the configuration names every fault at once, each with what is wrong', () => {
+  it('the configuration reports every fault at once, each with its reason', () => {
     const environment = {
       ...required(),
       ...LEAST,

@@ -51,7 +51,7 @@ describe('text', () => {
     'a noncharacter': 'Ana\u{1ffff}',
   };
 
-  it('text with what hides or moves is refused, and shown with its escape', () => {
+  it('text with invisible or direction-changing characters is refused, and shown with escapes', () => {
     for (const [what, text] of Object.entries(HIDING)) {
       assert.equal(textFault(text, { max: 20 }), 'format_character', what);
       const shown = withEscapes(text);
@@ -62,7 +62,7 @@ describe('text', () => {
     }
   });
 
-  it('text may contain what shapes the letters and emoji next to it', () => {
+  it('text may contain invisible characters that shape the letters or emoji next to them', () => {
     for (const text of [
       'می\u200cخواهم',
       'ශ්\u200dරී ලංකා',

@@ -14,7 +14,7 @@ import { makeAccount, makeTenant, openWriter } from '../helpers/world.js';
 const db = await testDatabase();
 
 describe('the database', () => {
-  it('the database returns a row as it was written, whatever its text contains', async () => {
+  it('the database returns a row exactly as written, with any text', async () => {
     const texts = [
       `O'Hara "x" \\ ; -- /* $1 ? ?? %s`,
       'ß ss É e\u0301',
@@ -49,7 +49,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, tenant.name);
   });
 
-  it('the database sees one moment in a snapshot while others write, and locks nothing', async () => {
+  it('a database snapshot shows one moment while other transactions write, and locks nothing', async () => {
     const { tenant } = await makeTenant(db.database);
     const seen = await db.database.withSnapshot(async (reader) => {
       const before = await reader.find(tenants, { id: tenant.id });
@@ -62,7 +62,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.network, 'later');
   });
 
-  it('the database keeps connections for postings, whatever the number of other transactions that wait', async () => {
+  it('the database keeps connections for postings while any number of other transactions wait', async () => {
     const connections = {
       transactionConnections: 5,
       postingConnections: 2,
@@ -89,7 +89,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  it('the database lets nobody wait for a place among the others for longer than their time, or to no end after failures', async () => {
+  it('a transaction waits for a connection no longer than its deadline, also after failures', async () => {
     const database = openDatabase(db.url, {
       transactionConnections: 3,
       postingConnections: 1,
@@ -151,7 +151,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('the database refuses a balance below zero by itself, whoever writes it', async () => {
+  it('the database itself refuses a balance below zero', async () => {
     const { writer } = openWriter(db.database);
     const account = await makeAccount(
       { database: db.database, writer },

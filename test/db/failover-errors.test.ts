@@ -80,7 +80,7 @@ describe('a server that is no longer the primary', () => {
     });
   }
 
-  it('a server that is no longer the primary whose connection breaks leaves the outcome unknown, however little of a text with COMMIT was answered', () => {
+  it('if the connection to a former primary breaks after a COMMIT was sent, the outcome is unknown', () => {
     assert(
       !isUncommitted(
         Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),

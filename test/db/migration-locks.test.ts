@@ -23,7 +23,7 @@ describe('migrations', () => {
     await admin.end();
   });
 
-  it('migrations are run by one process, however many start at once', async () => {
+  it('of many processes that start at once, one runs the migrations', async () => {
     const run = (): Promise<readonly string[]> => migrate({ adminUrl, url: url.href });
     const done = await Promise.all([run(), run(), run()]);
     assert.deepEqual(

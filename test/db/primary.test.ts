@@ -74,7 +74,7 @@ describe('of several servers', () => {
     await turned.close();
   });
 
-  it('of several servers another that becomes the writer is used within two seconds, and requests meanwhile wait for it', async () => {
+  it('a server that becomes the writer is used within two seconds, and requests wait for it', async () => {
     await serverOf(database);
     await setReadOnly(0);
     // A moment in which this process stands still does not count.
@@ -140,7 +140,7 @@ describe('of several servers', () => {
 });
 
 describe('an address that leads to another server than before', () => {
-  it('an address that leads to another server than before is noticed on the connection that opens there, before anything is asked of it', async function () {
+  it('a connection that reaches another server than before is detected before its first query', async function () {
     if (!PrivateMysql.isPossible) this.skip();
     const db = await testDatabase();
     const other = await PrivateMysql.start();

@@ -130,7 +130,7 @@ describe('in a browser, the docs', () => {
     }
   });
 
-  it('in a browser, the docs show first what is meant by words that are usual elsewhere', async () => {
+  it('in a browser, a search of the docs for a common synonym shows the meant page first', async () => {
     const page = await open({ viewport: DESKTOP });
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
@@ -195,7 +195,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs keep the colours that were chosen, against those of the system', async () => {
+  it("in a browser, the docs keep the chosen colours rather than the system's", async () => {
     const page = await open({ viewport: DESKTOP, colorScheme: 'light' });
     const paper = (): Promise<string> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');

@@ -164,7 +164,7 @@ describe('GET /v1/events', () => {
       }
   });
 
-  it('GET /v1/events follows the log with order=asc: next_cursor is never null, and continues with what came since', async () => {
+  it('GET /v1/events with order=asc follows the log: next_cursor is never null, and continues with newer events', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 100n * LEAST } }), await own.account()];
     let cursor: unknown = null;

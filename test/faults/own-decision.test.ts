@@ -53,7 +53,7 @@ describe('a COMMIT that was never answered', () => {
     });
     after(() => Promise.all([healthy, shaky, hasty].map((api) => api.stop())));
 
-    it('an approval that was rolled back at an unanswered COMMIT never passes off its own answer as what the same key did in another process', async () => {
+    it("an approval that was rolled back at an unanswered COMMIT never returns its own result in place of another process's result for the key", async () => {
       const own = await openGuarded(healthy, { approvals: 2 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const path = `/v1/transfers/${text(id)}/approve`;

@@ -267,7 +267,7 @@ describe('what is secret or personal in a request', () => {
     proxy.allow();
   }
 
-  it('what is secret or personal in a request appears in no log line, metric or error body, even when we fail', async () => {
+  it('secrets and personal data of requests appear in no log line, metric or error body, even after a fault', async () => {
     await goodRequests();
     await everyText();
     await refusedRequests();

@@ -115,7 +115,7 @@ describe('while a key is rolled', () => {
     answered(await asked['a refusal that binds']!.ask(behind, key), 503, 'ledger_unavailable');
   });
 
-  it('a cursor goes on wherever its key is, and is 503 where it is not, never 400', async () => {
+  it('a cursor works in every process that has its key, and is 503 elsewhere, never 400', async () => {
     for (const _ of [1, 2]) answered(await asked['a transfer']!.ask(behind, randomUUID()), 201);
     const page = (api: TestApi, cursor?: unknown): Promise<TestAnswer> => {
       const path = `/v1/transfers?limit=1${cursor === undefined ? '' : `&cursor=${text(cursor)}`}`;
@@ -159,7 +159,7 @@ describe('while a key is rolled', () => {
     answered(await between.request('POST', test, { token: own.bank.token }), 202);
   });
 
-  it('a payout waits for a process that can read where it goes: it does not fail, and is paid once', async () => {
+  it('a payout waits for a process that has the key of its bank account: it does not fail, and is paid once', async () => {
     const own = await openPayoutBank(ahead);
     const id = await own.pay('00');
     const blind = railsOf(db, { encryptionKeys: [OLD] });

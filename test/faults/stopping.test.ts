@@ -18,7 +18,7 @@ describe('a process that is told to stop', () => {
     healthy = await startTestApi(db);
   });
 
-  it('a process that is told to stop answers what it has accepted, refuses what comes later, and exits; every answer is true', async () => {
+  it('a process that gets SIGTERM answers accepted requests correctly, refuses later ones, and exits', async () => {
     const bank = await openBank(healthy);
     const [from, to] = [
       await bank.account({ funds: { COPM: 100_000n * LEAST } }),

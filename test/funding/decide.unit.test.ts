@@ -153,7 +153,7 @@ describe('an adjustment', () => {
     };
   }
 
-  it('an adjustment takes only what is available: held funds are not', () => {
+  it('an adjustment takes only available funds, not held ones', () => {
     const [account, side] = [locked({}, { available: 4n, held: 10n }), system()];
     const adjustment = proposed(account, 'out', 5n);
     const { outcome } = decideApproval(

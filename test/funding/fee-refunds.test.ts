@@ -113,7 +113,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await available(from), before);
   });
 
-  it('a refund of wrong fees is paid by another person, once, whatever is repeated and under whatever name', async () => {
+  it('a refund of wrong fees is paid once, by a second person, even if it is proposed again under another name', async () => {
     answered(await bank.send({ from: to, to: fees, raw: LEAST }), 201);
     const [paid, kept] = [await available(from), await available(fees)];
     assert.equal(shown(await approve('fees-1', 'leo')).posted, 3);
@@ -235,7 +235,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
+  it('a refund of wrong fees is refused with a malformed reference, crossed bounds or missing options', async () => {
     for (const none of ['no reference', 'fee-refund'])
       assert.match((await propose(none)).stderr, /reference/);
     const crossed = [

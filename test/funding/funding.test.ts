@@ -83,7 +83,7 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([await available(), await systemHas('pay_in')], [100n, -100n]);
   });
 
-  it('the same reference with the same content moves money once, whoever repeats it', async () => {
+  it('the same reference with the same content moves money once, even if another person repeats it', async () => {
     const first = await payIn({ reference: 'wire-1' });
     const second = await payIn({ reference: 'wire-1', by: someone('mary') });
     assert.deepEqual([first.replayed, second.replayed], [false, true]);
@@ -123,7 +123,7 @@ describe('pay-ins and adjustments', () => {
     }
   });
 
-  it('what would go beyond 64 bits is refused, and its reference stays free', async () => {
+  it('an amount that would exceed 64 bits is refused, and its reference stays free', async () => {
     await payIn();
     const tooMuch = { amount: { raw: MAX_RAW, asset: 'COPM' }, reference: 'large' } as const;
     assert.equal(await codeOf(payIn(tooMuch)), 'invalid_field');
@@ -133,7 +133,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await codeOf(payIn({ amount: { raw: 1n, asset: 'COPM' } })), 'invalid_field');
   });
 
-  it('nothing reaches an account of another tenant, or of the system', async () => {
+  it('nothing can be sent to an account of another tenant or to a system account', async () => {
     const other = await makeTenant(test.database);
     assert.equal(await codeOf(payIn({ tenantId: other.tenant.id })), 'not_found');
     assert.equal(await codeOf(propose({ tenantId: other.tenant.id })), 'not_found');
@@ -144,7 +144,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await codeOf(payIn({ accountId: system!.id })), 'not_found');
   });
 
-  it('the pay-in is stored with who recorded it', async () => {
+  it('the pay-in is stored with the person who recorded it', async () => {
     const { resource } = await payIn({ description: '  from the   bank ' });
     assert.deepEqual(await test.database.reader.find(payIns, { id: resource.id }), resource);
     assert.deepEqual([resource.recordedBy, resource.description], ['bob', 'from the bank']);
@@ -173,7 +173,7 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([await available(), await systemHas('adjustment')], [50n, 100n]);
   });
 
-  it('an adjustment is posted once, however often it is approved', async () => {
+  it('an adjustment that is approved several times is posted once', async () => {
     const { resource } = await propose();
     const all = await Promise.all(
       ['mary', 'zoe', 'mary', 'zoe'].map((name) =>

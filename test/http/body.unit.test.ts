@@ -46,7 +46,7 @@ describe('bodies', () => {
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
   ];
-  it('a body has the content type application/json, in UTF-8 if anything is said, else it is 415', async () => {
+  it('a body whose content type is not application/json, or whose charset is not UTF-8, is 415', async () => {
     for (const [type, status] of CONTENT_TYPES) {
       const answer = await post(VALID_BODY, { 'content-type': type });
       assert.equal(answer.status, status, `${type}`);

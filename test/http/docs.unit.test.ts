@@ -43,7 +43,7 @@ describe('docs', () => {
     }
   });
 
-  it('what the pages load is served here, with its own type', async () => {
+  it('every asset of the docs pages is served by the service, with its own type', async () => {
     for (const [name, type] of Object.entries({
       'site.css': 'text/css',
       'site.js': 'text/javascript',
@@ -97,7 +97,7 @@ describe('docs', () => {
     }
   });
 
-  it('a page that is known is not sent again', async () => {
+  it('a docs page that the browser has cached is not sent again', async () => {
     const etag = (await get('/docs')).headers.get('etag') ?? '';
     // By a raw request: fetch adds "no-cache" to a conditional one.
     const again = await sendRaw(
@@ -119,7 +119,7 @@ describe('docs', () => {
     assert.equal((await call(`${world.url}/docs`, { method: 'HEAD' })).status, 200);
   });
 
-  it('what is put into a page is escaped', () => {
+  it('values in a page are escaped', () => {
     const inner = html`<i>${'<b>'}</i>`;
     assert.equal(
       html`<a title="${`"<&'`}">${inner}</a>`.text,

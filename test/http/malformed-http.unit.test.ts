@@ -108,7 +108,7 @@ describe('malformed HTTP', () => {
     await eventually('nothing is in flight', () => world.server.inFlight() === 0);
   });
 
-  it("what arrives after the answer is discarded, so that the connection's next request is answered", async () => {
+  it("data that arrives after the response is discarded, so that the connection's next request is answered", async () => {
     const patient = await startWorld({
       routes: (api) => thingRoutes()(api),
       bodyTimeouts: { jsonMs: 500, uploadMs: 500 },
@@ -211,7 +211,7 @@ describe('malformed HTTP', () => {
     assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);
   });
 
-  it('a client that asks first is told to continue only if its body is wanted', async () => {
+  it('a client that sends Expect is told to continue only if its body is read', async () => {
     const wanted = head(
       `Content-Length: ${body.length}`,
       'Expect: 100-continue',
@@ -229,7 +229,7 @@ describe('malformed HTTP', () => {
     assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
   });
 
-  it('a client that goes away in the middle of its body leaves nothing behind', async () => {
+  it('a client that disconnects in the middle of its body leaves nothing behind', async () => {
     const socket = await opened(world.port);
     socket.write(`${head('Content-Length: 1000')}{`);
     await eventually('the request is in flight', () => world.server.inFlight() === 1);

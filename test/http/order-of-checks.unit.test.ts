@@ -78,7 +78,7 @@ describe('order of checks', () => {
     }
   });
 
-  it('a path that is not percent-encoded as it must be is unknown, whatever the token and the method', async () => {
+  it('a path with malformed percent-encoding is 404 for every token and method', async () => {
     for (const method of ['GET', 'PUT'])
       for (const path of ['/v1/transfers/%zz', '/v1/transfers/%', '/v1/transfers/%C3/approve'])
         assert.equal(

@@ -72,7 +72,7 @@ describe('a shared rate limit', () => {
     }
   });
 
-  it('a shared rate limit that is gone refuses nobody, and is shared again when it is back, its scripts forgotten', async () => {
+  it('without its store a shared rate limit refuses no request, and is shared again once the store is back without its scripts', async () => {
     const { take, limiter, changes } = await connected(2);
     await redis.kill();
     for (let count = 0; count < 11; count += 1)

@@ -29,7 +29,7 @@ describe('the slots of uploads', () => {
   const lost = (all: readonly UploadSlot[]): number[] =>
     all.flatMap((slot, at) => (slot.lost.aborted ? [at] : []));
 
-  it('the slots of uploads are waited for in order of arrival, and nobody waits for slots that only another tenant may not have', async () => {
+  it('uploads wait for slots in order of arrival, and none waits for a tenant that has reached its own limit', async () => {
     slots = new UploadSlots(() => now, 60_000);
     const own = await take('a', 4);
     const admitted: string[] = [];

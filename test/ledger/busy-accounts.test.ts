@@ -36,7 +36,7 @@ describe('an account whose row somebody keeps locked', () => {
     }
   }
 
-  it('an account whose row somebody keeps locked delays its own commands, and others for no longer than one lock wait', async () => {
+  it('an account whose row stays locked delays its own commands, and other commands for at most one lock wait', async () => {
     const [lockedFrom, lockedTo] = await twoAccounts();
     const [from, to] = await twoAccounts();
     await whileLocked(lockedFrom.id, async () => {
@@ -53,7 +53,7 @@ describe('an account whose row somebody keeps locked', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
-  it('an account whose row somebody keeps locked delays no command that waits for another account once that one is free', async () => {
+  it('an account whose row stays locked delays no command that waits for another account once that one is free', async () => {
     const [[lockedFrom, lockedTo], [from, to]] = [await twoAccounts(), await twoAccounts()];
     const submit = (one: Account, other: Account) =>
       watched.writer.submit(testKind, move({ from: one, to: other, raw: 1n }));
@@ -73,7 +73,7 @@ describe('an account whose row somebody keeps locked', () => {
     });
   });
 
-  it('an account whose row somebody keeps locked keeps nobody waiting for what its key has already bound', async () => {
+  it('an account whose row stays locked delays no replay of a bound key', async () => {
     const [from, to] = await twoAccounts();
     const bound = [move({ from, to, raw: 1n }), move({ from, to, raw: 2n })];
     for (const command of bound)

@@ -84,7 +84,7 @@ describe("the database's clock", () => {
       assert.deepEqual(off.ahead, []);
     });
 
-  it("the database's clock is read behind the locks: what waited for a lock is dated after the wait", async () => {
+  it("the database's clock is read under the locks, so a posting that waited for a lock is dated after the wait", async () => {
     const connection = await createConnection({ uri: db.adminUrl });
     try {
       await connection.query('START TRANSACTION');
@@ -160,7 +160,7 @@ describe("the database's clock", () => {
     };
 
     for (const kind of KINDS)
-      it(`an account that is dated too far ahead of the database's clock keeps no other account's ${kind}s from expiring, however many of its own come before`, async () => {
+      it(`an account that is dated too far ahead of the database's clock keeps no other account's ${kind}s from expiring, even if many of its own expire first`, async () => {
         const api = await startTestApi(db);
         try {
           const [ahead, other] = [
@@ -197,7 +197,7 @@ describe("the database's clock", () => {
         }
       });
 
-    it("an account that is dated too far ahead of the database's clock is posted to by nobody, names itself, and fails no other command of its group", async () => {
+    it("an account dated too far ahead of the database's clock gets no postings, is logged, and fails no other command of its group", async () => {
       const other = await makeAccount({ database: db.database, writer: safe.writer }, tenant, {
         funds: { COPM: 5n },
       });
@@ -281,7 +281,7 @@ describe("the database's clock", () => {
     }
   });
 
-  it("the database's clock decides about expiries, whatever the clock of the process says", async () => {
+  it("the database's clock decides about expiries, not the clock of the process", async () => {
     const healthy = await startTestApi(db);
     const off = await startTestApi(db, {}, { clock: new DatabaseClock(offBy(HOUR_MS * 24 * 40)) });
     const own = await openGuarded(healthy);

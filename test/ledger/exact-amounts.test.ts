@@ -18,7 +18,7 @@ describe('amounts are exact', () => {
   const deps = () => ({ database: db.database, writer: watched.writer });
 
   for (const raw of [9_007_199_254_740_991n, 9_007_199_254_740_993n, MAX_RAW - 1n, MAX_RAW])
-    it(`amounts are exact: ${raw} goes in, is held, moves and comes out to the last unit`, async () => {
+    it(`amounts are exact: ${raw} is paid in, held, transferred and paid out without a change`, async () => {
       const tenant = await makeTenant(db.database);
       const payer = await makeAccount(deps(), tenant, { funds: { DUSD: raw } });
       const receiver = await makeAccount(deps(), tenant);
@@ -56,7 +56,7 @@ describe('amounts are exact', () => {
       assert.deepEqual(await stored(`SELECT available FROM balances WHERE ${of}`), [1n]);
     });
 
-  it('what a column cannot hold is refused, and nothing is rounded to fit', async () => {
+  it('an amount that a column cannot hold is refused, never rounded', async () => {
     const tenant = await makeTenant(db.database);
     const account = await makeAccount(deps(), tenant, { funds: { COPM: MAX_RAW } });
     await assert.rejects(

@@ -70,7 +70,7 @@ describe('a group of which a statement fails', () => {
 
   for (const [table, event] of PLACES)
     for (const errno of ERRORS)
-      it(`a group of which a statement fails at ${table}, with ${errno}, is known to have stored nothing, nobody is told otherwise, and the keys are free`, async () => {
+      it(`a group of which a statement fails at ${table}, with ${errno}, has stored nothing, is not reported as done, and leaves the keys free`, async () => {
         const { writer, seen } = openWriter(db.database);
         const commands = Array.from({ length: COMMANDS }, () =>
           move({ from: payer, to: receiver, raw: 1n }),

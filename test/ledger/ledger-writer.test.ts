@@ -59,7 +59,7 @@ describe('the ledger writer', () => {
     await proxy.close();
   });
 
-  it('the ledger writer lets each command of a group see what the earlier ones did', async () => {
+  it('the ledger writer shows each command of a group the changes of the earlier ones', async () => {
     const commands = Array.from({ length: 12 }, () =>
       move({ from: payer, to: receiver, raw: 100n }),
     );
@@ -169,7 +169,7 @@ describe('the ledger writer', () => {
       assert.equal(await available(receiver), 4n);
     });
 
-  it('the ledger writer tries the commands of a group one by one when a statement fails for what one of them holds', async () => {
+  it('the ledger writer tries the commands of a group one by one when a statement fails because of one of them', async () => {
     const good = Array.from({ length: 3 }, () => move({ from: payer, to: receiver, raw: 3n }));
     // The CHECK of the entries refuses it: an entry of nothing.
     const bad = move({

@@ -63,7 +63,7 @@ describe('the ledger writer', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('the ledger writer finds by its key what was written and committed though the connection broke in the midst of it', async () => {
+  it('the ledger writer finds a command by its key if it was committed although the connection broke', async () => {
     const watched = openWriter(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('INSERT INTO entries'));
     const answer = await watched.writer.submit(testKind, one());
@@ -72,7 +72,7 @@ describe('the ledger writer', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('the ledger writer goes on with other commands while nobody knows whether a group was committed', async () => {
+  it('the ledger writer continues with other commands while it is unknown whether a group was committed', async () => {
     const watched = openWriter(database, { commandTimeoutMs: 6_000 });
     proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');
     const lost = watched.writer.submit(testKind, one());

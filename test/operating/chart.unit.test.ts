@@ -60,7 +60,7 @@ describe('the Helm chart', () => {
       assertComplete(names, variables);
     });
 
-  it('the Helm chart gives every program, the migrations too, what is set for all of them', () => {
+  it('the Helm chart passes common settings to every program, including the migrations', () => {
     for (const name of Object.keys(PARTS)) {
       const text = read(`templates/${name}.yaml`);
       assert.match(text, /include "money\.environment" \$part/, name);

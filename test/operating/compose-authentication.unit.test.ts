@@ -53,7 +53,7 @@ describe(FILE, () => {
     }
   });
 
-  it('the compose file for authentication invents no secret and no address: what must be set ends compose with the reason', () => {
+  it('the compose file for authentication has no default secret or address: compose fails and names what is not set', () => {
     const used = new Set(
       Array.from(text.matchAll(/\$\{([A-Z_]+)(:[?-])/g), ([, name, how]) => `${how} ${name}`),
     );

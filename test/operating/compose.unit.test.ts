@@ -277,7 +277,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml has the proxy ask every process of the API, which believes it and nobody else', () => {
+  it('docker-compose.yml has the proxy check every API process, which trusts only the proxy', () => {
     const config = read('deploy/haproxy/haproxy.cfg');
     const { environment } = serviceOf('api');
     assert.match(
@@ -318,7 +318,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml says as defaults what config.ts has', () => {
+  it('docker-compose.yml has the same defaults as config.ts', () => {
     for (const [name, [variables]] of Object.entries(PROCESSES))
       for (const [variable, given] of Object.entries(serviceOf(name).environment)) {
         const [, value] = /^\$\{[A-Z_]+:-(\d+)\}$/.exec(given) ?? [];
@@ -327,7 +327,7 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('docker-compose.yml checks the health of what keeps running, and waits for a step to be done and for a server to be healthy', () => {
+  it('docker-compose.yml checks the health of running services, and waits until steps are done and servers are healthy', () => {
     for (const [name, { restart, healthcheck, depends_on: needs }] of services) {
       assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
       for (const [other, { condition }] of Object.entries(needs)) {
@@ -341,7 +341,7 @@ describe('docker-compose.yml', () => {
       assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
-  it('docker-compose.yml has scripts that a shell can read', () => {
+  it('the scripts in docker-compose.yml are valid shell', () => {
     for (const name of readdirSync('deploy/docker').filter((file) => file.endsWith('.sh'))) {
       const shell = /^#!\/bin\/(sh|bash)\n/.exec(read(join('deploy/docker', name)))?.[1];
       assert.ok(shell !== undefined, name);

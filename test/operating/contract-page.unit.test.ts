@@ -92,7 +92,7 @@ describe('docs/contract.md', () => {
       );
   });
 
-  it('docs/contract.md lists what a person may send of every asset', () => {
+  it('docs/contract.md lists the limits of a person for every asset', () => {
     const [head = []] = rows.filter(([first]) => first === 'Limit of a person, raw');
     assert.deepEqual(
       head.slice(1),

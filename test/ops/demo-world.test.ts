@@ -201,7 +201,7 @@ describe('the demo world', () => {
     assert.deepEqual(await openBatches(), [7n, 7n, 7n]);
   });
 
-  it('the demo world gets back what it lacks', async () => {
+  it('the missing parts of the demo world are created again', async () => {
     await test.sql("DELETE FROM fee_schedules WHERE operation='bonus'");
     await test.sql("DELETE FROM member_roles WHERE role='operator'");
     await test.sql('DELETE FROM tenant_quotas');
@@ -299,7 +299,7 @@ describe('the demo world', () => {
       for (const name of ['demo-lead', 'demo-support']) assert.equal(await login(name), 0);
     });
 
-    it('the staff of the demo world stay as they are at the next start: who was deactivated, too', async () => {
+    it('the staff of the demo world stay as they are at the next start, deactivated ones too', async () => {
       await test.sql("UPDATE staff SET rights='read' WHERE name='demo-support'");
       await test.sql("UPDATE staff SET active=0 WHERE name='demo-lead'");
       const before = await test.sql('SELECT * FROM staff ORDER BY name');

@@ -38,7 +38,7 @@ describe('the first who manages the staff', () => {
     assert.deepEqual(await test.sql('SELECT * FROM staff'), before);
   }
 
-  it('the first manager of the staff is added by a user who can change the tables, and by nobody else', async () => {
+  it('only a database user who can change the tables adds the first manager of the staff', async () => {
     await fails(
       /no member of the staff has the right manage yet.*MYSQL_ADMIN_URL=… npm run ops -- staff add/,
       ADD,
@@ -68,7 +68,7 @@ describe('the first who manages the staff', () => {
     await fails(/sign in first/, words`tenants add acme`, admin.ops);
   });
 
-  it('the first manager of the staff gets a new authenticator though there was one, which may be what was lost, and is signed in nowhere', async () => {
+  it('the first manager of the staff gets a new authenticator in place of a lost one, and all sessions end', async () => {
     const { secret: lost } = await by(adminUrl).one(...ADD);
     await json('login', 'ana', '--code', codeAt(text(lost), instant(Date.now())));
     await test.sql(
@@ -91,7 +91,7 @@ describe('the first who manages the staff', () => {
       await fails(/no member of the staff has the right manage yet/, args, by(adminUrl).ops);
   });
 
-  it('the last manager of the staff cannot be removed: somebody must remain who may manage', async () => {
+  it('the last manager of the staff cannot be removed', async () => {
     await people.signIn('ana', ['manage']);
     await test.sql("UPDATE staff SET active=0 WHERE name<>'ana'");
     const last = /ana is the last person who may manage the staff: let another one manage first/;

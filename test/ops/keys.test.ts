@@ -10,8 +10,8 @@ import { commandLine, TEST_KEYS } from './ops.js';
 const ROWS = z.array(
   z.object({
     keyring: z.string(),
-    made_under_it: z.number().nullable(),
-    made_under_others: z.array(z.string()),
+    made_with_it: z.number().nullable(),
+    made_with_others: z.array(z.string()),
     next: z.array(z.string()),
   }),
 );
@@ -37,7 +37,7 @@ describe('the keys, as operators see them', () => {
 
   const { json: ops } = commandLine(() => ({ MYSQL_URL: db.url }));
 
-  it('keys list counts each fingerprint under its key, those of commands of our own under none', async () => {
+  it("keys list counts each fingerprint under its key, except those of the service's own commands", async () => {
     const [counted] = await db.sql(
       `SELECT COUNT(*) AS all_keys, SUM(fingerprint_key_id='sha256') AS own FROM idempotency_keys`,
     );
@@ -60,10 +60,10 @@ describe('the keys, as operators see them', () => {
     assert(!rows.some(({ key_id: id }) => id === 'sha256'));
   });
 
-  it('keys roll says that a key that nobody uses is put last everywhere, and only then first', async () => {
+  it('keys roll explains that an unused key is put last in every process, and only then first', async () => {
     const [fingerprints, cursors, sealed] = ROWS.parse(await ops('keys', 'roll', 'k9'));
     assert.deepEqual(
-      [fingerprints?.made_under_it, cursors?.made_under_it, sealed?.made_under_it],
+      [fingerprints?.made_with_it, cursors?.made_with_it, sealed?.made_with_it],
       [0, null, 0],
     );
     for (const row of [fingerprints, cursors, sealed]) {
@@ -78,8 +78,8 @@ describe('the keys, as operators see them', () => {
   it('keys roll says which other keys stay behind a key in use', async () => {
     const [fingerprints] = ROWS.parse(await ops('keys', 'roll', 'rolled'));
     assert.equal(fingerprints?.keyring, 'FINGERPRINT_KEYS');
-    assert.equal(fingerprints.made_under_it, 3);
-    for (const other of fingerprints.made_under_others.map((text) => text.split(':')[0] ?? ''))
+    assert.equal(fingerprints.made_with_it, 3);
+    for (const other of fingerprints.made_with_others.map((text) => text.split(':')[0] ?? ''))
       assert.match(fingerprints.next[1] ?? '', new RegExp(`^keep .*\\b${other}\\b.* for ever`));
   });
 });

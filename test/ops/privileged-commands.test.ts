@@ -358,7 +358,7 @@ describe('what operators do', () => {
     assert.match(stdout, /reason: ticket 1/);
   });
 
-  it('the command line asks before what cannot be undone, and does nothing when nobody can answer', async () => {
+  it('the command line asks before a final action, and does nothing without a terminal', async () => {
     await done(['accounts', 'open', 'Careful', ...IN, '--type', 'person', '--alias', '$priv-care']);
     const issued = await done(words`tokens issue careful ${IN} --member clerk --scopes read`);
     const before = await newest();

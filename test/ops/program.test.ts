@@ -89,7 +89,7 @@ describe('the exit code of the operators', () => {
     assert.equal(status, 3);
   });
 
-  it('the exit code of the operators is its own, and the command goes on to its end, if nobody reads on what it prints', () => {
+  it('a command runs to its end with its own exit code even if its output is not read to the end', () => {
     const own = `
       import { Command } from 'commander';
       import { runProgram } from ${JSON.stringify(RUN_COMMAND)};
@@ -170,7 +170,7 @@ describe('tables of the operators', () => {
       );
   });
 
-  it('tables of the operators have a row for each thing if it fits, or if the width is unknown', () => {
+  it('a table of the command line has one row per resource if it fits the terminal, or if the width is unknown', () => {
     for (const width of [200, undefined]) {
       const text = printed(width, (output) => output.list(rows, ''));
       assert.match(text.split('\n')[0] ?? '', /^id .* name .* description$/);
@@ -213,7 +213,7 @@ describe('the completion of a shell', () => {
     for (const child of program.commands.slice(0, 6)) visit(child, [child.name()]);
   });
 
-  it('the completion of a shell is a script that zsh reads, with what each word means', function () {
+  it('the completion for zsh is a valid script that describes each word', function () {
     assert.match(zsh, /^#compdef money-ops\n/);
     assert.match(zsh, /'\/tenants'\) found=\('add:/);
     if (spawnSync('zsh', ['--version']).error !== undefined) return this.skip();

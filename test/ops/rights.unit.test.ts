@@ -82,7 +82,7 @@ describe('what a command asks for', () => {
       assert.ok((named as ReadonlySet<unknown>).has(act), act);
   });
 
-  it('the help of a command says what it needs, with the code where two people must act', () => {
+  it('the help of a command names the right it needs, and the code for actions of two people', () => {
     const helpOf = (wanted: string): string => {
       let shown = '';
       const [, command] = commands.find(([path]) => path === wanted) ?? [];

@@ -26,7 +26,7 @@ describe('the sessions of the command line', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('the sessions of the command line belong to a database, whoever connects to it', () => {
+  it('the sessions of the command line belong to a database, not to its user', () => {
     assert.equal(databaseKey('mysql://ana:secret@db.example/money'), 'db.example:3306/money');
     assert.equal(databaseKey('mysql://leo:other@db.example:3306/money'), 'db.example:3306/money');
     file.keep(session('maria'), NOW);
@@ -55,7 +55,7 @@ describe('the sessions of the command line', () => {
     assert.equal(readFileSync(others, 'utf8'), 'half');
   });
 
-  it('the sessions of the command line are not used if others can read the file, or write to its folder', () => {
+  it('the sessions of the command line are not used if other users can read the file or write to its folder', () => {
     file.keep(session('maria'), NOW);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(path, mode);

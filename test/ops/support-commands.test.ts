@@ -47,7 +47,7 @@ describe('what operators do for support', () => {
       `SELECT attempts, last_error, due_at<=NOW(3) AS due FROM outbox WHERE resource_id=${idLiteral(id)}`,
     );
 
-  it('the command line finds what waits by tenant, status and account, with the parties as others see them', async () => {
+  it('the command line lists pending operations by tenant, status and account, with the display names of the parties', async () => {
     const id = await pend();
     const small = text(
       (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
@@ -150,7 +150,7 @@ describe('what operators do for support', () => {
     assert.deepEqual(endings, ['rejected', 'canceled']);
   });
 
-  it('the command line acts for a reason of at most 140 characters, and cancels or rejects only what somebody has confirmed', async () => {
+  it('the command line requires a reason of at most 140 characters, and a confirmation before it cancels or rejects', async () => {
     const id = await pend();
     const long = 'x'.repeat(141);
     const unasked =
@@ -215,7 +215,7 @@ describe('what operators do for support', () => {
     assert.match(again.stderr, /Nothing was changed: it had no policy in COPM/);
   });
 
-  it('the command line shows what Temporal has not taken, and makes it due again', async () => {
+  it('the command line shows outbox entries that Temporal has not accepted, and makes them due again', async () => {
     const id = await pend();
     const other = await pend();
     const failed = `UPDATE outbox SET attempts=3, last_error='no such namespace', due_at=NOW() + INTERVAL 1 HOUR`;
@@ -260,7 +260,7 @@ describe('what operators do for support', () => {
       await one('transfers', 'cancel', each, '--reason', 'the end of a test', '--yes');
   });
 
-  it('the command line rewrites the entries of what waits, once', async () => {
+  it('the command line writes one outbox entry for each waiting resource', async () => {
     const [lost, known] = [await pend(), await pend()];
     await test.change(`DELETE FROM outbox WHERE resource_id=${idLiteral(lost)}`);
     const first = (await rows('outbox', 'rebuild')).find((row) => row.resource_type === 'transfer');

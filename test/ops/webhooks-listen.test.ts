@@ -79,7 +79,7 @@ describe('npm run ops -- webhooks listen', () => {
     while (lines.length < count) await once(child!.stdout!, 'data');
   }
 
-  it('npm run ops -- webhooks listen says what arrives in a line, and that its signatures are good', async () => {
+  it('npm run ops -- webhooks listen prints each delivery in a line, with the result of its verification', async () => {
     await listen();
     assert.equal(await deliver(EVENT, signed(EVENT)), 200);
     assert.equal(await deliver(EVENT, signed(EVENT)), 200);
@@ -95,7 +95,7 @@ describe('npm run ops -- webhooks listen', () => {
     assert.deepEqual(await once(child!, 'close'), [0, null]);
   });
 
-  it('npm run ops -- webhooks listen answers as it is told, after the delay it is told', async () => {
+  it('npm run ops -- webhooks listen answers with the given status after the given delay', async () => {
     await listen('--answer', '500', '--delay-ms', '300');
     const startedAt = performance.now();
     assert.equal(await deliver(EVENT, signed(EVENT)), 500);

@@ -49,7 +49,7 @@ describe('a rail that does not answer', () => {
     now = () => instant(from + ms);
   };
 
-  it('a rail that does not answer is left alone after several payouts in a row had no answer: the others wait, without an attempt', async () => {
+  it('the breaker of a rail opens after several payouts in a row had no response: further payouts wait without an attempt', async () => {
     const { rail, queue } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) assert.equal((await queue.submit(id)).isHeld, false);
@@ -64,7 +64,7 @@ describe('a rail that does not answer', () => {
     assert.equal((await balanceOf(db.database, own.source.id)).held, 4n * LEAST);
   });
 
-  it('a rail that does not answer about one payout alone, however often it is asked, is not left alone', async () => {
+  it('the breaker of a rail stays closed if only one payout has no response, even repeatedly', async () => {
     const { submissions } = over(...silent(8));
     const [id] = await pay(1);
     await submissions.submit(id!);
@@ -99,7 +99,7 @@ describe('a rail that does not answer', () => {
     assert.deepEqual(pauses, [2_000, 4_000, 6_000, 6_000, 6_000]);
   });
 
-  it('a rail that does not answer is tried with a payout it has spoken of before; when it answers, waiting payouts are told and continue', async () => {
+  it('an open breaker probes its rail with a payout that the rail knows; when it responds, waiting payouts continue', async () => {
     const { rail, submissions, queue, recovery } = over(
       say('accepted', null, 'R-known'),
       ...silent(3),
@@ -212,7 +212,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('a payout of a frozen account is handed over when the account may send again, and its workflow is told at once', async () => {
+  it('a payout of a frozen account is submitted when the account may send again, and its workflow is notified at once', async () => {
     const { rail, queue } = over(say('completed'));
     await freeze();
     await queue.submit(id);

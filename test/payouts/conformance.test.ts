@@ -94,7 +94,7 @@ describe('the conformance check of gateways', () => {
       assert.match(stderr, /All \d+ rules hold/);
     });
 
-    it('the conformance check of gateways passes nothing without confirmation: a gateway pays what it is given', async () => {
+    it('the conformance check of gateways asks for confirmation, because the gateway pays its orders', async () => {
       const { code, stdout, stderr } = await check();
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);

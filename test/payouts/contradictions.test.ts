@@ -38,7 +38,7 @@ describe('a rail that contradicts the end we know', () => {
     ['completed', 'failed'],
     ['returned', 'voided'],
   ] as const)
-    it(`a rail that contradicts the end we know is raised: ${word} after ${end}`, async () => {
+    it(`a payout is flagged if its rail reports ${word} after ${end}`, async () => {
       const { id, rails, tell, isStuck } = await ended(
         end,
         end === 'completed' ? null : 'account_closed',
@@ -50,7 +50,7 @@ describe('a rail that contradicts the end we know', () => {
       await assertSameStory(own, id);
     });
 
-  it('a rail that contradicts the end we know is raised: another reference while it is in progress, and the outcome does not hide it', async () => {
+  it('a payout in progress is flagged by a report with another reference, and the outcome does not hide it', async () => {
     const { id, tell, isStuck } = await ended('accepted');
     assert.equal(await tell('failed', 'account_closed', 'R-2'), 'conflict');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -59,7 +59,7 @@ describe('a rail that contradicts the end we know', () => {
     await assertSameStory(own, id);
   });
 
-  it('a rail that contradicts the end we know is raised: what was never given to it', async () => {
+  it('a payout that a rail reports although it was never submitted is flagged', async () => {
     const id = await own.pay();
     assert.equal(await report(id, 'accepted'), 'conflict');
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
@@ -117,7 +117,7 @@ describe('a rail that contradicts the end we know', () => {
     });
   });
 
-  it('a rail that contradicts the end we know is raised again by a new report after it was settled, but never by the same one', async () => {
+  it('a flag that two people have settled is raised again by a new report, but never by the same one', async () => {
     const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
     await tell('completed', null, 'R-1');
     await resolve(rails, db, id, 'unchanged');

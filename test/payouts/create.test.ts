@@ -30,7 +30,7 @@ describe('POST /v1/payouts', () => {
     own = await openPayoutBank(api);
   });
 
-  it('POST /v1/payouts approves at once what needs no approval, holds amount and fee, and says so in the log', async () => {
+  it('POST /v1/payouts approves a payout that needs no approval, holds amount and fee, and emits an event', async () => {
     const answer = answered(
       await own.ask({ raw: 5n * LEAST, description: 'to the bank' }),
       201,

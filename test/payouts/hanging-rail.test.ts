@@ -97,7 +97,7 @@ describe('a rail that hangs', () => {
 });
 
 describe('a rail that loses, delays, repeats, reorders and contradicts', () => {
-  it('a rail that loses, delays, repeats, reorders and contradicts agrees with the ledger except for what is raised, whatever operators decide, statements say, and however the worker dies', async () => {
+  it('a rail that loses, delays, repeats, reorders and contradicts agrees with the ledger except for flagged payouts, with any decisions, statements and crashes of workers', async () => {
     await railsCampaign({
       db,
       temporal,

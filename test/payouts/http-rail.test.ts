@@ -106,7 +106,7 @@ describe('the HTTP rail', () => {
     });
   });
 
-  it('the HTTP rail voids what it never heard of: nothing is paid for that key, whatever comes later', async () => {
+  it('the HTTP rail voids an unknown key, for which nothing is ever paid', async () => {
     const id = await own.pay();
     assert.equal((await rail.void(id))?.status, 'voided');
     assert.equal((await rail.void(id))?.status, 'voided');
@@ -255,7 +255,7 @@ describe('the HTTP rail', () => {
       assert.deepEqual([await status(), await effects()], ['in_progress', []]);
     });
 
-    it('the HTTP rail takes callbacks only about its own payouts, and reveals nothing of others', async () => {
+    it('the HTTP rail accepts callbacks only about its own payouts, and reveals no other payout', async () => {
       const other = await own.pay();
       await db.change(
         `UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`,
@@ -289,7 +289,7 @@ describe('the HTTP rail', () => {
       assert(!document.includes('/rails/'));
     });
 
-    it('the HTTP rail takes callbacks with a failure in our own words, whatever the rail writes', async () => {
+    it("the HTTP rail replaces the failure text of a callback by the service's own", async () => {
       const failure = {
         code: 'made up',
         message: 'account 4567891234003 of CC-79456123 is closed',

@@ -24,7 +24,7 @@ describe('an approved payout', () => {
   let own: PayoutBank;
   usePayouts((opened) => void ({ db, own } = opened));
 
-  it('an approved payout is durably in progress before the rail hears of it, and the rail gets everything under its id', async () => {
+  it('an approved payout is durably in progress before it is submitted to its rail under its id', async () => {
     const id = await own.pay(undefined, { description: 'for the shop' });
     const seen: string[] = [];
     const rail = new ScriptedRail(say('accepted'));
@@ -155,7 +155,7 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout accepted once and denied later: the rail is not believed, nothing is submitted again, and operators are told', async () => {
+  it('a payout that its rail accepted and later denies is flagged and not submitted again', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('accepted'), null);
     const { submissions } = railsOf(db, { rail });

@@ -153,7 +153,7 @@ describe('an outcome that gives money back', () => {
     }
   });
 
-  it('an outcome that gives money back is the one that the second person has seen: what is proposed in its place while the rail is asked waits', async () => {
+  it('a second person applies only the proposal that they have seen, even if it is replaced while the rail is called', async () => {
     const { rails } = await silent();
     await propose(rails, 'failed');
     const answer = async (): Promise<typeof VOIDED> => {

@@ -19,7 +19,7 @@ describe('the transitions of a payout', () => {
   const base = { status: 'approved', createdAt: instant(1_000), approvalsRequired: null } as Payout;
   const at = (ms: number) => instant(ms);
 
-  it('the transitions of a payout are told by its times alone, the first by whether it needed approval', () => {
+  it('the transitions of a payout follow from its times, and the first from whether it needed approval', () => {
     const never = {
       approvedAt: null,
       submittedAt: null,
@@ -56,7 +56,7 @@ describe('the transitions of a payout', () => {
     );
   });
 
-  it('the transitions of a payout never run backwards, whatever the clocks say', () => {
+  it('the transitions of a payout never run backwards, even if clocks differ', () => {
     const payout = {
       ...base,
       approvedAt: at(1_000),
@@ -89,7 +89,7 @@ describe('a payout that has ended', () => {
     assert.deepEqual(asked, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440]);
   });
 
-  it('a payout that has ended is not asked about otherwise: its workflow asks, or nothing can come of it', () => {
+  it('a payout is polled for a return only while it is completed', () => {
     for (const change of [
       { endedAt: null, status: 'in_progress' },
       { status: 'failed' },

@@ -68,7 +68,7 @@ const rowOf = (status: PayoutStatus, report: ReportStatus): string[] => [
 ];
 
 describe('what a report does to a payout', () => {
-  it('what a report does to a payout is as written by hand, in every state', () => {
+  it('the state machine of payouts equals a table written by hand', () => {
     for (const status of PAYOUT_STATUSES) {
       const written = NEVER_SUBMITTED.includes(status) ? 'pending_approval' : status;
       assert.deepEqual(
@@ -78,7 +78,7 @@ describe('what a report does to a payout', () => {
     }
   });
 
-  it('what a report does to a payout is a contradiction wherever the rail names the payment otherwise', () => {
+  it('a report with another reference is a contradiction in every state of a payout', () => {
     for (const status of PAYOUT_STATUSES)
       for (const report of REPORTS)
         for (const reporter of REPORTERS) {
@@ -99,7 +99,7 @@ describe('what a report does to a payout', () => {
         }
   });
 
-  it('what a report does to a payout can be settled by two people in these states', () => {
+  it('two people can resolve a payout in these states', () => {
     assert.deepEqual(statesFor('completed', 'staff'), ['in_progress', 'failed']);
     assert.deepEqual(statesFor('failed', 'staff'), ['in_progress']);
     assert.deepEqual(statesFor('returned', 'staff'), ['in_progress', 'completed']);

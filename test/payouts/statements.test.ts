@@ -123,7 +123,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([words(again), again.again, await stored()], [[], true, [1, 2]]);
   });
 
-  it('the statements of a rail match around midnight: a line may be on the next day, and nothing is missing before that day was told', async () => {
+  it('the statements of a rail may list an outcome on the next day, and nothing is missing before that day is loaded', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
@@ -131,7 +131,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
   });
 
-  it('the statements of a rail report as missing what none of them has once its last day is in, and only for that day', async () => {
+  it('the statements of a rail report an outcome as missing once the last day that may list it is loaded', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     await take(endedOn(payout), [], { delayMs });
@@ -193,7 +193,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await fromStatements(renamed.id), ['completed conflict OTHER-2']);
   });
 
-  it('the statements of a rail keep a payout from being handed over again, whatever its rail says of it later', async () => {
+  it('a payout that a statement lists is never submitted again, even if its rail later denies it', async () => {
     for (const status of ['completed', 'failed'] as const) {
       const id = await own.pay(undefined, { destination: { country } });
       const scripted = new ScriptedRail('silent', null, null);
@@ -213,7 +213,7 @@ describe('the statements of a rail', () => {
     }
   });
 
-  it('the statements of a rail count as corrected: what an earlier version said stays stored, but is no longer a line', async () => {
+  it('a corrected statement of a rail replaces the lines of the earlier version, which stays stored', async () => {
     const [payout, other] = [await paid(), await paid()];
     const stranger = { ...lineOf(payout), payoutKey: newId() };
     const day = endedOn(payout);

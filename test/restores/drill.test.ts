@@ -5,7 +5,7 @@ import { testDatabase } from '../helpers/database.js';
 import { testTemporal } from '../helpers/temporal.js';
 
 describe('a database that is put back under load', () => {
-  it('a database that is put back under load posts nothing until the restore is finished, uses no sequence twice, lists every later payment, and continues what waited', async () => {
+  it('a database restored under load posts nothing before the restore is finished, reuses no sequence, and continues waiting work', async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
     const copier = new RowCopier(await testDatabase(), adminUrl);

@@ -41,7 +41,7 @@ describe('files that are larger than they look', () => {
       assert.equal((await read(make({ ...FULL, by: 4 }))).code, code);
     });
 
-  it('a part of a file that lies about its size is stopped at the size that it claims', async () => {
+  it('reading a part of a file stops at the size that the part claims', async () => {
     const part = filled(SHEET, SHEET_HEAD, ' ', SHEET_TAIL, 300 * MIB);
     const lying = { ...part, says: { ...part.says, size: 1_000 } };
     const told = await read(
@@ -51,7 +51,7 @@ describe('files that are larger than they look', () => {
     assert.ok(told.cpuMs < 3_000);
   });
 
-  it('no part of a file is read but those that are needed, however large the others are', async () => {
+  it('only the needed parts of a file are read', async () => {
     const parts = workbookParts(sheetXml('<row><c><v>1</v></c></row>'));
     const told = await read(zipOf([...parts, filled('a0', '', ' ', '', 300 * MIB)]));
     assert.equal(told.code, null);

@@ -135,7 +135,7 @@ describe('hostile workbooks', () => {
     await isUnreadable(workbook(Buffer.from(good.replace('12', '1\u00002'))), 'NUL');
   });
 
-  it('hostile workbooks that are not workbooks are neither kind; what is not even an archive is reported at once', async () => {
+  it('a zip without a workbook is refused, and a file that is not a zip is refused at once', async () => {
     assert.equal(await kindOf(workbook(sheetXml(ROWS))), 'xlsx');
     await isNeither(zipOf([{ name: 'word/document.xml', data: 'x' }]));
     await isNeither(

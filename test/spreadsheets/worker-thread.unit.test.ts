@@ -110,7 +110,7 @@ describe('files that are read in a thread of their own', () => {
     await silent.end();
   });
 
-  it('a short file does not wait for a long one of another tenant, nor for its own', async () => {
+  it('a short file waits for no long file of its own or another tenant', async () => {
     const stopping = new AbortController();
     const long = read(SLOW, of('slow', stopping.signal));
     assert.equal((await read(csv(3), of('other'))).rows.length, 3);

@@ -42,7 +42,7 @@ describe('XLSX cells', () => {
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
   });
 
-  it('a formula is one, whatever its result and however it is written', async () => {
+  it('a formula is recognised in every notation and with any result', async () => {
     const cells = [
       '<c><f>1+1</f><v>2</v></c>',
       '<c t="str"><f>A1</f><v>x</v></c>',
@@ -220,7 +220,7 @@ describe('the first sheet', () => {
       'xl/worksheets/sheet2.xml': one('two'),
     });
 
-  it('the first sheet is the first in the order of the workbook, whatever the names of the parts', async () => {
+  it("the first sheet is the first in the workbook's order, not by the names of the parts", async () => {
     const rels = relsXml(
       ['b', 'worksheet', 'worksheets/sheet2.xml'],
       ['a', 'worksheet', '/xl/worksheets/sheet1.xml'],

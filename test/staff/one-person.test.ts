@@ -141,7 +141,7 @@ describe('one person', () => {
     );
   });
 
-  it('one person gets no new authenticator by themselves, nor by the person who proposed it', async () => {
+  it('an authenticator is replaced neither by the person concerned nor by the proposer', async () => {
     const deps = staffPartsOf(db.database);
     const [leo, eva, lost] = [
       await hire(db.database),

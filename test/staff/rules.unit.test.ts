@@ -58,7 +58,7 @@ const byPeople = (act: string): boolean =>
   OF_TWO.test(act) || act === 'transfer.approve' || act === 'payout.approve';
 
 describe('what one of the staff may do', () => {
-  it('what one of the staff may do is what docs/contract.md says, and what needs two people or approves is done by people alone', () => {
+  it('the rights of staff equal docs/contract.md, and only people approve or act as one of two', () => {
     assert.deepEqual(ACTS.toSorted(), Object.keys(NEEDS).sort());
     for (const act of ACTS)
       for (const right of STAFF_RIGHTS) {
@@ -90,7 +90,7 @@ describe('what one of the staff may do', () => {
     );
   });
 
-  it('a second person is a person with another id, whatever the names, and nobody if the first is unknown', () => {
+  it('a second person is a person with another id, regardless of names', () => {
     const [one, other] = [newId(), newId()];
     assert.equal(secondPersonRefusal(one, other), null);
     assert.equal(secondPersonRefusal(one, one)?.code, 'authority_insufficient');
@@ -139,7 +139,7 @@ describe('the folded name of one of the staff', () => {
       assert.equal(foldedName(name), foldedName('maria'), what);
   });
 
-  it('the folded name of one of the staff keeps people apart who are called differently', () => {
+  it('folding keeps the names of different staff apart', () => {
     const names = 'maria marta mario maria.c mariana ana josé joan'.split(' ');
     assert.equal(new Set(names.map(foldedName)).size, names.length);
   });

@@ -60,7 +60,7 @@ describe('a claim of one of the staff', () => {
   const rowOf = async ({ id }: Staff): Promise<Staff> =>
     (await db.database.reader.find(staff, { id }))!;
 
-  it('a claim of one of the staff is proven by the code of its moment: it names who it is by id, with the rights, and the use is noted', async () => {
+  it('a valid code identifies its person by id, with the rights, and is recorded as used', async () => {
     const verified = await verify();
     assert('identity' in verified);
     const { id, name, kind, rights } = ana;
@@ -87,7 +87,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 2);
   });
 
-  it('a claim of one of the staff is locked where the wrong codes were given, and never at the command line for those given elsewhere', async () => {
+  it('wrong codes lock a person out where they were entered, and never at the command line for codes entered elsewhere', async () => {
     for (let wrong = 0; wrong < 5; wrong += 1) await verify({ code: wrongCode(ana, now) });
     assert.match(said(await verify({ channel: 'temporal' })), /is locked until/);
     assert.equal(said(await verify({ channel: 'ops' })), 'verified');
@@ -114,7 +114,7 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify()), 'verified');
   });
 
-  it('a claim of one of the staff has the same result for the same purpose, whatever has happened since, and is used up and recorded once', async () => {
+  it('a code has the same result for the same purpose later, and is used up and recorded once', async () => {
     const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
     for (let round = 0; round < 3; round += 1) {
       assert.equal(said(await verifyClaim(deps, good)), 'verified');
@@ -144,7 +144,7 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify()), 'verified');
   });
 
-  it('a claim of one of the staff is refused without the right, for a person who is no longer active, and for a service', async () => {
+  it('a code is refused without the right, for an inactive person, and for a service', async () => {
     const bob = await hire(db.database, ['cancel']);
     assert.match(
       said(await verify({ name: bob.name, code: codeOf(bob, now) })),
@@ -204,7 +204,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 19);
   });
 
-  it('a claim of one of the staff never succeeds with wrong codes, however many: ever fewer are judged, and the right one succeeds after the pause', async () => {
+  it('wrong codes never succeed: fewer and fewer are checked, and the right one succeeds after the pause', async () => {
     let judged = 0;
     for (let tries = 0; tries < 100; tries += 1) {
       now = instant(now + 1_000);

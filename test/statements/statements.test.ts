@@ -111,7 +111,7 @@ describe('statements', () => {
     return rows;
   };
 
-  it('statements have their figures at once: opening and closing are the balances of those moments', async () => {
+  it('a statement has its opening and closing balances at once', async () => {
     for (const asset of ['COPM', 'DUSD']) {
       const answer = answered(await askStatement(bank, { ...period(3, 14), asset }), 201);
       const { id, created_at: createdAt, ...shown } = answer.json;
@@ -187,7 +187,7 @@ describe('statements', () => {
     assert.deepEqual(await sheetOf(id), withoutGuard(await linesOf(id)));
   });
 
-  it('statements run no formula, whatever people have called themselves and their transfers', async () => {
+  it('statements contain no formula, with any names and descriptions', async () => {
     const { id } = await made({ ...period(0, 20), account: person });
     const sent = await made(period(0, 20));
     await makeStatements(api);
@@ -304,7 +304,7 @@ describe('statements', () => {
       answered(await own.get(`/v1/statements?${query}`), 400, 'invalid_field');
   });
 
-  it('statements are refused beyond what a tenant may have: too many that wait, and too many rows', async () => {
+  it("a statement over a tenant's quotas of waiting statements or rows is refused", async () => {
     const own = await openBank(api);
     const account = await own.account();
     const ask = (): Promise<TestAnswer> => askStatement(own, { ...period(3, 14), account });

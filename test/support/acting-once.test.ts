@@ -63,7 +63,7 @@ describe('a form of the support desk that is sent again', () => {
     ['a batch', batch, 'bonus_batch'],
     ['an endpoint', endpoint, 'webhook'],
   ] as const) {
-    it(`a form of the support desk that is sent again resumes ${what} once: what somebody has paused since stays paused`, async () => {
+    it(`a form of the support desk that is sent again resumes ${what} once: a later pause stays`, async () => {
       const { id, page, pausedBy } = await make();
       await sent(leo, page, 'pause');
       const fields = await sent(maria, page, 'resume');

@@ -319,7 +319,7 @@ describe('at the support desk', () => {
     assert.match(failed, /Sent to the rail: .*Reported by the rail: failed</s);
   });
 
-  it('a payout is resolved by two people, never by one, whatever they send', async () => {
+  it('a payout is resolved by two people, never by one, with any form', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
     await submitAndRaise(db, id);
@@ -377,7 +377,7 @@ describe('at the support desk', () => {
     assert.equal((await desk.acts(id)).at(-1)?.action, 'transfer.approve_refused');
   });
 
-  it('everything is found by what a customer can name: id, event, key, alias, amount and day, and a request by its time', async () => {
+  it('a search finds resources by id, event, key, alias, amount and day, and requests by their time', async () => {
     const key = randomUUID();
     const transfer = await own.pend({ raw: 1_234_567n }, { key });
     const id = text(transfer.id);
@@ -415,7 +415,7 @@ describe('at the support desk', () => {
     assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
   });
 
-  it('a text together with an amount or a day finds only what matches both', async () => {
+  it('a search by text and by amount or day finds only resources that match both', async () => {
     const transfer = await own.pend({ raw: 2_345_678n });
     const { id: other } = await own.pend({ raw: 2_345_679n });
     const id = text(transfer.id);

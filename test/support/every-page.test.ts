@@ -312,7 +312,7 @@ describe('every page of the support desk', () => {
     await db.sql("UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria'");
   });
 
-  it('the page of tenants at the support desk shows what each tenant moved, has pending and failed today', async () => {
+  it('the page of tenants at the support desk shows the totals moved, pending and failed today', async () => {
     await fill(1);
     await db.sql(
       `INSERT INTO daily_totals SELECT id, 'COPM', DATE_FORMAT(CONVERT_TZ(UTC_TIMESTAMP(),'+00:00','-05:00'),'%Y-%m-%d'),

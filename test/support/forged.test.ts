@@ -32,7 +32,7 @@ describe('the support desk', () => {
 
   const pend = async (): Promise<string> => text((await own.pend()).id);
 
-  it("the support desk accepts a form only from its own pages: not from another site, nor without the token or with somebody else's", async () => {
+  it("the support desk accepts a form only from its own pages and with the person's own token", async () => {
     const id = await pend();
     const path = `/transfers/${id}/cancel`;
     const other = await desk.staffed('leo');

@@ -99,7 +99,7 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
   const marker = (table: string, column: string): string =>
     `"><b>${table}.${column}</b>'`.slice(0, 64);
 
-  it('the support desk shows what others wrote as text, with none of its tags, quotes or hidden characters in effect, in any column', async () => {
+  it('the support desk shows the text of tenants with all tags, quotes and hidden characters escaped, in every column', async () => {
     await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='a', message='a'`);
     await db.sql('UPDATE bonus_batches SET paused_at=NOW(3), paused_by=1, pause_reason=1');
     await db.sql('UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by=1');
@@ -131,7 +131,7 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     );
   });
 
-  it('the support desk shows what others wrote as text, and what somebody typed into the search', async () => {
+  it('the support desk shows the text of a search escaped', async () => {
     for (const path of [
       ...['/search?text=', '/search?day=2026-11-22&amount=', '/search?day=', '/search?asset='],
     ]) {

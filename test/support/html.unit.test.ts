@@ -16,12 +16,12 @@ describe('a template of HTML', () => {
     );
   });
 
-  it('a template of HTML does not take for HTML what only looks like it', () => {
+  it('a template of HTML escapes text that looks like HTML', () => {
     const faked = { text: '<b>', toString: () => '<b>' } as unknown as string;
     assert.doesNotMatch(html`${String(faked)}`.text, /<b>/);
   });
 
-  it('a template of HTML shows what cannot be seen as an escape', () => {
+  it('a template of HTML shows invisible characters as escapes', () => {
     assert.equal(html`${'a\u202eb\u200bc\nd'}`.text, 'a\\u202eb\\u200bc\\u000ad');
   });
 

@@ -58,7 +58,7 @@ describe('signing in at the support desk', () => {
       );
   });
 
-  it('signing in at the support desk creates a session with an id that nobody knew before, and ends the one that the browser brought', async () => {
+  it("signing in at the support desk creates a session with a new id, and ends the browser's previous session", async () => {
     const visitor = await desk.staffed(name());
     const first = visitor.cookies.get('desk') ?? '';
     assert.match(first, /^sst_[A-Za-z0-9_-]{43}$/);

@@ -210,7 +210,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 302), 429, 429]);
   });
 
-  it("sign-in by the company's identity provider knows somebody whose name at the provider has changed, and not by somebody else’s name", async () => {
+  it("sign-in by the company's identity provider recognises a person whose name at the provider has changed, and never by another person\'s name", async () => {
     await signedIn();
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ['read'] });
     provider.person = { subject: `subject-${count}`, name: other.name };
@@ -264,7 +264,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.post('/sign-in/provider/bind', fields), 403, /Not accepted/);
   });
 
-  it("sign-in by the company's identity provider refuses who is nobody of the staff, whatever their name looks like", async () => {
+  it("sign-in by the company's identity provider refuses an account that is not of the staff, even with a similar name", async () => {
     for (const name of ['stranger', '', '<script>alert(1)</script>', 'x'.repeat(200), 'a\u202eb']) {
       provider.person = { subject: `stranger-${count}`, name };
       browser = new DeskBrowser(home);
@@ -284,12 +284,12 @@ describe("sign-in by the company's identity provider", () => {
     assert.match(String(await refusals(person.id)), /is not active staff/);
   });
 
-  it("sign-in by the company's identity provider refuses another account under the name of somebody who is bound, and a service", async () => {
+  it("sign-in by the company's identity provider refuses a second account under the name of a linked person, and a service", async () => {
     await signedIn();
     provider.person = { subject: `thief-${count}`, name: person.name };
     browser = new DeskBrowser(home);
     await notIn(await begin(), 403, /the name is linked to another account/);
-    assert.match(String(await refusals(person.id)), /bound to another account/);
+    assert.match(String(await refusals(person.id)), /linked to another account/);
     const { service } = await setService(
       deps(),
       { name: `robot ${count}`, rights: ['approve'] },
@@ -300,7 +300,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await begin(), 403, /Not signed in/);
   });
 
-  it("sign-in by the company's identity provider binds one account to one person, and one person to one account, whatever races", async () => {
+  it("sign-in by the company's identity provider links one account to one person, and one person to one account, under concurrent requests", async () => {
     const subject = (id: string, name = person.name) => ({
       ...{ issuer: provider.issuer, subject: `${id}-${count}`, name, rights: null },
     });
@@ -412,7 +412,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await begin('/transfers/0190')).headers.get('refresh'), '0; url=/transfers/0190');
   });
 
-  it("sign-in by the company's identity provider says on a separate page that the provider is away; name and code still work", async () => {
+  it("sign-in by the company's identity provider shows on a separate page that the provider is unavailable; name and code still work", async () => {
     provider.isAway = true;
     openWriter();
     await notIn(await begin(), 503, /does not answer now.*sign in with your name and a code/s);
@@ -449,7 +449,7 @@ describe("sign-in by the company's identity provider", () => {
       assert.equal((await new DeskBrowser(home).once(path)).status, 404);
   });
 
-  it("sign-in by the company's identity provider gives the rights that a person has and a group gives, in all that the session does, and lets nobody in without", async () => {
+  it("sign-in by the company's identity provider limits a session to rights that both the person and a group have, and opens none without a right", async () => {
     openWriter({}, true);
     const own = provider.person;
     assert(own !== null);
@@ -474,7 +474,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider lets a manager unlink somebody's account: their sessions end, and only their code links a new one", async () => {
+  it("sign-in by the company's identity provider lets a manager unlink an account: its sessions end, and only the person\'s code links a new one", async () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
     const clerk = proven(

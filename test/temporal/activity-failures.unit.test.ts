@@ -10,14 +10,14 @@ function failureOf(fault: unknown): ApplicationFailure {
 }
 
 describe('what a history keeps of a failed activity', () => {
-  it('what a history keeps of a failed activity is our own answer, which is retried unless there is nothing', () => {
+  it("the history of a failed activity has the service's own error, which is retried unless it is not_found", () => {
     const unavailable = failureOf(ledgerUnavailable());
     assert.deepEqual([unavailable.type, unavailable.nonRetryable], ['ledger_unavailable', false]);
     const missing = failureOf(new ApiError(NOT_FOUND));
     assert.deepEqual([missing.type, missing.nonRetryable], ['not_found', true]);
   });
 
-  it("what a history keeps of a failed activity contains nothing of a driver's message, which quotes the statement", () => {
+  it('the history of a failed activity contains no message of the driver, which quotes the statement', () => {
     const fault = Object.assign(new Error("near 'Ana Pérez +573001112233'"), { errno: 1064 });
     const failure = failureOf(fault);
     assert.equal(failure.message, 'Error (1064)');

@@ -59,7 +59,7 @@ describe('the workflow of a batch', () => {
     }
   }
 
-  it('the workflow of a batch validates a file on its own, waits for somebody to execute it, pays every row once, and ends', async () => {
+  it('the workflow of a batch validates its file, waits for the execution, pays every row once, and ends', async () => {
     const id = await payroll.ready(5);
     const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
     assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
@@ -145,7 +145,7 @@ describe('the workflow of a batch', () => {
     assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
   });
 
-  it('the workflow of a batch made the SDK warn of nothing but what was cut off and terminated', () => {
+  it('the workflow of a batch causes no warnings of the SDK except for failed and terminated activities', () => {
     const expected = /activity failed|task not found when completing/i;
     const told = sdkWarnings.slice(warnedBefore).filter((message) => !expected.test(message));
     assert.deepEqual(told, []);

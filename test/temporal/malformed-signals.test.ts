@@ -121,7 +121,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     'an attempt at SQL': [unknown, by("' OR 1=1 -- ", { reason: "'); --" })],
   });
 
-  it('a signal that is malformed, or from somebody without the right changes nothing and is recorded, whatever it says', async () => {
+  it('a signal that is malformed, or from somebody without the right changes nothing and is recorded', async () => {
     const id = await pending();
     const refusals: string[] = [];
     for (const [what, [words, input]] of Object.entries(malformed())) {

@@ -98,7 +98,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual([row?.attempts, row?.lastError], [1, 'unexpected value later']);
   });
 
-  it('an entry of the outbox that cannot be relayed becomes a dead letter after so many tries, which nobody takes until an operator releases it', async () => {
+  it('an outbox entry that cannot be relayed becomes a dead letter, which is not retried until an operator releases it', async () => {
     const [poisoned, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
     const { relay, seen } = relayOver(refusedFor(poisoned));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) await relay.relay(await claimAll());

@@ -109,7 +109,7 @@ describe('a current history', () => {
     await replayAndRecord(await playTransfers({ db, temporal, one, two, sign }));
   });
 
-  it('a current history replays, whatever its webhook endpoint went through', async () => {
+  it('a history of a webhook endpoint replays after every kind of event', async () => {
     await replayAndRecord(await playWebhooks({ api, temporal, sign }));
   });
 

@@ -148,7 +148,7 @@ describe("a signal's code", () => {
     ['another name', { actor: 'Mallory' }],
     ['another reason', { reason: 'the real one' }],
   ] as const)
-    it(`a signal's code is worth nothing where somebody's own workflow says that it came in a signal that had ${what}`, async () => {
+    it(`a code is refused if a forged workflow claims a signal that had ${what}`, async () => {
       const [ana, id] = [await hire(db.database), await pending()];
       const signature = signatureOf(ana);
       const { workflowId } = workflowOf(temporal, id);

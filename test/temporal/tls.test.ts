@@ -68,7 +68,7 @@ describe('TLS with Temporal', () => {
     }
   }
 
-  it('TLS with Temporal works for whoever trusts the authority and has a certificate', () =>
+  it('TLS with Temporal works for clients that trust the authority and have a certificate', () =>
     ask(material(authority, client)));
 
   it('a server of Temporal signed by another authority or with another name is refused', async () => {

@@ -82,7 +82,7 @@ describe('workers that tell Temporal which release they are', () => {
     ).length;
   };
 
-  it('workers that tell Temporal which release they are hand waiting workflows on to the release that becomes current, and back, and no workflow task fails', async () => {
+  it('waiting workflows move to the release that becomes current, and back, without a failed workflow task', async () => {
     const first = await workerOf('1');
     await makeCurrent('1');
     const [one, other] = await guarded.pendMany(2);

@@ -181,7 +181,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.deepEqual(result, batchIn('completed'));
   });
 
-  it('a signal to a workflow that is busy is handled in order: several staff actions in turn, including those of the same person', async () => {
+  it('a signal to a workflow that is busy is handled in the order of arrival, also for several actions of one person', async () => {
     const asked = [
       ['approve', 'ana'],
       ['cancel', 'eva'],
@@ -209,7 +209,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.equal(new Set(seen.map(({ actionId }) => actionId)).size, asked.length);
   });
 
-  it('a signal to a workflow that is busy is handled even after the action that ended it: what staff asked too late is recorded', async () => {
+  it('a signal to a workflow that is busy is handled even after the resource has ended: late staff actions are recorded', async () => {
     const act = (action: string) => (id: string) => () =>
       signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [

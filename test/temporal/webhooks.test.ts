@@ -117,7 +117,7 @@ describe('the workflow of a webhook endpoint', () => {
     return own;
   }
 
-  it('the workflow of a webhook endpoint exists from registration, and hears nothing of events that arrive, signed, as they stand in the log', async () => {
+  it('the workflow of a webhook endpoint starts at registration, and is not notified of delivered events', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
     const described = await hookWorkflow(temporal, own.id).describe();
@@ -169,7 +169,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.deepEqual(await actsOf(own), acts);
   });
 
-  it('the workflow of a webhook endpoint records what is on its way when it is paused, and sends it once', async () => {
+  it('the workflow of a webhook endpoint lets attempts in flight end at a pause, and sends each event once', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
     receiver.reply = ({ path }) =>
@@ -186,7 +186,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(receiver.at(own.path).length, 1);
   });
 
-  it('the workflow of a webhook endpoint ends when canceled by hand, and the next thing it must be told starts it again', async () => {
+  it('a canceled workflow of a webhook endpoint is started again by the next notification', async () => {
     const own = waiting();
     await hookWorkflow(temporal, own.id).cancel();
     await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');

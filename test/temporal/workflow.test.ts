@@ -40,7 +40,7 @@ describe('the workflow of a pending transfer', () => {
     await assertMonths(db, guarded.source);
   });
 
-  it('the workflow of a pending transfer is started at once under the id of its transfer, and the outbox entry is gone', async () => {
+  it("the workflow of a pending transfer is started at once under the transfer's id, and the outbox entry is removed", async () => {
     const id = await guarded.pend();
     const state = await untilWaiting(temporal, id);
     assert.equal(state.status, 'pending_approval');

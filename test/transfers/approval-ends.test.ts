@@ -107,7 +107,7 @@ describe('a transfer that waits for approval ends', () => {
     assert.equal(await other.available(to), 2n ** 63n - THRESHOLD);
   });
 
-  it('a transfer that waits for approval ends as completed though its destination is frozen, and limits shrank and funds are gone since its creation', async () => {
+  it('a transfer that waits for approval completes even if its destination was frozen, limits were lowered or funds were spent meanwhile', async () => {
     const person = await own.account({ type: 'person', funds: { COPM: THRESHOLD } });
     await own.setPolicy({ accountId: person.id });
     const { id } = await own.pend({ from: person });
@@ -133,7 +133,7 @@ describe('a transfer that waits for approval ends', () => {
     assert.deepEqual([again.json, again.headers.get('svc-idempotent-replayed')], [json, 'true']);
   });
 
-  it('a transfer that waits for approval ends as expired when its time is over, whatever keeps older ones of another account from it', async () => {
+  it('a transfer that waits for approval expires at its time, even if older transfers of another account cannot', async () => {
     const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '2000' }, { clock: () => now });
     const approvals = approvalsOf(hurried);
     while ((await approvals.expireDue(500)) > 0);

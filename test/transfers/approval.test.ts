@@ -33,7 +33,7 @@ describe('POST /v1/transfers that needs approval', () => {
   const isReplay = ({ headers }: TestAnswer): boolean =>
     headers.get('svc-idempotent-replayed') === 'true';
 
-  it('POST /v1/transfers that needs approval answers 202 with the transfer that waits, and what it waits for', async () => {
+  it('POST /v1/transfers answers 202 with the pending transfer and its approval if it needs one', async () => {
     const transfer = await own.pend({ description: 'Rent' });
     const { id, created_at: createdAt } = transfer;
     const small = { from: own.guarded, to: own.receiver, raw: LEAST, description: 'Rent' };
@@ -62,7 +62,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.deepEqual(answered(await own.bank.get(movements), 200).json.items, []);
   });
 
-  it('what is held cannot be spent, and counts against the month until it is given back', async () => {
+  it('a held amount cannot be spent, and counts against the month until it is released', async () => {
     const person = await own.account({ type: 'person', funds: { COPM: 6_000_000_000n } });
     await own.setPolicy({ accountId: person.id, threshold: LEAST });
     const maximum = 1_200_000_000n;
@@ -127,7 +127,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.equal(await own.bank.available(own.receiver), BigInt(ROUNDS) * THRESHOLD);
   });
 
-  it('one member who approves 20 times at once counts once, with new keys and with one key', async () => {
+  it('20 simultaneous approvals by one member count once, with new keys or one key', async () => {
     await own.setPolicy({ approvals: 2 });
     for (const key of [undefined, randomUUID()]) {
       const { id } = await own.pend();
@@ -141,7 +141,7 @@ describe('POST /v1/transfers that needs approval', () => {
     }
   });
 
-  it('two sweepers and a timer expire each of 60 waiting transfers once, in groups, those that expired first before the others', async () => {
+  it('two sweepers and a timer expire each of 60 waiting transfers once, oldest first', async () => {
     const approvals = approvalsOf(api);
     const pend = (count: number): Promise<unknown[]> =>
       Promise.all(Array.from({ length: count }, async () => (await own.pend()).id));

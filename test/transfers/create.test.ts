@@ -60,7 +60,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('POST /v1/transfers answers a repeated request 200 with the same transfer, says that it is a replay, and moves nothing, however key and body are spelled', async () => {
+  it('POST /v1/transfers answers a repeated request 200 with the same transfer, marks it as a replay, and moves nothing, for every spelling of key and body', async () => {
     const key = randomUUID();
     const body = transferBody({ from: payer, to: receiver, raw: LEAST });
     const { source_account: source, destination, amount } = body;

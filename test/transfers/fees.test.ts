@@ -128,7 +128,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(feeAccount, 'DUSD'), 9n);
   });
 
-  it('the fee of a transfer is not paid by the fee account itself, and is paid when the fee account is who receives', async () => {
+  it('the fee of a transfer is not paid by the fee account itself, but is paid on transfers to the fee account', async () => {
     await charge({ flatRaw: 700n });
     assert.equal(await feeOf({ to: feeAccount }), '700');
     assert.equal(await bank.available(feeAccount), LEAST + 700n);

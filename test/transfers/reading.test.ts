@@ -56,7 +56,7 @@ describe('GET /v1/transfers', () => {
   const at = (offset: number): string => toRfc3339(instant(START + offset));
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
-  it('GET /v1/transfers lists every transfer once, newest first, whatever the limit; next_cursor is null on the last page', async () => {
+  it('GET /v1/transfers lists every transfer once, newest first, with any limit; next_cursor is null on the last page', async () => {
     const { json } = answered(await bank.get('/v1/transfers?limit=30'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['items', 'next_cursor']);
     assert.equal(json.next_cursor, null);
@@ -97,7 +97,7 @@ describe('GET /v1/transfers', () => {
       );
   });
 
-  it('GET /v1/transfers finds what an idempotency key made, and nothing for one that made nothing', async () => {
+  it('GET /v1/transfers finds the transfer that an idempotency key created, and none for other keys', async () => {
     for (const [key, id] of keys)
       assert.deepEqual(
         ids(list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items)),
@@ -160,7 +160,7 @@ describe('GET /v1/transfers', () => {
     }
   });
 
-  it('GET /v1/transfers omits what the member has no role in: a role in source or destination shows a transfer', async () => {
+  it('GET /v1/transfers lists transfers whose source or destination the member has a role in', async () => {
     const member = await bank.member('reader');
     const token = await bank.issue(member, ['read']);
     const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };

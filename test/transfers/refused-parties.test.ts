@@ -117,7 +117,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     assert.equal(answered(await send(LEAST), 200).json.id, made.json.id);
   });
 
-  it('POST /v1/transfers: who may pay from where to where answers the key before all that: what a used key is asked again is a replay or 409, never 404 or 403', async () => {
+  it('POST /v1/transfers: who may pay from where to where checks the key first: a used key gets a replay or 409, never 404 or 403', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();

@@ -88,7 +88,7 @@ describe('POST /v1/transfers: the rules about money', () => {
       });
     }
 
-  it('an amount over what is available is 422 insufficient_funds {available, requested}', async () => {
+  it('an amount over the available balance is 422 insufficient_funds {available, requested}', async () => {
     const payer = await bank.account({ funds: { COPM: 3n * LEAST, DUSD: PLENTY } });
     const raw = 3n * LEAST + 1n;
     assertRefused(await bank.send({ from: payer, to: receiver, raw }), 'insufficient_funds', {
@@ -99,7 +99,7 @@ describe('POST /v1/transfers: the rules about money', () => {
     await bank.sent({ from: payer, to: receiver, raw });
   });
 
-  it('a 422 is bound to its key forever: the same words again, though its cause is gone; a new key acts', async () => {
+  it('a 422 is bound to its key forever, even after its cause is gone; a new key acts', async () => {
     const key = randomUUID();
     const payer = await bank.account();
     const send = (raw = LEAST): Promise<TestAnswer> =>
@@ -114,7 +114,7 @@ describe('POST /v1/transfers: the rules about money', () => {
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
   });
 
-  it('what was refused counts for nothing: no transfer, no event, no month, no movement', async () => {
+  it('a refused transfer leaves no transfer, event, month or movement', async () => {
     const own = await openBank(api);
     const payer = await own.account({ type: 'person' });
     const to = await own.account();

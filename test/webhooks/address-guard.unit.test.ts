@@ -176,7 +176,7 @@ describe("the operator's list of hosts", () => {
     for (const url of others.split(' ')) assert.ok(!guard.parseUrl(url).ok, url);
   });
 
-  it("the operator's list of hosts resolves its names like the machine does, whatever their addresses", async () => {
+  it('allowed hosts are resolved as the machine resolves names, to any address', async () => {
     const local = guardWith({
       allowedHosts: allow('http://localhost:*'),
       resolve: () => Promise.reject(new Error('asked')),

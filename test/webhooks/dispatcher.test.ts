@@ -131,7 +131,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('the dispatcher of a worker reaches others, and the same endpoint too, while a delivery hangs, however few slots there are', async () => {
+  it('the dispatcher of a worker reaches other endpoints, and the same endpoint, while a delivery hangs', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     let hangs = true;
@@ -158,7 +158,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(arrivedAt(stuck).length, 3);
   });
 
-  it('the dispatcher of a worker retries what the workflow has not, tells it again if that fails, and of the end', async () => {
+  it('the dispatcher of a worker retries deliveries that the workflow missed, and notifies it of failures and of the end', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     begin();
@@ -247,7 +247,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 30);
   });
 
-  it('the dispatcher of a worker stores what was in flight when it is stopped, and what it cuts off uses no step', async () => {
+  it('the dispatcher of a worker stores attempts in flight when it stops, and canceled attempts use no step', async () => {
     const [quick, stuck] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     receiver.reply = () => gate.reply();

@@ -204,7 +204,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
         );
       });
 
-      it('a documented receiver of webhooks refuses what the secret did not sign', async () => {
+      it('a documented receiver of webhooks refuses deliveries that were not signed with its secret', async () => {
         const text = BODIES['an event']!;
         const good = signed(text, receiver.secret);
         const refused: Record<string, readonly [string, Record<string, string>]> = {

@@ -41,7 +41,7 @@ describe('the slots for endpoints', () => {
     assert.equal(chosen(slots, many).length, 4);
   });
 
-  it('the slots for endpoints count an endpoint as slow by its last attempt, whatever its result, and no longer once it is quick', () => {
+  it('the slots for endpoints count an endpoint as slow by the duration of its last attempt', () => {
     const slots = new EndpointSlots(1);
     const slow = endpoint(small, false);
     slots.attempted(slow.id, PROMPT_MS);

@@ -56,7 +56,7 @@ describe('webhook endpoints', () => {
     events: ['transfer.completed'],
   });
 
-  it('webhook endpoints show what was registered, and the secret once', async () => {
+  it('webhook endpoints show their settings, and the secret only once', async () => {
     const body = {
       url: newUrl(),
       events: ['payout.failed', 'transfer.completed', 'payout.failed'],
@@ -159,7 +159,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('by one key', () => {
-    it("webhook endpoints that are registered by one key are registered once; the replay shows the endpoint's current state, or once it is deleted what was registered, without its secret", async () => {
+    it('registering a webhook endpoint repeatedly with one key creates one endpoint; the replay shows it without its secret', async () => {
       const [key, body] = [randomUUID(), good()];
       const { secret: _, ...first } = answered(await post(body, key), 201).json;
       const path = `${PATH}/${text(first.id)}`;
@@ -213,7 +213,7 @@ describe('webhook endpoints', () => {
       answered(await bank.request(method, path + suffix, { body }), 404, 'not_found');
   });
 
-  it('webhook endpoints are changed as the body says; what it does not name stays', async () => {
+  it('webhook endpoints are changed by the fields of the body; absent fields stay', async () => {
     const {
       id,
       secret: _,
@@ -282,7 +282,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual([delivery?.status, delivery?.next_attempt_at], ['failed', null]);
     });
 
-    it('webhook endpoints that are tested delay nobody if they hang: the request is answered, and a tenant may have eight at most', async () => {
+    it('a test of a hanging webhook endpoint delays no other request, and a tenant may have at most eight tests in progress', async () => {
       const { id, url } = await register(bank, ['account.verified']);
       const gate = new Gate();
       receiver.reply = () => gate.reply();
@@ -312,7 +312,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('webhook endpoints show their deliveries in pages of at most 200 attempts, however many are asked for', async () => {
+  it('webhook endpoints show their deliveries in pages of at most 200 attempts, with any limit', async () => {
     const endpointId = asUuid(text(answered(await post(good()), 201).json.id));
     const at = systemClock();
     const made = Array.from({ length: 45 }, (_, index): WebhookDelivery => {

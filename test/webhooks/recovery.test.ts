@@ -66,7 +66,7 @@ describe('a recovery', () => {
       .sort((one, other) => one - other);
   };
 
-  it('a recovery resends what has got no 2xx since then, and nothing else', async () => {
+  it('a recovery resends only events without a 2xx since then', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     clock.pass(10 * 60_000);
@@ -95,7 +95,7 @@ describe('a recovery', () => {
     assert.equal((await run(own.id)).attempts, 0);
   });
 
-  it('a recovery goes back to before the registration, and makes due what waits for its retry', async () => {
+  it('a recovery includes events before the registration, and makes waiting retries due', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -176,7 +176,7 @@ describe('a recovery', () => {
       return own;
     };
 
-    it('enabling an endpoint sends what it has missed, and nothing that it has got, however long it was disabled; no row is left behind', async () => {
+    it('enabling an endpoint sends the events that it missed, none that it got, and leaves no row behind', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();

@@ -119,7 +119,7 @@ describe('an endpoint', () => {
     assert.equal(probeWaitMs(1_000), 300_000);
   });
 
-  it('an endpoint does not wait longer because of what was in flight when the failures began', () =>
+  it("attempts in flight when the failures began do not extend an endpoint's backoff", () =>
     assert.equal(failedTimes(8).probeAt, failedTimes(5).probeAt));
 
   it('an endpoint is fine again after one 2xx', () => {
@@ -279,6 +279,6 @@ describe('what an endpoint waits for', () => {
     ],
     [words({}, { status: 'deleted' }), 'deleted'],
   ] as const)
-    it(`what an endpoint waits for is described in words: ${expected}`, () =>
+    it(`the state of an endpoint is described as: ${expected}`, () =>
       assert.equal(shown, expected));
 });

@@ -185,7 +185,7 @@ describe('a connection', () => {
     assert.equal(receiver.connections(), 3);
   });
 
-  it('a connection goes to the address that was checked, though the name changes its answer between check and connect', async () => {
+  it('a connection goes to the checked address even if DNS changes between check and connect', async () => {
     const [checked, canary] = [await httpReceiver(undefined, '127.0.0.2'), await httpReceiver()];
     assert.notEqual(checked.port, canary.port);
     // A name that the machine itself resolves to 127.0.0.1, and the guard once to 127.0.0.2.

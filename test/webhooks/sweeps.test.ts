@@ -108,7 +108,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('redelivering leaves to the cursor what it will still deliver, and skips disabled endpoints', async () => {
+    it('redelivering skips disabled endpoints, and events that the cursor will still deliver', async () => {
       const own = await hooked(api);
       const off = await hooked(api, ['account.verified'], own.bank);
       answered(await own.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
@@ -123,7 +123,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('attempts and deliveries of webhooks are kept for thirty days, those of a disabled endpoint too where enabling it would not look at them', async () => {
+  it('attempts and deliveries of webhooks are kept for thirty days, also those of a disabled endpoint', async () => {
     const [own, off] = [await hooked(api), await hooked(api)];
     await emit(api, own, 3);
     await run(own.id);
@@ -270,7 +270,7 @@ describe('webhooks', () => {
         assert.deepEqual((await read(rare, cursor)).sequences, [7]);
     });
 
-    it('retention of events ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {
+    it('a delivery whose event retention removed ends without an attempt, and is shown as lost', async () => {
       const own = await hooked(api);
       await emit(api, own, 1);
       await run(own.id);

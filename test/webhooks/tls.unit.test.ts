@@ -55,7 +55,7 @@ describe('a delivery over TLS', () => {
     assert.match(result.message, code);
   };
 
-  it('a delivery over TLS goes to a receiver whose certificate names it, though it is connected to by its address', async () => {
+  it('a delivery over TLS verifies the certificate by name although it connects by address', async () => {
     const receiver = await tlsReceiver(
       makeCertificate({ subject: NAME, names: [NAME] }, authority),
     );
