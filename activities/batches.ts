@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
-import { LimitReached } from '../src/core/concurrency.js';
+import { LimitReached } from '../src/core/concurrency-limit.js';
 import type { ValidationWatch } from '../src/batches/validation/run.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/verification.js';
@@ -62,8 +62,8 @@ const RETRY_EACH_MS = 500;
 const MAX_RETRY_MS = 60_000;
 
 /** Retries the waiting batches of a tenant one after another, without using a slot. */
-function retryLater({ message, name, before }: LimitReached): ApplicationFailure {
-  const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + before * RETRY_EACH_MS);
+function retryLater({ message, name, previousRefusals }: LimitReached): ApplicationFailure {
+  const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + previousRefusals * RETRY_EACH_MS);
   return ApplicationFailure.create({
     message,
     type: name,

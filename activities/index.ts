@@ -20,7 +20,7 @@ import { asUuid } from '../src/core/ids.js';
 import type { EndpointActionSignal, EndpointView } from '../src/temporal/contracts.js';
 import { checkEndpoint, performSignal } from '../src/webhooks/endpoint-workflow.js';
 
-/** None of these activities sends. */
+/** Only dispatchers send webhooks: these activities change the rows that dispatchers read. */
 export interface WebhookActivities {
   checkEndpoint(endpointId: string): Promise<EndpointView>;
   /** Returns why the action was refused, or null. */

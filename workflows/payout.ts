@@ -24,7 +24,7 @@ const { readPayout, actOnPayout, expirePayout } = describedActivities<
 });
 /** A rail has 10 s for each of two responses, and a command 4 s in MySQL before and after. */
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
-/** After this the queue must have no worker. */
+/** A task that waits longer than this shows that no worker serves the queue. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
 /** Held payouts are polled less often, because the workflow is notified when the rail responds. */
 const HELD_STEPS = 8;
@@ -34,34 +34,37 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   const { resourceId } = input;
   let polls = input.asked ?? 0;
   let nextAt = 0;
-  const front = new WorkflowInterface('payout', input, (state) => waitsFor(state, polls, nextAt));
+  const ui = new WorkflowInterface('payout', input, (state) => waitsFor(state, polls, nextAt));
   const activities = { read: readPayout, perform: actOnPayout, expire: expirePayout };
-  let state: ApprovalState = await waitForApproval(front, input, activities, () =>
-    continueAsNew<typeof payout>(front.nextInput(input)),
+  let state: ApprovalState = await waitForApproval(ui, input, activities, () =>
+    continueAsNew<typeof payout>(ui.nextInput(input)),
   );
   for (;;) {
     const pauseMs = pauseOf(state, polls, input);
     nextAt = Date.now() + pauseMs;
-    const handled = await front.handleSignal(activities, resourceId);
+    const handled = await ui.handleSignal(activities, resourceId);
     if (handled !== null) state = handled;
     else if (state.status === 'approved' && state.isHeld !== true)
-      state = front.update(await turnOf(resourceId, state));
+      state = ui.update(await submitOrPoll(resourceId, state));
     else if (state.status !== 'approved' && state.status !== 'in_progress') return state;
     else {
       if (workflowInfo().continueAsNewSuggested)
-        await continueAsNew<typeof payout>(front.nextInput({ ...input, asked: polls }));
-      front.update(state);
+        await continueAsNew<typeof payout>(ui.nextInput({ ...input, asked: polls }));
+      ui.update(state);
       const summary =
         state.status === 'approved' ? 'Next attempt to submit the payout' : 'Next status request';
-      if (await condition(() => front.hasSignals, pauseMs, { summary })) continue;
-      const after = await turnOf(resourceId, state);
+      if (await condition(() => ui.hasSignals, pauseMs, { summary })) continue;
+      const after = await submitOrPoll(resourceId, state);
       if (state.status === 'in_progress' && after.isHeld !== true) polls += 1;
-      state = front.update(after);
+      state = ui.update(after);
     }
   }
 }
 
-async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
+async function submitOrPoll(
+  resourceId: string,
+  { status, rail }: ApprovalState,
+): Promise<ApprovalState> {
   const queue =
     rail === undefined
       ? {}
@@ -91,13 +94,13 @@ function wasNotServed(failure: unknown): boolean {
   );
 }
 
-/** Returns twice the previous pause. */
+/** Returns the pause before the next poll, which doubles with each poll up to `longestMs`. */
 function pauseOf(
   { status, isHeld, isServed = true }: ApprovalState,
   polls: number,
   { polling: { firstMs, longestMs }, lookAgainMs }: PayoutWorkflowInput,
 ): number {
-  // In case the notification was lost.
+  // The workflow is notified when the rail responds; this checks in case a notification was lost.
   if (isHeld === true && isServed && status === 'approved') return lookAgainMs;
   const steps = isHeld === true ? polls + HELD_STEPS : polls;
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));

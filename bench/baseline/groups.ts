@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { requestFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { Deadline } from '../../src/core/pause.js';
+import { Deadline } from '../../src/core/timers.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { nameAccounts, postGroup } from '../../src/ledger/writer/group.js';
 import { findResults } from '../../src/ledger/idempotency.js';
@@ -73,7 +73,7 @@ async function recordGroup(
   group: readonly PendingCommand[],
 ): Promise<void> {
   const named = await nameAccounts(database.reader, group, false);
-  const answers = await postGroup(
+  const results = await postGroup(
     {
       database,
       clock: systemClock,
@@ -86,7 +86,7 @@ async function recordGroup(
     named,
     Deadline.afterMs(RECORDING_MS),
   );
-  for (const { outcome } of answers.values())
+  for (const { outcome } of results.values())
     if (!outcome.done)
       throw new Error(`a transfer of the baseline was refused: ${outcome.refusal.code}`);
 }

@@ -2,7 +2,7 @@ import type { Asset } from '../../src/core/amount.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { instant, type Instant } from '../../src/core/instant.js';
 import { Random } from './random.js';
-import { FUNDINGS_OF_AN_ACCOUNT, type LedgerShape } from './shape.js';
+import { FUNDINGS_PER_ACCOUNT, type LedgerShape } from './shape.js';
 
 /** Kind of the id's owner, which orders ids of the same instant: the bits of a UUID v7 after the time. */
 type IdOf =
@@ -111,9 +111,9 @@ export class History {
 
   private fund(): void {
     for (let account = 0; account < this.shape.accounts; account += 1)
-      for (let asset = 0; asset < FUNDINGS_OF_AN_ACCOUNT; asset += 1)
+      for (let asset = 0; asset < FUNDINGS_PER_ACCOUNT; asset += 1)
         this.set(
-          account * FUNDINGS_OF_AN_ACCOUNT + asset,
+          account * FUNDINGS_PER_ACCOUNT + asset,
           PAY_IN,
           FIRST_ACCOUNT + account,
           FUNDING_UNITS,
@@ -124,11 +124,7 @@ export class History {
   private spendAtRandom(): void {
     const random = new Random(1);
     const { accounts } = this.shape;
-    for (
-      let operation = accounts * FUNDINGS_OF_AN_ACCOUNT;
-      operation < this.length;
-      operation += 1
-    ) {
+    for (let operation = accounts * FUNDINGS_PER_ACCOUNT; operation < this.length; operation += 1) {
       const source = random.below(accounts);
       const destination = (source + 1 + random.below(accounts - 1)) % accounts;
       const units = 1 + random.below(MAX_UNITS);
@@ -145,11 +141,7 @@ export class History {
   private spendAroundOne(): void {
     const random = new Random(2);
     const { accounts } = this.shape;
-    for (
-      let operation = accounts * FUNDINGS_OF_AN_ACCOUNT;
-      operation < this.length;
-      operation += 1
-    ) {
+    for (let operation = accounts * FUNDINGS_PER_ACCOUNT; operation < this.length; operation += 1) {
       const other = FIRST_ACCOUNT + 1 + random.below(accounts - 1);
       const units = 1 + random.below(MAX_UNITS);
       const isDollar = random.below(10) < 3;

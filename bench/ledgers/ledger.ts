@@ -12,7 +12,7 @@ import { issueToken } from '../../src/access/tokens.js';
 import { withDatabase } from './database.js';
 import { fillLedger } from './fill.js';
 import { settle } from './settle.js';
-import { ENTRIES_OF_AN_OPERATION, type LedgerShape } from './shape.js';
+import { ENTRIES_PER_OPERATION, type LedgerShape } from './shape.js';
 
 /** A ledger that is ready for use. */
 export interface Ledger {
@@ -92,7 +92,7 @@ async function isUsable(serverUrl: string, shape: LedgerShape): Promise<boolean>
   );
   return (
     row?.mark === fingerprintOf(shape) &&
-    Number(row.entries) <= shape.operations * ENTRIES_OF_AN_OPERATION * MAX_GROWTH
+    Number(row.entries) <= shape.operations * ENTRIES_PER_OPERATION * MAX_GROWTH
   );
 }
 

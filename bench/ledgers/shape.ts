@@ -10,17 +10,17 @@ export interface LedgerShape {
 }
 
 /** Every account is funded once in each asset. */
-export const FUNDINGS_OF_AN_ACCOUNT = 2;
+export const FUNDINGS_PER_ACCOUNT = 2;
 
-export const ENTRIES_OF_AN_OPERATION = 2;
+export const ENTRIES_PER_OPERATION = 2;
 
 const FEWEST_ACCOUNTS = 1_000;
-const ENTRIES_OF_AN_ACCOUNT = 100;
+const ENTRIES_PER_ACCOUNT = 100;
 
 /** Money moves between accounts at random. The more entries, the more accounts. */
 export function evenLedger(name: string, entries: number): LedgerShape {
-  const accounts = Math.max(FEWEST_ACCOUNTS, Math.round(entries / ENTRIES_OF_AN_ACCOUNT));
-  return { name, accounts, operations: entries / ENTRIES_OF_AN_OPERATION, hasBusyAccount: false };
+  const accounts = Math.max(FEWEST_ACCOUNTS, Math.round(entries / ENTRIES_PER_ACCOUNT));
+  return { name, accounts, operations: entries / ENTRIES_PER_OPERATION, hasBusyAccount: false };
 }
 
 const COUNTERPARTIES = 5_000;
@@ -29,6 +29,6 @@ const COUNTERPARTIES = 5_000;
 export function busyLedger(name: string, entriesOfTheBusyAccount: number): LedgerShape {
   const accounts = COUNTERPARTIES + 1;
   // Includes the fundings of all other accounts.
-  const operations = entriesOfTheBusyAccount + COUNTERPARTIES * FUNDINGS_OF_AN_ACCOUNT;
+  const operations = entriesOfTheBusyAccount + COUNTERPARTIES * FUNDINGS_PER_ACCOUNT;
   return { name, accounts, operations, hasBusyAccount: true };
 }

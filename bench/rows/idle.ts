@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection } from 'mysql2/promise';
 import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
-import { ENTRIES_OF_AN_OPERATION, evenLedger, type LedgerShape } from '../ledgers/shape.js';
+import { ENTRIES_PER_OPERATION, evenLedger, type LedgerShape } from '../ledgers/shape.js';
 import { RowFailed } from '../row-failed.js';
 import { atMost, type Row } from '../row.js';
 import { cpuMsOf, databasePid } from '../service/process-figures.js';
 
 const TRANSFERS = 1_000_000;
 const TENANTS = 6_250;
-const ENDPOINTS_OF_A_TENANT = 16;
+const ENDPOINTS_PER_TENANT = 16;
 const QUICK_SHARE = 0.01;
-const EVENTS_OF_A_TENANT = 100;
-const ROWS_A_STATEMENT = 1_000;
+const EVENTS_PER_TENANT = 100;
+const ROWS_PER_STATEMENT = 1_000;
 /** Time for work that a process does only after its start, such as rare sweeps and compiling. */
 const SETTLING_MS = 60_000;
 const MEASURED_MS = 60_000;
@@ -36,7 +36,7 @@ export const idleRow: Row = {
   async run(bench) {
     const share = bench.options.isQuick ? QUICK_SHARE : 1;
     const small = await measure(bench, evenLedger('idle_small', 10_000), 0);
-    const shape = evenLedger('idle', TRANSFERS * share * ENTRIES_OF_AN_OPERATION);
+    const shape = evenLedger('idle', TRANSFERS * share * ENTRIES_PER_OPERATION);
     const large = await measure(bench, shape, Math.round(TENANTS * share));
     return {
       figures: figuresText(large),
@@ -135,13 +135,13 @@ async function addEndpoints(
     `(${idOf(1, number)},'idle ${number}','UTC',NOW(3))`,
   ]);
   await insert(admin, 'event_counters (tenant_id, last_sequence, last_at)', numbers, (number) => [
-    `(${idOf(1, number)},${EVENTS_OF_A_TENANT},NOW(3))`,
+    `(${idOf(1, number)},${EVENTS_PER_TENANT},NOW(3))`,
   ]);
   await insert(admin, 'event_heads (tenant_id, type, last_sequence)', numbers, (number) => [
-    `(${idOf(1, number)},'transfer.completed',${EVENTS_OF_A_TENANT})`,
+    `(${idOf(1, number)},'transfer.completed',${EVENTS_PER_TENANT})`,
   ]);
   const endpoints = (number: number): number[] =>
-    Array.from({ length: ENDPOINTS_OF_A_TENANT }, (_, own) => number * ENDPOINTS_OF_A_TENANT + own);
+    Array.from({ length: ENDPOINTS_PER_TENANT }, (_, own) => number * ENDPOINTS_PER_TENANT + own);
   await insert(
     admin,
     `webhook_endpoints (id, tenant_id, url, status, api_version, secret, secret_key_id, cursor_sequence, recover_all,
@@ -150,7 +150,7 @@ async function addEndpoints(
     (number) =>
       endpoints(number).map(
         (own) =>
-          `(${idOf(2, own)},${idOf(1, number)},'https://receiver.example/${own}','enabled','2026-11-01',X'00','idle',${EVENTS_OF_A_TENANT},0,1,0,0,${member},NOW(3))`,
+          `(${idOf(2, own)},${idOf(1, number)},'https://receiver.example/${own}','enabled','2026-11-01',X'00','idle',${EVENTS_PER_TENANT},0,1,0,0,${member},NOW(3))`,
       ),
   );
   await insert(
@@ -178,7 +178,7 @@ async function insert(
   };
   for (const number of numbers) {
     rows.push(...rowsOf(number));
-    if (rows.length >= ROWS_A_STATEMENT) await send();
+    if (rows.length >= ROWS_PER_STATEMENT) await send();
   }
   await send();
 }

@@ -1,5 +1,5 @@
 import { listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
-import type { TimePosition } from '../../src/core/collections.js';
+import type { TimePosition } from '../../src/core/page.js';
 import { toRfc3339 } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';
 import { Cursors, cursorBinding } from '../../src/http/cursor.js';
@@ -25,7 +25,7 @@ const PATH = '/v1/transfers';
 /** Where in the list a page begins, as a share of the list's length. */
 const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
 /** Different pages at each depth, so that no page is requested over and over. */
-const PAGES_OF_A_DEPTH = 20;
+const PAGES_PER_DEPTH = 20;
 
 interface ListPage {
   readonly filter: OperationFilter;
@@ -92,7 +92,7 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
     const positionsAt = async (depth: number): Promise<TimePosition[]> => {
       const rows = await reader.query(
         `SELECT id, created_at FROM transfers ORDER BY created_at DESC, id DESC
-         LIMIT ${PAGES_OF_A_DEPTH} OFFSET ${Math.floor(depth * ledger.shape.operations)}`,
+         LIMIT ${PAGES_PER_DEPTH} OFFSET ${Math.floor(depth * ledger.shape.operations)}`,
       );
       return rows.map((row) => ({
         createdAt: column.time.parse(row.created_at),
@@ -126,15 +126,15 @@ function filtersOf(
   { accountIds: [busy, other] }: Ledger,
   { createdAt: from }: TimePosition,
 ): readonly Filter[] {
-  const least = UNIT_RAW * 3n;
+  const min = UNIT_RAW * 3n;
   return [
     [{}, {}],
     [{ status: 'completed' }, { status: 'completed' }],
     [{ sourceAccountId: busy }, { source_account: busy }],
     [{ from }, { 'created_at[gte]': toRfc3339(from) }],
     [
-      { asset: 'DUSD', least },
-      { asset: 'DUSD', 'amount[gte]': least.toString() },
+      { asset: 'DUSD', min },
+      { asset: 'DUSD', 'amount[gte]': min.toString() },
     ],
     [{ destination: { destinationAccountId: other } }, { destination_account: other }],
   ];

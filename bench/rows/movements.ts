@@ -25,7 +25,7 @@ const PAGE = 100;
 /** How far down its list a page begins, as a share of the list. */
 const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
 /** Different pages near each depth, so that no page is requested over and over. */
-const PAGES_OF_A_DEPTH = 20;
+const PAGES_PER_DEPTH = 20;
 const SPREAD_SHARE = 0.02;
 
 /** A page of the busy account's movements: which list, and from where. */
@@ -127,7 +127,7 @@ function pagesOf(ledger: Ledger, facts: HistoryFacts): Page[] {
   const random = new Random(6);
   return filtersOf(facts).flatMap((filter) =>
     DEPTHS.flatMap((depth) =>
-      Array.from({ length: PAGES_OF_A_DEPTH }, (): Page => {
+      Array.from({ length: PAGES_PER_DEPTH }, (): Page => {
         const newest = filter.to === undefined ? facts.entries : facts.toSeq;
         const oldest = filter.from === undefined ? 1 : facts.fromSeq;
         const length = newest - oldest;
@@ -179,7 +179,7 @@ interface Shown {
 
 /** Checks, before anything is measured, that a page of each kind is full and correct. Throws RowFailed. */
 async function checkPages(api: ApiProcess, ledger: Ledger, pages: readonly Page[]): Promise<void> {
-  for (const { path, filter } of pages.filter((_, index) => index % PAGES_OF_A_DEPTH === 0)) {
+  for (const { path, filter } of pages.filter((_, index) => index % PAGES_PER_DEPTH === 0)) {
     const headers = { Authorization: `Bearer ${ledger.token}` };
     const answer = await fetch(`http://127.0.0.1:${api.port}${path}`, { headers });
     const { items, next_cursor: next } = (await answer.json()) as Shown;

@@ -22,7 +22,7 @@ const BACKLOG = 5_000;
 const QUICK_BACKLOG = 500;
 const CLIENTS = 64;
 /** As many as a run has in flight for each endpoint (`WINDOW` in src/webhooks/rules.ts). */
-const SENDS_OF_AN_ENDPOINT = 8;
+const SENDS_PER_ENDPOINT = 8;
 
 const LATENCY_ENDPOINTS = 10;
 const PER_SECOND = 100;
@@ -68,12 +68,12 @@ async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> 
   const deliveries = (report.distinct - 1) / report.seconds;
   const bare = await postBare(
     urlsOf(receiver, RATE_ENDPOINTS),
-    RATE_ENDPOINTS * SENDS_OF_AN_ENDPOINT,
+    RATE_ENDPOINTS * SENDS_PER_ENDPOINT,
     bench.options.seconds,
   );
   return {
     figures: `${events.toLocaleString('en')} events, ${report.distinct.toLocaleString('en')} deliveries: ${perSecond(deliveries)}; ${report.arrivals - report.distinct} came twice`,
-    baseline: `bare POSTs to the same receiver, ${SENDS_OF_AN_ENDPOINT} at a time for each: ${perSecond(bare.perSecond)}`,
+    baseline: `bare POSTs to the same receiver, ${SENDS_PER_ENDPOINT} at a time for each: ${perSecond(bare.perSecond)}`,
     ratio: deliveries / bare.perSecond,
     targets: [atLeast('deliveries per second', deliveries, 1_000)],
     details: { report, workerCpuUsPerDelivery: cpuUs, bare },

@@ -23,7 +23,7 @@ import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { hashOfToken, issueToken, keyIdOf, revokeToken } from '../../src/access/tokens.js';
 import { displayName } from '../../src/accounts/recipients.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/limits-and-fees.js';
-import { openAccount } from '../../src/accounts/opening.js';
+import { openAccount } from '../../src/accounts/open-accounts.js';
 import { declareVerification } from '../../src/accounts/verification.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';

@@ -45,7 +45,9 @@ export function tenantAudit(tenantId: Uuid, action: string, details: AuditDetail
   return { tenantId, action, subjectType: 'tenant', subjectId: tenantId, details };
 }
 
-/** Records an action with its transaction. `wasPerformed` recognises it by its `id`. */
+/**
+ * Adds an action to the audit log when the transaction commits. `wasPerformed` finds it by `id`.
+ */
 export function recordAction(
   transaction: Transaction,
   actor: Actor,
@@ -59,7 +61,9 @@ export function recordAction(
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
-/** A transaction appends all of its actions together: chains are locked once, and last. */
+/**
+ * Appends the rows of a transaction together, right before COMMIT, so that chains are locked last.
+ */
 export function recordRow(transaction: Transaction, row: AuditRow): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
@@ -139,10 +143,13 @@ export async function listAuditRows(
   );
 }
 
+/**
+ * Returns the number of rows and the last hash of each chain; the tenant is null for the system's.
+ */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,
-): Promise<{ readonly tenant: string | null; readonly acts: string; readonly hash: string }[]> {
+): Promise<{ readonly tenant: string | null; readonly rows: string; readonly hash: string }[]> {
   const heads = await reader.select(
     auditChains,
     tenantId === undefined ? {} : { chainId: tenantId },
@@ -150,7 +157,7 @@ export async function chainHeads(
   );
   return heads.map(({ chainId, lastSequence, lastHash }) => ({
     tenant: chainId === SYSTEM_CHAIN ? null : chainId,
-    acts: lastSequence.toString(),
+    rows: lastSequence.toString(),
     hash: lastHash.toString('hex'),
   }));
 }

@@ -1,5 +1,5 @@
 import { type AddressRange, admitsAddress, parseRanges } from '../core/address-ranges.js';
-import { ExpiringCache } from '../core/collections.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import { sameBytes } from '../core/fingerprint.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -8,12 +8,12 @@ import { type Token, tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { hashOfToken, keyIdOf } from './tokens.js';
 
-/** Counted from when the token's read was sent. A revocation takes effect within 5 s in all. */
+/** Counted from the request for the token's row, so that a revocation takes effect within 5 s. */
 const MAX_AGE_MS = 500;
 const MAX_KNOWN = 20_000;
 /** Unknown tokens have a separate cache, so that a flood of invented ones evicts no real token. */
 const MAX_UNKNOWN = 20_000;
-const MAX_READ_AT_ONCE = 1_000;
+const MAX_PER_READ = 1_000;
 
 interface LiveToken {
   readonly caller: Caller;
@@ -22,13 +22,13 @@ interface LiveToken {
   readonly ranges: readonly AddressRange[];
 }
 
-type Found = ReadonlyMap<string, LiveToken>;
+type TokensByKeyId = ReadonlyMap<string, LiveToken>;
 
 /** Reads all key ids requested in one turn of the event loop with one SELECT. */
 interface SharedRead {
   readonly keyIds: Set<string>;
-  readonly askedAt: number;
-  readonly found: Promise<Found>;
+  readonly requestedAt: number;
+  readonly found: Promise<TokensByKeyId>;
 }
 
 export class Authenticator {
@@ -65,7 +65,7 @@ export class Authenticator {
   private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
     const running = this.running.get(keyId);
     const read =
-      running !== undefined && now - running.askedAt <= MAX_AGE_MS
+      running !== undefined && now - running.requestedAt <= MAX_AGE_MS
         ? running
         : this.joinNextRead(keyId, now);
     return (await read.found).get(keyId);
@@ -73,12 +73,12 @@ export class Authenticator {
 
   private joinNextRead(keyId: string, now: number): SharedRead {
     let next = this.gathering;
-    if (next === null || next.keyIds.size >= MAX_READ_AT_ONCE) {
+    if (next === null || next.keyIds.size >= MAX_PER_READ) {
       const keyIds = new Set<string>();
       const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() =>
         this.read(read),
       );
-      const read: SharedRead = { keyIds, askedAt: now, found };
+      const read: SharedRead = { keyIds, requestedAt: now, found };
       next = this.gathering = read;
     }
     next.keyIds.add(keyId);
@@ -86,7 +86,7 @@ export class Authenticator {
     return next;
   }
 
-  private async read(read: SharedRead): Promise<Found> {
+  private async read(read: SharedRead): Promise<TokensByKeyId> {
     if (this.gathering === read) this.gathering = null;
     const keyIds = [...read.keyIds];
     try {
@@ -94,21 +94,21 @@ export class Authenticator {
       const found = new Map(
         rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]),
       );
-      // A result that a newer read has overtaken is not used.
-      for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.askedAt);
+      // Dated by the request, so that no entry is used longer than MAX_AGE_MS after it.
+      for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.requestedAt);
       return found;
     } finally {
       for (const keyId of keyIds) if (this.running.get(keyId) === read) this.running.delete(keyId);
     }
   }
 
-  private remember(keyId: string, live: LiveToken | undefined, askedAt: number): void {
+  private remember(keyId: string, live: LiveToken | undefined, requestedAt: number): void {
     if (live === undefined) {
       this.known.delete(keyId);
-      this.unknown.set(keyId, true, askedAt);
+      this.unknown.set(keyId, true, requestedAt);
     } else {
       this.unknown.delete(keyId);
-      this.known.set(keyId, live, askedAt);
+      this.known.set(keyId, live, requestedAt);
     }
   }
 }
@@ -119,14 +119,17 @@ function liveToken(row: Token): LiveToken {
   return { caller, secretHash, expiresAt, ranges: parseRanges(row.cidrs) };
 }
 
-/** Interval at which the last use of one token is recorded, by all processes together. */
-const EVERY_MS = 5 * 60_000;
+/** Minimum interval between two records of a token's use, across all processes. */
+const RECORD_EVERY_MS = 5 * 60_000;
 const GATHER_MS = 10_000;
-const MAX_NOTED = 20_000;
+const MAX_REMEMBERED = 20_000;
 
-/** Records when tokens were last used, some minutes late or, in a killed process, never. */
+/**
+ * Records when tokens were last used, with a delay of minutes. A killed process loses the last
+ * uses.
+ */
 export class TokenUses {
-  private readonly noted = new Map<string, Instant>();
+  private readonly recordedAt = new Map<string, Instant>();
   private waiting = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -135,17 +138,17 @@ export class TokenUses {
     private readonly clock: Clock,
   ) {}
 
-  note(keyId: string): void {
+  record(keyId: string): void {
     const now = this.clock();
-    const before = this.noted.get(keyId);
-    if (before !== undefined && now - before < EVERY_MS) return;
-    if (this.noted.size >= MAX_NOTED) this.noted.clear();
-    this.noted.set(keyId, now);
+    const before = this.recordedAt.get(keyId);
+    if (before !== undefined && now - before < RECORD_EVERY_MS) return;
+    if (this.recordedAt.size >= MAX_REMEMBERED) this.recordedAt.clear();
+    this.recordedAt.set(keyId, now);
     this.waiting.add(keyId);
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
-  /** Never throws: a later use makes up for a failed write. */
+  /** Writes the pending uses. Never throws, because a later use repeats a failed write. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -153,13 +156,13 @@ export class TokenUses {
     if (keyIds.length === 0) return;
     this.waiting = new Set();
     const now = this.clock();
-    const known = literal(tokens, 'lastUsedAt', instant(now - EVERY_MS));
+    const known = literal(tokens, 'lastUsedAt', instant(now - RECORD_EVERY_MS));
     const sql = `UPDATE tokens SET last_used_at=${literal(tokens, 'lastUsedAt', now)}
       WHERE key_id IN (${literals(tokens, 'keyId', keyIds)}) AND (last_used_at IS NULL OR last_used_at<${known})`;
     try {
       await this.database.withTransaction((transaction) => transaction.execute(sql));
     } catch {
-      for (const keyId of keyIds) this.noted.delete(keyId);
+      for (const keyId of keyIds) this.recordedAt.delete(keyId);
     }
   }
 }

@@ -22,9 +22,9 @@ export const DEFAULT_QUOTAS = {
   statementRows: 2_000_000n,
 };
 type Quotas = Readonly<typeof DEFAULT_QUOTAS>;
-const MOST = 1_000_000_000_000n;
-/** The fixed part of a statement's files counts as this many rows. */
-const ROWS_OF_A_STATEMENT = 100;
+const MAX_QUOTA = 1_000_000_000_000n;
+/** Rows that a statement counts in addition to its movements, for the fixed part of its files. */
+const FIXED_ROWS_PER_STATEMENT = 100;
 const MAX_PREPARING = 20n;
 
 interface QuotaState {
@@ -46,15 +46,15 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
        FROM bonus_batch_storage WHERE tenant_id=${tenant}`,
     ),
     reader.query(
-      `SELECT CAST(COALESCE(SUM(entry_count+${ROWS_OF_A_STATEMENT}), 0) AS CHAR) AS lines_kept FROM statements FORCE INDEX (tenant_status)
+      `SELECT CAST(COALESCE(SUM(entry_count+${FIXED_ROWS_PER_STATEMENT}), 0) AS CHAR) AS stored_rows FROM statements FORCE INDEX (tenant_status)
        WHERE tenant_id=${tenant} AND status IN ('preparing','ready')`,
     ),
   ]);
   return {
     limits: Object.fromEntries(
-      Object.entries(DEFAULT_QUOTAS).map(([name, usual]) => [
+      Object.entries(DEFAULT_QUOTAS).map(([name, byDefault]) => [
         name,
-        own?.[name as keyof Quotas] ?? usual,
+        own?.[name as keyof Quotas] ?? byDefault,
       ]),
     ) as Quotas,
     used: {
@@ -62,7 +62,7 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
       problemRows: bigint.parse(stored?.problems),
       unpaidRows: bigint.parse(stored?.unpaid),
       storedBytes: bigint.parse(stored?.bytes),
-      statementRows: bigint.parse(statements?.lines_kept),
+      statementRows: bigint.parse(statements?.stored_rows),
     },
   };
 }
@@ -86,7 +86,7 @@ export async function assertStatementQuota(
   movements: number,
 ): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
-  if (used.statementRows + BigInt(movements + ROWS_OF_A_STATEMENT) > limits.statementRows)
+  if (used.statementRows + BigInt(movements + FIXED_ROWS_PER_STATEMENT) > limits.statementRows)
     throw quotaExceeded('statement_rows', used.statementRows, limits.statementRows);
   const [waiting] = await reader.query(
     `SELECT CAST(COUNT(*) AS CHAR) AS statements FROM statements FORCE INDEX (tenant_status)
@@ -113,7 +113,7 @@ const SETTABLE = tenantQuotas.columns
 /** Null restores the default; undefined leaves the quota unchanged. */
 export type QuotaChange = Readonly<Partial<Record<Settable, bigint | null | undefined>>>;
 
-/** Rows beyond a smaller quota stay stored. */
+/** Changes a tenant's quotas. Stored data over a smaller quota stays. */
 export async function setQuotas(
   database: Database,
   clock: Clock,
@@ -122,7 +122,10 @@ export async function setQuotas(
   actor: Actor,
 ): Promise<void> {
   for (const [name, limit] of Object.entries(change))
-    if (typeof limit === 'bigint' && (limit < (name === 'newRecipients' ? 1n : 0n) || limit > MOST))
+    if (
+      typeof limit === 'bigint' &&
+      (limit < (name === 'newRecipients' ? 1n : 0n) || limit > MAX_QUOTA)
+    )
       throw new ApiError(invalidField(name, 'out_of_range'));
   await transact(database, async (transaction) => {
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
@@ -142,7 +145,9 @@ export async function setQuotas(
   });
 }
 
-/** A budget's remainder is stored as a time, which is meaningless once its size changes. */
+/**
+ * Fills the budgets, because a remainder, stored as a time, is meaningless once the size changes.
+ */
 async function fillBudgets(
   transaction: Transaction,
   tenantId: Uuid,

@@ -9,9 +9,9 @@ import { type Actor, recordAction } from './audit-log.js';
 
 interface SealedColumns<Row> {
   /** Name of the secrets in messages, such as `bank accounts of payouts`. */
-  readonly what: string;
-  /** Name of the count in the audit log, such as `payouts`. */
-  readonly counted: string;
+  readonly label: string;
+  /** Name under which the audit log counts re-encrypted rows, such as `payouts`. */
+  readonly auditName: string;
   readonly table: Table<Row>;
   readonly id: keyof Row & string;
   /** The columns that name the key of a secret; null in rows without the secret. */
@@ -27,17 +27,20 @@ interface RotationDeps extends DatabaseDeps {
 
 export type AnySecrets = Pick<
   SealedSecrets<unknown>,
-  'counted' | 'countByKey' | 'assertKeys' | 'rotate'
+  'auditName' | 'countByKey' | 'assertKeys' | 'rotate'
 >;
 
 const CHUNK = 100;
 
-/** The secrets of one kind. (docs/contract.md, Secrets and personal data) */
+/**
+ * All secrets of one kind, encrypted in the columns of a table. (docs/contract.md, Secrets and
+ * personal data)
+ */
 export class SealedSecrets<Row> {
-  readonly counted: string;
+  readonly auditName: string;
 
   constructor(private readonly sealed: SealedColumns<Row>) {
-    this.counted = sealed.counted;
+    this.auditName = sealed.auditName;
   }
 
   async countByKey(reader: Reader): Promise<ReadonlyMap<string, number>> {
@@ -58,7 +61,7 @@ export class SealedSecrets<Row> {
     const inUse = await this.countByKey(reader);
     const missing = [...inUse.keys()].filter((id) => !keys.some((key) => key.id === id));
     if (missing.length === 0) return;
-    const message = `${this.sealed.what} are sealed under keys that ENCRYPTION_KEYS lacks: ${missing.join(', ')}`;
+    const message = `${this.sealed.label} are sealed under keys that ENCRYPTION_KEYS lacks: ${missing.join(', ')}`;
     throw new ApiError(invalidState(message, 'key_missing', ['all_keys']));
   }
 
@@ -77,10 +80,10 @@ export class SealedSecrets<Row> {
           `${table.column(property).name}<>${column.string.literal(encryptionKeys[0].id)}`,
       )
       .join(' OR ');
-    const [counted] = await database.reader.query(
+    const [row] = await database.reader.query(
       `SELECT COUNT(*) AS older FROM ${table.name} WHERE ${older}`,
     );
-    const total = column.integer.parse(counted?.older);
+    const total = column.integer.parse(row?.older);
     for (let done = 0; ; onProgress(done, Math.max(done, total))) {
       const name = table.column(id).name;
       const rows = await database.reader.query(
@@ -101,7 +104,7 @@ export class SealedSecrets<Row> {
     ids: readonly Row[keyof Row & string][],
     actor: Actor,
   ): Promise<void> {
-    const { table, id, reseal, counted } = this.sealed;
+    const { table, id, reseal, auditName } = this.sealed;
     const locked = await transaction.select(table, { [id]: ids } as Where<Row>, {
       orderBy: [id],
       forUpdate: true,
@@ -116,7 +119,7 @@ export class SealedSecrets<Row> {
       action: 'keys.rotate',
       subjectType: 'encryption_key',
       subjectId: encryptionKeys[0].id,
-      details: { [counted]: locked.length },
+      details: { [auditName]: locked.length },
     });
   }
 }

@@ -143,7 +143,7 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     if (one === undefined) continue;
     inReach.add(pair);
     owners.set(one.accountId, ownerId);
-    // Keeps the named object: one string for all of a tenant's accounts.
+    // The string of `named` is shared by all of a tenant's accounts, which saves memory.
     if (ownerId === tenantId) known.set(one.accountId, one.tenantId);
   }
   const reaches = (tenantId: Uuid, accountId: Uuid): boolean =>

@@ -11,7 +11,7 @@ import { transact } from '../db/reader.js';
 import { changeAccount, type Changer } from './access.js';
 import { parseAlias } from './recipients.js';
 
-/** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
+/** At exactly 90 × 24 h, the alias is free again. (docs/contract.md, Alias) */
 const QUARANTINE_MS = 90 * 24 * 3_600_000;
 
 export const ALIAS_RESERVED: Refusal = {
@@ -52,7 +52,7 @@ export function setAlias(
     const released = await transaction.find(releasedAliases, { tenantId, alias });
     const refusal = released === undefined ? null : quarantineRefusal(released.releasedAt, now);
     if (refusal !== null) throw new ApiError(refusal);
-    await rememberRelease(transaction, account, now);
+    await recordRelease(transaction, account, now);
     // The entry omits the alias, which may name a person, because the audit log is never erased.
     await recordAction(transaction, actor, now, accountAudit(account, 'alias.set'));
     return { ...account, alias };
@@ -75,7 +75,7 @@ export async function dropAlias(
 ): Promise<void> {
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));
-  await rememberRelease(transaction, account, now);
+  await recordRelease(transaction, account, now);
   await recordAction(transaction, actor, now, accountAudit(account, 'alias.release'));
 }
 
@@ -88,7 +88,7 @@ export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | 
   };
 }
 
-async function rememberRelease(transaction: Transaction, account: Account, now: Instant) {
+async function recordRelease(transaction: Transaction, account: Account, now: Instant) {
   const { id: accountId, tenantId, alias } = account;
   if (alias === null) return;
   const row = { tenantId, alias, accountId, releasedAt: now };

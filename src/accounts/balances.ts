@@ -74,8 +74,8 @@ async function readBatch(
       `SELECT account_id, member_id, role FROM member_roles WHERE account_id IN (${ids}) AND member_id IN (${members})`,
     ),
   ]);
-  const pairOf = (one: unknown, other: unknown): string =>
-    `${uuid.parse(one)}|${uuid.parse(other)}`;
+  const pairOf = (first: unknown, second: unknown): string =>
+    `${uuid.parse(first)}|${uuid.parse(second)}`;
   const byOwner = groupBy(owned, (row) => pairOf(row.tenant_id, row.account_id));
   const role = new Map(roles.map((row) => [pairOf(row.account_id, row.member_id), row.role]));
   return ({ caller, accountId }) =>
@@ -87,8 +87,8 @@ async function readBatch(
 
 type Totals = Readonly<Record<Asset, bigint>>;
 
-/** The position right after the entry with this number; 0 before the first entry. */
-interface Cut {
+/** A position in an account's entries: right after entry `seq`, or before the first if it is 0. */
+interface EntryPosition {
   readonly accountId: Uuid;
   readonly seq: bigint;
 }
@@ -104,12 +104,12 @@ export async function awaitPostings(
   database: Database,
   own: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
   at: Instant,
-  of: LimitedTenant = null,
+  limited: LimitedTenant = null,
 ): Promise<void> {
   const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
   if (id.length === 0) return;
   try {
-    await transactFor(of, database, (work) =>
+    await transactFor(limited, database, (work) =>
       work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }),
     );
   } catch (failure) {
@@ -133,7 +133,7 @@ export async function readPastBalances(
   const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
   await awaitPostings(database, [account], at, caller.tenantId);
-  const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;
+  const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? ZERO;
   return {
     account_id: accountId,
     balances: ASSETS.map((asset) => ({ asset, total: totals[asset].toString() })),
@@ -149,35 +149,39 @@ export async function totalsAt(
 ): Promise<ReadonlyMap<Uuid, Totals>> {
   const resets = await readClockResetsOf(reader, accountIds);
   const plain = accountIds.filter((id) => !resets.has(id));
-  const found = new Map(await totalsThrough(reader, await cutsAt(reader, plain, at)));
+  const found = new Map(await totalsThrough(reader, await positionsAt(reader, plain, at)));
   for (const id of accountIds.filter((one) => resets.has(one)))
-    found.set(id, await totalsOfParts(reader, id, resets.get(id) ?? [], at));
+    found.set(id, await totalsAcrossResets(reader, id, resets.get(id) ?? [], at));
   return found;
 }
 
 /** Sums the changes of the balance in each range of entries between two resets of the clock. */
-async function totalsOfParts(
+async function totalsAcrossResets(
   reader: Reader,
   accountId: Uuid,
   resets: readonly bigint[],
   at: Instant,
 ): Promise<Totals> {
   const ranges = await rangesWithin(reader, accountId, { to: at });
-  let sum = NOTHING;
+  let sum = ZERO;
   for (const [index, { last }] of ranges.entries()) {
     const begin = index === 0 ? 0n : (resets[index - 1] ?? 0n);
-    const of = async (seq: bigint): Promise<Totals> =>
-      (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? NOTHING;
-    const [before, after] = [await of(begin), await of(last ?? begin)];
+    const totalsAfter = async (seq: bigint): Promise<Totals> =>
+      (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? ZERO;
+    const [before, after] = [await totalsAfter(begin), await totalsAfter(last ?? begin)];
     sum = eachAsset((asset) => sum[asset] + after[asset] - before[asset]);
   }
   return sum;
 }
 
-const NOTHING: Totals = eachAsset(() => 0n);
+const ZERO: Totals = eachAsset(() => 0n);
 
 /** Finds the last entry of each account dated at or before the moment, by a binary search. */
-async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
+async function positionsAt(
+  reader: Reader,
+  accountIds: readonly Uuid[],
+  at: Instant,
+): Promise<EntryPosition[]> {
   if (accountIds.length === 0) return [];
   const middle = '(h.low+h.high) DIV 2';
   const isEarlier = `r.created_at<${time.literal(instant(at + 1))}`;
@@ -195,9 +199,9 @@ async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant):
   return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
 }
 
-async function totalsThrough(reader: Reader, cuts: readonly Cut[]) {
-  if (cuts.length === 0) return new Map();
-  const given = cuts.map(
+async function totalsThrough(reader: Reader, positions: readonly EntryPosition[]) {
+  if (positions.length === 0) return new Map();
+  const selects = positions.map(
     ({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`,
   );
   const last = ASSETS.map(
@@ -205,7 +209,7 @@ async function totalsThrough(reader: Reader, cuts: readonly Cut[]) {
   );
   const rows = await reader.query(
     `SELECT n.account_id, ${ASSETS.map((asset) => `e${asset}.total_after AS ${asset}`).join()}
-     FROM (SELECT c.account_id, ${last.join()} FROM (${given.join(' UNION ALL ')}) c) n
+     FROM (SELECT c.account_id, ${last.join()} FROM (${selects.join(' UNION ALL ')}) c) n
      ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
   );
   return new Map(
@@ -216,7 +220,7 @@ async function totalsThrough(reader: Reader, cuts: readonly Cut[]) {
   );
 }
 
-/** SQL for the last entry of the kind that an account `c` has up to its cut; 0 without one. */
+/** SQL for the last entry of the kind that an account `c` has up to its position; 0 without one. */
 function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
   return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
     AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq

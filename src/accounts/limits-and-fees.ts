@@ -1,7 +1,7 @@
 import { accountAudit, type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
 import { type Asset, feeFor, LISTED_ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
-import { ExpiringCache } from '../core/collections.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import type { Uuid } from '../core/ids.js';
 import { perReader, transact } from '../db/reader.js';
 import { asset, uuid } from '../db/columns.js';
@@ -26,15 +26,15 @@ import type { Fee, Limits } from './rules.js';
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
 
-const MAX_REMEMBERED = 20_000;
+const MAX_CACHED = 20_000;
 const MAX_AGE_MS = 1_000;
-const rememberedOf = perReader(
-  () => new ExpiringCache<FeeAccountsOfTenant>(MAX_REMEMBERED, MAX_AGE_MS),
+const feeAccountCache = perReader(
+  () => new ExpiringCache<FeeAccountsOfTenant>(MAX_CACHED, MAX_AGE_MS),
 );
 
 /**
  * Reads the fee accounts, cached for a second unless `isRetry`, so that they are locked together
- * with the other accounts. The decision reads again behind the lock which of them is paid.
+ * with the other accounts. The decision reads again under the lock which of them is paid.
  */
 export async function readFeeAccounts(
   reader: Reader,
@@ -42,19 +42,19 @@ export async function readFeeAccounts(
   tenantIds: ReadonlySet<Uuid>,
   isRetry: boolean,
 ): Promise<(tenantId: Uuid, asset: Asset) => Uuid | undefined> {
-  const remembered = rememberedOf(reader);
+  const cache = feeAccountCache(reader);
   const now = performance.now();
   const found = new Map<Uuid, FeeAccountsOfTenant>();
   const unknown = new Set<Uuid>();
   for (const tenantId of tenantIds) {
-    const known = isRetry ? undefined : remembered.get(`${operation}|${tenantId}`, now);
+    const known = isRetry ? undefined : cache.get(`${operation}|${tenantId}`, now);
     if (known === undefined) unknown.add(tenantId);
     else found.set(tenantId, known);
   }
   if (unknown.size > 0)
     for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, unknown)) {
       found.set(tenantId, accounts);
-      remembered.set(`${operation}|${tenantId}`, accounts, now);
+      cache.set(`${operation}|${tenantId}`, accounts, now);
     }
   return (tenantId, ofAsset) => found.get(tenantId)?.get(ofAsset);
 }
@@ -134,9 +134,9 @@ export async function setFeeSchedule(
       upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']),
     );
     const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
-    const { tenantId, ...of } = feeKeyOf(schedule);
+    const { tenantId, ...details } = feeKeyOf(schedule);
     const entry = tenantAudit(tenantId, 'fees.set', {
-      ...of,
+      ...details,
       flat: flatRaw.toString(),
       basis_points: basisPoints.toString(),
       floor: floorRaw.toString(),
@@ -147,8 +147,8 @@ export async function setFeeSchedule(
 }
 
 function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): void {
-  const assertWithin = (field: string, raw: bigint, most: bigint): void => {
-    if (raw < 0n || raw > most) throw new ApiError(invalidField(field, 'out_of_range'));
+  const assertWithin = (field: string, raw: bigint, max: bigint): void => {
+    if (raw < 0n || raw > max) throw new ApiError(invalidField(field, 'out_of_range'));
   };
   assertWithin('flat', flatRaw, MAX_RAW);
   assertWithin('basis_points', basisPoints, MAX_BASIS_POINTS);
@@ -195,7 +195,9 @@ export function limitsOf(
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/** Includes every month that the instant may be in: the time zone is read at the same time. */
+/**
+ * Includes every month that the instant may be in, because the time zone is read together with it.
+ */
 export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const months = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
     (offset) => monthOf(instant(at + offset), 'UTC').name,
@@ -231,7 +233,7 @@ export async function setAccountLimits(
     const own = { minimum: limit('minimum'), maximum: limit('maximum'), month: limit('month') };
     const row: AccountLimits = { accountId, asset, ...own };
     const { minimum, maximum } = limitsOf(account, asset, row);
-    // Amounts of zero are refused only by the minimum.
+    // The minimum must be positive, because no other rule refuses amounts of zero.
     if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [row], ['minimum', 'maximum', 'month']));

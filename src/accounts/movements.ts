@@ -90,16 +90,16 @@ function pageSql(
 ): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
   const isFiltered = filter.asset !== undefined || filter.kind !== undefined;
-  const conditions = isFiltered ? filteredBy(filter) : [''];
-  const isOne = ranges.length * conditions.length === 1;
+  const conditions = isFiltered ? filterConditions(filter) : [''];
+  const isSingle = ranges.length * conditions.length === 1;
   const parts = conditions.flatMap((condition) =>
     ranges.map(({ first, last }) => {
       const until = last === null ? '' : ` AND seq<=${last}`;
-      return `SELECT ${isOne ? columnList(entries) : 'seq'} FROM entries FORCE INDEX (${isFiltered ? 'asset_kind' : 'PRIMARY'})
+      return `SELECT ${isSingle ? columnList(entries) : 'seq'} FROM entries FORCE INDEX (${isFiltered ? 'asset_kind' : 'PRIMARY'})
         WHERE ${owner}${condition} AND seq>=${first}${until} ORDER BY seq DESC LIMIT ${count}`;
     }),
   );
-  const page = isOne
+  const page = isSingle
     ? parts.join('')
     : `SELECT ${columnList(entries, 'm')} FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}
         ORDER BY seq DESC LIMIT ${count}) n STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=n.seq`;
@@ -132,11 +132,11 @@ export async function readMovementsOf(
   return rows.map((row) => movementOf(row, holders));
 }
 
-function filteredBy({ asset, kind }: MovementFilter): string[] {
-  return (asset === undefined ? ASSETS : [asset]).flatMap((one) =>
+function filterConditions({ asset, kind }: MovementFilter): string[] {
+  return (asset === undefined ? ASSETS : [asset]).flatMap((ofAsset) =>
     (kind === undefined ? ENTRY_KINDS : [kind]).map(
-      (other) =>
-        ` AND asset=${literal(entries, 'asset', one)} AND kind=${literal(entries, 'kind', other)}`,
+      (ofKind) =>
+        ` AND asset=${literal(entries, 'asset', ofAsset)} AND kind=${literal(entries, 'kind', ofKind)}`,
     ),
   );
 }
@@ -181,9 +181,9 @@ const kind = column.oneOf(ENTRY_KINDS);
 function counterpartyOf(row: StoredRow, holder: string | undefined) {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
   if (type === 'system') {
-    const nobody = { accountId: null, tenantId: null, alias: null };
-    if (holder === undefined) return { ...nobody, displayName: 'System', type } as const;
-    return { ...nobody, displayName: holder, type: 'bank_account' } as const;
+    const noIds = { accountId: null, tenantId: null, alias: null };
+    if (holder === undefined) return { ...noIds, displayName: 'System', type } as const;
+    return { ...noIds, displayName: holder, type: 'bank_account' } as const;
   }
   const visibleType = type === 'person' ? type : 'business';
   return {

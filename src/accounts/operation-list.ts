@@ -2,14 +2,14 @@ import type { Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import type { Page, TimePosition } from '../core/collections.js';
+import type { Page, TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { newestSql, type OrderedRows } from '../db/visible-list.js';
-import { behindSql, columnList, literal } from '../db/statements.js';
+import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { resourceOfRequest } from '../requests/log.js';
@@ -32,9 +32,9 @@ export interface OperationFilter {
   readonly requestId?: Uuid | undefined;
   readonly destination?: Destination | undefined;
   readonly asset?: Asset | undefined;
-  /** Inclusive bounds in the smallest unit of `asset`, which must be given too. */
-  readonly least?: bigint | undefined;
-  readonly most?: bigint | undefined;
+  /** Inclusive bounds in the smallest unit of `asset`, which is required with them. */
+  readonly min?: bigint | undefined;
+  readonly max?: bigint | undefined;
 }
 
 type DestinationName = 'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd';
@@ -108,20 +108,20 @@ function shownSql<Row extends AccountOperation>(
   caller: Caller,
   filter: OperationFilter,
 ): readonly string[] {
-  const { status, sourceAccountId, destination, asset, from, to, least, most } = filter;
+  const { status, sourceAccountId, destination, asset, from, to, min, max } = filter;
   const { tenantId } = caller;
   const filters = Object.entries({ tenantId, status, sourceAccountId, asset, ...destination });
-  const given = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
+  const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
     ...filters.flatMap(([property, value]) =>
-      given(value, (one) => equalSql(list.table, property, one)),
+      ifSet(value, (one) => equalSql(list.table, property, one)),
     ),
-    ...given(from, (at) => `l.created_at>=${time.literal(at)}`),
-    ...given(to, (at) => `l.created_at<=${time.literal(at)}`),
-    ...given(least, (raw) => `l.raw>=${bigint.literal(raw)}`),
-    ...given(most, (raw) => `l.raw<=${bigint.literal(raw)}`),
+    ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
+    ...ifSet(to, (at) => `l.created_at<=${time.literal(at)}`),
+    ...ifSet(min, (raw) => `l.raw>=${bigint.literal(raw)}`),
+    ...ifSet(max, (raw) => `l.raw<=${bigint.literal(raw)}`),
   ];
 }
 
@@ -161,7 +161,7 @@ export async function listNewest<Row extends AccountOperation>(
   const { tenantId, status, sourceAccountId } = filter;
   const rows = operationRows(list, status === undefined ? filter : { status }, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
-  if (before !== null) own.push(behindSql('t', before));
+  if (before !== null) own.push(olderSql('t', before));
   if (sourceAccountId !== undefined)
     own.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
   const found = await reader.query(

@@ -118,7 +118,7 @@ interface Spending extends Payer {
 }
 
 /** Returns the month in which the spending counts, and the first rule that forbids it. */
-export function judgeSpending(
+export function checkSpending(
   state: LockedState,
   { source, tenant, amount, fee }: Spending,
 ): { readonly month: Month; readonly refusal: Refusal | null } {

@@ -1,5 +1,5 @@
 import { ApiError } from '../core/errors.js';
-import { FairQueue } from '../core/concurrency.js';
+import { FairQueue } from '../core/scheduling.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';

@@ -10,9 +10,9 @@ import { literal, literals } from '../db/statements.js';
 
 export type RecipientName =
   | { readonly by: 'account_id'; readonly value: Uuid }
-  /** Canonical. */
+  /** In lower case, with the `$`. */
   | { readonly by: 'alias'; readonly value: string }
-  /** E.164 */
+  /** In the form E.164. */
   | { readonly by: 'phone'; readonly value: string };
 
 /** Null if no account with this name can be paid. */
@@ -24,7 +24,7 @@ export const SEVERAL = 'several';
 export type Recipients = (name: RecipientName) => Recipient | typeof SEVERAL;
 
 /** Returns null for a phone of several accounts, as the lookup does. */
-export function onlyOne(found: ReturnType<Recipients>): Recipient {
+export function uniqueRecipient(found: ReturnType<Recipients>): Recipient {
   return found === SEVERAL ? null : found;
 }
 
@@ -115,7 +115,7 @@ export function foundByName(
 ): readonly Recipient[] {
   const named = names.filter(({ by }) => by !== 'account_id');
   const byValue = new Map(named.map((name) => [name.value, name]));
-  return Array.from(byValue.values(), (name) => onlyOne(found(name)));
+  return Array.from(byValue.values(), (name) => uniqueRecipient(found(name)));
 }
 
 /** (docs/contract.md, Lookup) */
@@ -237,7 +237,9 @@ export function displayName(type: string, name: string): string {
   return [first, ...others.map(initial)].join(' ');
 }
 
-/** The beginning of most words. Any other word needs the segmenter, which is slow for many names. */
+/**
+ * The beginning of most words. Any other word needs the segmenter, which is slow for many names.
+ */
 const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
 /** An initial is a whole letter, which may consist of several code points. */

@@ -1,6 +1,6 @@
 import type { Operation } from '../core/permissions.js';
 import { type Api, pathId } from '../http/route.js';
-import { answerPage, type Cursors } from '../http/cursor.js';
+import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { type OPERATION_QUERY, operationFilter } from '../http/schemas.js';
 import type { z } from '../http/zod.js';
 import {
@@ -52,13 +52,13 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
     operationId: list.id,
     permits: permission,
     query: feature.query,
-    answers: { 200: feature.page },
+    responses: { 200: feature.page },
     summary: list.title,
     description: `${list.order} With \`idempotency_key\`, what that key created; an empty list does not rule out that it appears later.`,
     handler: (request) => {
       const { caller, query } = request;
       const filters = { ...operationFilter(query), ...filter(query) };
-      return answerPage(
+      return respondWithPage(
         cursors,
         request,
         (before, limit) => listOperations(operations, reader, caller, filters, before, limit),
@@ -70,7 +70,7 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
   api.get(`/v1/${nouns}/{id}`, {
     operationId: get.id,
     permits: permission,
-    answers: { 200: schema },
+    responses: { 200: schema },
     examples: example === undefined ? {} : { 200: example },
     summary: get.title,
     description: get.about,

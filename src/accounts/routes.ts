@@ -1,15 +1,15 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { type Api, pathId } from '../http/route.js';
-import { answerNumberedPage, answerPage, type Cursors } from '../http/cursor.js';
+import { respondWithNumberedPage, respondWithPage, type Cursors } from '../http/cursor.js';
 import { readAccount } from './access.js';
 import { readAlias, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
 import { presentMovement, readMovements } from './movements.js';
-import { listAccounts, readLimits } from './reading.js';
+import { listAccounts, readLimits } from './read-accounts.js';
 import type { RecipientBudget } from './recipient-budget.js';
 import { AliasLookup, lookUpPhone, parsePhone } from './recipients.js';
 import {
-  BalancesAnswer,
+  BalancesResponse,
   BalancesQuery,
   LimitsSchema,
   MovementPageSchema,
@@ -43,12 +43,12 @@ function accountReadRoutes(
     operationId: 'listAccounts',
     permits: 'readAccount',
     query: AccountQuery,
-    answers: { 200: AccountPageSchema },
+    responses: { 200: AccountPageSchema },
     summary: 'List accounts',
     description: "The accounts in which the token's member has a role, newest first.",
     handler: (request) => {
       const { type, status } = request.query;
-      return answerPage(
+      return respondWithPage(
         cursors,
         request,
         (before, limit) => listAccounts(reader, request.caller, { type, status }, before, limit),
@@ -60,7 +60,7 @@ function accountReadRoutes(
   api.get('/v1/accounts/{account_id}', {
     operationId: 'getAccount',
     permits: 'readAccount',
-    answers: { 200: AccountSchema },
+    responses: { 200: AccountSchema },
     summary: 'Read an account',
     handler: async (request) => ({
       status: 200,
@@ -73,7 +73,7 @@ function accountReadRoutes(
   api.get('/v1/accounts/{account_id}/limits', {
     operationId: 'getLimits',
     permits: 'readLimits',
-    answers: { 200: LimitsSchema },
+    responses: { 200: LimitsSchema },
     summary: 'Read the limits of an account',
     description: 'The limits of a single operation and of the month, with the amount used.',
     handler: async (request) => ({
@@ -90,7 +90,7 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
     operationId: 'getBalances',
     permits: 'readAccount',
     query: BalancesQuery,
-    answers: { 200: BalancesAnswer },
+    responses: { 200: BalancesResponse },
     summary: 'Read the balances of an account',
     description:
       'Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.',
@@ -107,11 +107,11 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
     operationId: 'listMovements',
     permits: 'readAccount',
     query: MovementQuery,
-    answers: { 200: MovementPageSchema },
+    responses: { 200: MovementPageSchema },
     summary: 'List the movements of an account',
     description: 'Newest first.',
     handler: (request) =>
-      answerNumberedPage(cursors, request, async (before, limit) => {
+      respondWithNumberedPage(cursors, request, async (before, limit) => {
         const { caller, query: input } = request;
         const filter = {
           asset: input.asset,
@@ -144,7 +144,7 @@ function lookupRoute(api: Api, { database: { reader }, recipientBudget }: Identi
     permits: 'lookUp',
     rateClass: 'lookup',
     query: LookupQuery,
-    answers: { 200: LookupSchema },
+    responses: { 200: LookupSchema },
     refusals: ['missing_query', 'not_found'],
     summary: 'Look up a recipient',
     description:
@@ -159,7 +159,7 @@ function lookupRoute(api: Api, { database: { reader }, recipientBudget }: Identi
         alias === undefined
           ? await lookUpPhone(reader, caller.tenantId, readPhone(phone ?? ''))
           : await aliases.find(caller.tenantId, readAlias(alias));
-      // The result is revealed only after it was paid for.
+      // Charged first, because even "not found" reveals who is a customer.
       await recipientBudget.charge(caller, [found?.account_id ?? null]);
       if (found === null) throw notFound();
       return { status: 200, body: found };
@@ -178,7 +178,7 @@ function aliasRoutes(api: Api, deps: IdentityDeps): void {
     operationId: 'setAlias',
     permits: 'manageAccount',
     body: AliasBody,
-    answers: { 200: AliasSchema },
+    responses: { 200: AliasSchema },
     refusals: ['invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'],
     summary: 'Set the alias of an account',
     description: 'Releases the previous one, which nobody can take for 90 days.',
@@ -193,7 +193,7 @@ function aliasRoutes(api: Api, deps: IdentityDeps): void {
   api.delete('/v1/accounts/{account_id}/alias', {
     operationId: 'deleteAlias',
     permits: 'manageAccount',
-    answers: { 204: null },
+    responses: { 204: null },
     refusals: ['invalid_state'],
     summary: 'Release the alias of an account',
     description: 'Nobody can take it for 90 days.',
@@ -209,7 +209,7 @@ function verificationRoute(api: Api, deps: IdentityDeps): void {
     operationId: 'declareVerification',
     permits: 'manageAccount',
     body: VerificationBody,
-    answers: { 200: VerificationSchema },
+    responses: { 200: VerificationSchema },
     refusals: ['invalid_state'],
     summary: 'Declare the verification of an account',
     description: 'From then on the account can send. Declaring it again replaces the data.',

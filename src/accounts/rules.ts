@@ -113,7 +113,7 @@ export function fundsRefusal({
   };
 }
 
-/** True for an open account of the tenant or of its network. Others do not exist for the sender. */
+/** True for an open account of the tenant or of its network. The sender gets 404 for any other. */
 export function isReachable(destination: Account, from: Tenant, to: Tenant | undefined): boolean {
   if (destination.type === 'system' || destination.status === 'closed') return false;
   if (destination.tenantId === from.id) return true;
@@ -160,7 +160,9 @@ function entriesOf(
   ];
 }
 
-/** The fee account receives an `adjustment_in`: the contract has no kind `fee_in`. */
+/**
+ * Returns a fee's entries. It arrives as an `adjustment_in`, because the contract has no `fee_in`.
+ */
 export function feeEntries(payer: Uuid, feeAccount: Uuid, asset: Asset, raw: bigint): EntryDraft[] {
   return entriesOf(payer, feeAccount, { raw, asset }, 'fee_out', 'adjustment_in');
 }
@@ -171,7 +173,7 @@ interface Payment extends Amount {
   readonly feeRaw: bigint;
 }
 
-/** The fee is a separate movement. */
+/** Returns the entries of a payment. The fee is a movement of its own. */
 export function paymentEntries(
   kind: 'transfer' | 'bonus',
   payment: Payment,

@@ -68,8 +68,8 @@ exampled(PastBalancesSchema, {
   as_of: EXAMPLE.at,
 });
 
-export const BalancesAnswer = z.union([BalancesSchema, PastBalancesSchema]);
-exampledAs(BalancesAnswer, exampleOf(BalancesSchema));
+export const BalancesResponse = z.union([BalancesSchema, PastBalancesSchema]);
+exampledAs(BalancesResponse, exampleOf(BalancesSchema));
 
 const MovementSchema = z
   .object({

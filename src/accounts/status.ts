@@ -17,14 +17,17 @@ import { outboxEntry } from '../temporal/outbox.js';
 import { lockAccount, lockOpenAccount } from './access.js';
 import { dropAlias } from './alias.js';
 
-/** Operators' decisions under the account's row lock, so that no posting uses the old status. */
+/**
+ * Operators' changes of an account's status, under its row lock, so that no posting uses the old
+ * one.
+ */
 
 interface StatusChange {
   readonly account: Account;
   readonly changed: boolean;
 }
 
-interface Decided {
+interface StatusDecision {
   readonly actor: Actor;
   /** 1 to 140 characters. */
   readonly reason: string | null;
@@ -42,7 +45,7 @@ function statusChange(status: 'active' | 'frozen', action: string) {
   return async (
     { database, clock }: DatabaseDeps,
     id: Uuid,
-    decided: Decided,
+    decided: StatusDecision,
   ): Promise<StatusChange> => {
     const reason = checkedReason(decided.reason);
     return transact(database, async (transaction) => {
@@ -70,16 +73,16 @@ async function notifyHeldPayouts(
   if (entries.length > 0) await transaction.execute(insertSql(outbox, entries));
 }
 
-/** The workflows of further payouts check by themselves. */
-const NOTIFIED_AT_ONCE = 1_000;
+/** Limit of workflows to notify. The workflows of further payouts check by themselves. */
+const MAX_NOTIFIED = 1_000;
 
-/** Payouts not handed to their rails because the account was frozen, found by its open holds. */
+/** Returns payouts that were not submitted because the account was frozen, by its open holds. */
 export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<readonly Uuid[]> {
   const rows = await reader.query(
     `SELECT p.id FROM holds h FORCE INDEX (account) STRAIGHT_JOIN payouts p ON p.id=h.resource_id
      WHERE h.account_id=${uuid.literal(accountId)} AND h.asset IN (${literals(holds, 'asset', ASSETS)}) AND h.remaining>0
        AND h.resource_type='payout' AND (p.status='approved' OR (p.status='in_progress' AND p.rail_reference IS NULL))
-     ORDER BY p.id LIMIT ${NOTIFIED_AT_ONCE}`,
+     ORDER BY p.id LIMIT ${MAX_NOTIFIED}`,
   );
   return rows.map((row) => uuid.parse(row.id));
 }
@@ -92,16 +95,16 @@ export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<read
 export async function resetClock(
   { database, databaseClock }: { database: Database; databaseClock: DatabaseClock },
   id: Uuid,
-  decided: Decided,
+  decided: StatusDecision,
 ): Promise<StatusChange> {
   const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
     const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));
-    const { lastPostedAt: was, seq } = account;
+    const { lastPostedAt: previous, seq } = account;
     const lastPostedAt = await databaseClock.read(transaction);
-    if (!databaseClock.isTooFarAhead(was, lastPostedAt)) return { account, changed: false };
+    if (!databaseClock.isTooFarAhead(previous, lastPostedAt)) return { account, changed: false };
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
-    const details = { reason, seq: seq.toString(), was: toRfc3339(was) };
+    const details = { reason, seq: seq.toString(), was: toRfc3339(previous) };
     const entry = accountAudit(account, CLOCK_RESET, details);
     await recordAction(transaction, decided.actor, lastPostedAt, entry);
     return { account: { ...account, lastPostedAt }, changed: true };
@@ -112,14 +115,14 @@ export async function resetClock(
 export async function closeAccount(
   { database, clock }: DatabaseDeps,
   id: Uuid,
-  decided: Decided,
+  decided: StatusDecision,
 ): Promise<StatusChange> {
   const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, id);
     if (account.status === 'closed') return { account, changed: false };
-    const obstacle = await obstacleTo(transaction, account);
-    if (obstacle !== null) throw new ApiError(obstacle);
+    const refusal = await closingRefusal(transaction, account);
+    if (refusal !== null) throw new ApiError(refusal);
     const now = clock();
     await dropAlias(transaction, account, decided.actor, now);
     const set = { status: 'closed', alias: null, phone: null } as const;
@@ -130,22 +133,25 @@ export async function closeAccount(
   });
 }
 
-/** Everything pending holds funds, except a batch that the account's funds do not cover. */
-async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
+/**
+ * Returns why the account cannot be closed, or null. Pending operations hold funds; some batches do
+ * not.
+ */
+async function closingRefusal(transaction: Transaction, account: Account): Promise<Refusal | null> {
   const left = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
   );
   const isLeft = (of: 'available' | 'held'): boolean =>
     left.some((row) => bigint.parse(row[of]) !== 0n);
-  if (isLeft('held')) return inTheWay('funds_held', 'funds are held for what is pending');
-  if (isLeft('available')) return inTheWay('not_empty', 'its balances are not zero');
-  const ofBatches = await batchObstacle(transaction, account);
+  if (isLeft('held')) return cannotClose('funds_held', 'funds are held for what is pending');
+  if (isLeft('available')) return cannotClose('not_empty', 'its balances are not zero');
+  const ofBatches = await batchRefusal(transaction, account);
   if (ofBatches !== null) return ofBatches;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant?.feeAccountId === account.id)
-    return inTheWay('fee_account', 'fees of its tenant go into it');
-  return (await isAwaited(transaction, account.id))
-    ? inTheWay('fee_account', 'a pending fee goes into it')
+    return cannotClose('fee_account', 'fees of its tenant go into it');
+  return (await awaitsFee(transaction, account.id))
+    ? cannotClose('fee_account', 'a pending fee goes into it')
     : null;
 }
 
@@ -153,31 +159,31 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
  * An executing batch without a hold pays its rows in sequence, and a batch's fees go to the account
  * fixed at validation: execute or cancel the batch before you close either account.
  */
-async function batchObstacle(transaction: Transaction, { id, tenantId }: Account) {
+async function batchRefusal(transaction: Transaction, { id, tenantId }: Account) {
   const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
   if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
-    return inTheWay('executing', 'a batch that it pays is executing');
+    return cannotClose('executing', 'a batch that it pays is executing');
   const charged = open.find(({ feeAccountId }) => feeAccountId === id);
   if (charged === undefined) return null;
-  return inTheWay(
+  return cannotClose(
     'fee_account',
     `the fees of the batch ${charged.id} go into it, which is ${charged.status}`,
   );
 }
 
-/** Unsettled operations that may still charge a fee. */
-const AWAITING = [
+/** SQL for pending operations that may still charge a fee. */
+const PENDING_FEES_SQL = [
   `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
    WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
 ];
 
-async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
+async function awaitsFee(transaction: Transaction, accountId: Uuid): Promise<boolean> {
   const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
-  const found = await transaction.all(AWAITING.map((sql) => sql + into));
+  const found = await transaction.all(PENDING_FEES_SQL.map((sql) => sql + into));
   return found.some((rows) => rows.length > 0);
 }
 
-function inTheWay(current: string, why: string): Refusal {
+function cannotClose(current: string, why: string): Refusal {
   return invalidState(`the account cannot be closed: ${why}`, current, ['empty']);
 }

@@ -18,9 +18,9 @@ interface Declaration {
   readonly legalName: string;
   readonly documentType: Verification['documentType'];
   readonly documentNumber: string;
-  /** ISO 3166 alpha-2 */
+  /** Code of ISO 3166 alpha-2. */
   readonly country: string;
-  /** Null: now. */
+  /** Null means now. */
   readonly declaredAt: Instant | null;
 }
 
@@ -84,7 +84,7 @@ async function store(
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
   await recordAction(transaction, actor, now, accountAudit(account, action));
-  const answer = {
+  const response = {
     account_id: id,
     status: 'verified',
     can_send: account.status === 'active',
@@ -92,8 +92,8 @@ async function store(
     document_last4: row.documentLast4,
   } as const;
   const event = { tenantId, type: 'account.verified', resourceId: id } as const;
-  if (isFirst) await appendEvents(transaction, [{ ...event, object: () => answer }], now);
-  return answer;
+  if (isFirst) await appendEvents(transaction, [{ ...event, object: () => response }], now);
+  return response;
 }
 
 /** An encrypted number can be decrypted only together with its account's id. */
@@ -102,8 +102,8 @@ export function sealContext(accountId: Uuid): string {
 }
 
 export const DOCUMENT_NUMBERS = new SealedSecrets({
-  what: 'document numbers',
-  counted: 'documents',
+  label: 'document numbers',
+  auditName: 'documents',
   table: verifications,
   id: 'accountId',
   keyIds: ['documentKeyId'],

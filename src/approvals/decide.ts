@@ -31,7 +31,7 @@ import {
   approverOf,
   claimedName,
   isExpired,
-  judgeAction,
+  checkAction,
   malformedRefusal,
   PENDING_APPROVAL,
   stateRefusal,
@@ -40,7 +40,7 @@ import {
 } from './rules.js';
 
 /**
- * How a resource ends that waits for approval, in which the first decision counts. The feature
+ * Decides how a resource that waits for approval ends; the first decision counts. The feature
  * defines what an ending does to the money; this file decides who may act, what counts and what is
  * recorded. (docs/contract.md, Approval)
  */
@@ -59,11 +59,16 @@ export interface Ending<Row> {
   readonly writes: Writes;
 }
 
-/** SQL for the pending rows `t`, by an index that ends in `expiresAt`. `from` ends in a WHERE clause. */
+/**
+ * SQL for the pending rows `t`, by an index that ends in `expiresAt`. `from` ends in a WHERE
+ * clause.
+ */
 interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
-  /** SQL condition of rows that cannot be ended (`endRefusal`). Absent if every row can be ended. */
+  /**
+   * SQL condition of rows that cannot be ended (`endRefusal`). Absent if every row can be ended.
+   */
   readonly cannotEndSql?: string;
 }
 
@@ -127,19 +132,24 @@ export function decideAction<Row extends Approvable>(
   const malformed = malformedRefusal(acting, reason);
   if (malformed !== null) return refused(attempt, row, malformed);
   const verdict = verdictOn(attempt, row);
-  const lasting = feature.endRefusal(row);
+  const cannotEnd = feature.endRefusal(row);
   switch (verdict.outcome) {
     case 'refused':
       return refused(attempt, row, verdict.refusal);
     case 'expired': {
-      const { ended, writes } = withNotice(feature, command, feature.expired(row, state), state);
+      const { ended, writes } = withNotification(
+        feature,
+        command,
+        feature.expired(row, state),
+        state,
+      );
       const refusal = stateRefusal(ended.status, allowedFor(action, feature.operations));
       return refused(attempt, ended, refusal, writes);
     }
     case 'repeated':
       return accept(row, {});
     case 'ended': {
-      if (lasting !== null) return refused(attempt, row, lasting);
+      if (cannotEnd !== null) return refused(attempt, row, cannotEnd);
       // The action `approve` never has this outcome.
       const end = action === 'cancel' ? action : 'reject';
       return decided(attempt, feature.ended(row, end, reason, state));
@@ -149,8 +159,8 @@ export function decideAction<Row extends Approvable>(
       const ending = verdict.isLast
         ? feature.granted(approved, state)
         : { ended: approved, writes: {} };
-      if (lasting !== null && ending.ended.status === REJECTED)
-        return refused(attempt, row, lasting);
+      if (cannotEnd !== null && ending.ended.status === REJECTED)
+        return refused(attempt, row, cannotEnd);
       return decided(attempt, ending);
     }
   }
@@ -167,7 +177,7 @@ export function decideExpiry<Row extends Approvable>(
   const waiting = waitingOf(row);
   const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, state.at);
   if (!isDue || feature.endRefusal(row) !== null) return unchanged(row);
-  const { ended, writes } = withNotice(feature, command, feature.expired(row, state), state);
+  const { ended, writes } = withNotification(feature, command, feature.expired(row, state), state);
   return accept(ended, writes);
 }
 
@@ -196,24 +206,27 @@ function verdictOn<Row extends Approvable>(
   const known = waitingOf(row) ?? ended;
   const waiting = feature.endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
   const { resourceType, operations } = feature;
-  return judgeAction(action, acting, waiting, {
+  return checkAction(action, acting, waiting, {
     ...{ rights, approvals: state.rows(approvals, { resourceId }) },
     ...{ resourceType, operations, at: state.at },
   });
 }
 
-function withNotice<Row extends Approvable>(
+function withNotification<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpiryCommand<Row>,
   { ended, writes }: Ending<Row>,
   { at }: LockedState,
 ): Ending<Row> {
   const { id: resourceId, tenantId } = ended;
-  const notices =
+  const notifications =
     outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType, resourceId }, at)];
   return {
     ended,
-    writes: { ...writes, rows: [changeRow(table, ended), ...(writes.rows ?? []), ...notices] },
+    writes: {
+      ...writes,
+      rows: [changeRow(table, ended), ...(writes.rows ?? []), ...notifications],
+    },
   };
 }
 
@@ -222,10 +235,10 @@ function decided<Row extends Approvable>(
   ending: Ending<Row>,
 ): Decision<Row> {
   const { feature, command, state } = attempt;
-  const { ended, writes } = withNotice(feature, command, ending, state);
+  const { ended, writes } = withNotification(feature, command, ending, state);
   const { action, reason } = command;
   const details = { status: ended.status, received: ended.approvalsReceived, reason };
-  const rows = [...(writes.rows ?? []), audited(attempt, ended, action, details)];
+  const rows = [...(writes.rows ?? []), auditWrite(attempt, ended, action, details)];
   if (action === 'approve')
     rows.push(insertRow(approvals, approvalRow(command, feature.resourceType, ended.id, state)));
   return accept(ended, { ...writes, rows });
@@ -241,11 +254,11 @@ function refused<Row extends Approvable>(
   const { action, acting, reason } = attempt.command;
   if (acting.by === 'member') return { ...refuse(refusal, false), writes };
   const details = { status: row.status, refused: refusal.message, reason };
-  const rows = [...(writes.rows ?? []), audited(attempt, row, `${action}_refused`, details)];
+  const rows = [...(writes.rows ?? []), auditWrite(attempt, row, `${action}_refused`, details)];
   return { ...refuse(refusal, true), writes: { ...writes, rows } };
 }
 
-function audited<Row extends Approvable>(
+function auditWrite<Row extends Approvable>(
   { feature: { resourceType }, command: { auditId, acting }, state }: Attempt<Row>,
   { id, tenantId }: Row,
   action: string,

@@ -30,7 +30,10 @@ import {
   policyState,
 } from './policy-rules.js';
 
-/** Reads and changes approval policies, which the account's row locks. (docs/contract.md, Approval policies) */
+/**
+ * Reads and changes approval policies, which the account's row locks. (docs/contract.md, Approval
+ * policies)
+ */
 
 export const MAX_APPROVALS = 3;
 export const MIN_EXPIRY_S = 60;
@@ -46,7 +49,7 @@ export interface AccountPolicy extends PolicyChange {
   readonly pending: PolicyState['pending'];
 }
 
-/** Throws not_found, also without a policy, and authority_insufficient. */
+/** Throws not_found (the account or its policy), authority_insufficient. */
 export async function readPolicy(
   { database: { reader }, clock }: DatabaseDeps,
   caller: Caller,
@@ -65,24 +68,24 @@ export function setPolicy(
   database: Database,
   clock: Clock,
   change: PolicyChange,
-  by: Changer,
+  changer: Changer,
 ): Promise<AccountPolicy> {
   assertRanges(change);
   const { accountId, asset } = change;
-  return changeAccount(database, by, accountId, async (transaction, account, actor) =>
-    asSet(change, await changePolicy(transaction, account, asset, change, actor, clock)),
+  return changeAccount(database, changer, accountId, async (transaction, account, actor) =>
+    policyInForce(change, await changePolicy(transaction, account, asset, change, actor, clock)),
   );
 }
 
-/** Removes a policy, after the tenant's delay. Returns null without a policy. */
+/** Removes a policy, after the tenant's delay. Returns null for an account without a policy. */
 export function removePolicy(
   database: Database,
   clock: Clock,
   accountId: Uuid,
   asset: Asset,
-  by: Changer,
+  changer: Changer,
 ): Promise<PolicyState | null> {
-  return changeAccount(database, by, accountId, (transaction, account, actor) =>
+  return changeAccount(database, changer, accountId, (transaction, account, actor) =>
     changePolicy(transaction, account, asset, null, actor, clock),
   );
 }
@@ -108,15 +111,17 @@ function accountPolicy(
   return current === null ? null : { accountId, asset, ...current, pending };
 }
 
-function asSet({ accountId, asset }: PolicyChange, after: PolicyState | null): AccountPolicy {
+function policyInForce(
+  { accountId, asset }: PolicyChange,
+  after: PolicyState | null,
+): AccountPolicy {
   const policy = after === null ? null : accountPolicy(accountId, asset, after);
   if (policy === null) throw new Error('a policy that was set is not in force');
   return policy;
 }
 
 function assertRanges({ threshold, approvals, expiresInS }: PolicyChange): void {
-  const within = (value: number, least: number, most: number): boolean =>
-    value >= least && value <= most;
+  const within = (value: number, min: number, max: number): boolean => value >= min && value <= max;
   if (threshold < 0n || threshold > MAX_RAW)
     throw new ApiError(invalidField('threshold', 'out_of_range'));
   if (!within(approvals, 1, MAX_APPROVALS))
@@ -150,14 +155,14 @@ export async function setPolicyDelay(
   });
 }
 
-const EVERY_MS = 1_000;
-const AT_ONCE = 100;
+const SWEEP_EVERY_MS = 1_000;
+const SWEEP_LIMIT = 100;
 
 export function policiesSweep(deps: DatabaseDeps): Sweep {
   return {
     name: 'approval policies',
-    everyMs: EVERY_MS,
-    run: async () => (await recordEffective(deps, AT_ONCE)) === AT_ONCE,
+    everyMs: SWEEP_EVERY_MS,
+    run: async () => (await applyDueChanges(deps, SWEEP_LIMIT)) === SWEEP_LIMIT,
   };
 }
 
@@ -185,10 +190,8 @@ async function changePolicy(
   return { current: plan.current, pending: plan.pending };
 }
 
-/**
- * Stores and records changes that have taken effect, at most `limit`. Returns how many it found.
- */
-export async function recordEffective(
+/** Stores and records at most `limit` changes that have become due. Returns how many it found. */
+export async function applyDueChanges(
   { database, clock }: DatabaseDeps,
   limit: number,
 ): Promise<number> {

@@ -1,7 +1,10 @@
 import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
-/** Pure rules: no job has to run when a policy takes effect. (docs/contract.md, Approval policies) */
+/**
+ * Pure rules. A change takes effect at its time without any job. (docs/contract.md, Approval
+ * policies)
+ */
 
 /** The settings of an approval policy. Null in place of a policy means no requirement. */
 export interface Policy {
@@ -23,7 +26,7 @@ export interface PolicyState {
   readonly pending: PendingPolicy | null;
 }
 
-/** Returns the policy as people see it; nulls without a policy. */
+/** Returns the settings as the audit log and operators show them; nulls without a policy. */
 export function policyDetails(policy: Policy | null) {
   return {
     threshold: policy?.threshold.toString() ?? null,
@@ -33,7 +36,7 @@ export function policyDetails(policy: Policy | null) {
   };
 }
 
-/** Returns a sentence for people who configure the policy. */
+/** Returns a sentence about batches, for people who configure the policy. */
 export function batchRule({ approvals, refusesBatches }: Policy): string {
   if (refusesBatches)
     return 'A batch whose total reaches the threshold is rejected when it is validated.';
@@ -96,15 +99,15 @@ export function planChange(
   delayS: number,
   at: Instant,
 ): PolicyPlan {
-  const atOnce = delayS === 0 ? requested : stricterOf(state.current, requested);
-  if (isSame(atOnce, requested))
+  const immediate = delayS === 0 ? requested : stricterOf(state.current, requested);
+  if (isSame(immediate, requested))
     return { current: requested, pending: null, withdrawn: state.pending, isRequest: false };
   const effectiveAt = instant(at + delayS * 1_000);
   const known = state.pending;
   if (known !== null && isSame(known.policy, requested) && known.effectiveAt <= effectiveAt)
-    return { current: atOnce, pending: known, withdrawn: null, isRequest: false };
+    return { current: immediate, pending: known, withdrawn: null, isRequest: false };
   return {
-    current: atOnce,
+    current: immediate,
     pending: { policy: requested, effectiveAt },
     withdrawn: known,
     isRequest: true,

@@ -1,7 +1,7 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { notFound } from '../core/errors.js';
 import { toRfc3339 } from '../core/instant.js';
-import { answerOf, type Api, keyedPathId, pathId } from '../http/route.js';
+import { responseTo, type Api, keyedPathId, pathId } from '../http/route.js';
 import {
   type AccountPolicy,
   DEFAULT_EXPIRY_S,
@@ -26,7 +26,7 @@ export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
   api.get(PATH, {
     operationId: 'getApprovalPolicy',
     permits: 'readLimits',
-    answers: { 200: PolicySchema },
+    responses: { 200: PolicySchema },
     refusals: ['not_found', 'authority_insufficient'],
     summary: 'Read an approval policy',
     description: 'The policy of one account and asset. 404 if it has none.',
@@ -44,7 +44,7 @@ export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
   api.delete(PATH, {
     operationId: 'deleteApprovalPolicy',
     permits: 'manageAccount',
-    answers: { 204: null },
+    responses: { 204: null },
     refusals: ['not_found', 'authority_insufficient', 'invalid_state'],
     summary: 'Remove an approval policy',
     description:
@@ -69,7 +69,7 @@ function setPolicyRoute(api: Api, { database, clock }: PolicyDeps): void {
     operationId: 'setApprovalPolicy',
     permits: 'manageAccount',
     body: PolicyBody,
-    answers: { 200: PolicySchema },
+    responses: { 200: PolicySchema },
     refusals: ['not_found', 'authority_insufficient', 'invalid_state'],
     summary: 'Set an approval policy',
     description:
@@ -159,13 +159,13 @@ export function approvalRoutes<Row extends Approvable>(
     operationId: feature.approve,
     permits: feature.approve,
     idempotent: 'member',
-    answers: { 200: schema },
+    responses: { 200: schema },
     examples: { 200: examples.approved },
     refusals: ['invalid_state'],
     summary: `Approve a ${noun}`,
     description: `The creator cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
     handler: async (request) =>
-      answerOf(
+      responseTo(
         await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency),
         shown,
       ),
@@ -175,13 +175,13 @@ export function approvalRoutes<Row extends Approvable>(
     operationId: feature.reject,
     permits: feature.approve,
     body: feature.rejectBody,
-    answers: { 200: schema },
+    responses: { 200: schema },
     examples: { 200: examples.rejected },
     refusals: ['invalid_state'],
     summary: `Reject a ${noun}`,
     description: `The creator cannot reject it, but can cancel it. ${ends}`,
     handler: async (request) =>
-      answerOf(
+      responseTo(
         await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason),
         shown,
       ),
@@ -190,12 +190,12 @@ export function approvalRoutes<Row extends Approvable>(
   api.post(`${path}/cancel`, {
     operationId: feature.cancel,
     permits: feature.cancel,
-    answers: { 200: schema },
+    responses: { 200: schema },
     examples: { 200: examples.canceled },
     refusals: ['invalid_state'],
     summary: `Cancel a ${noun}`,
     description: `${feature.canceling} ${ends}`,
     handler: async (request) =>
-      answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
+      responseTo(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
   });
 }

@@ -162,8 +162,8 @@ export type ActionVerdict =
   | { readonly outcome: 'approved'; readonly received: number; readonly isLast: boolean }
   | { readonly outcome: 'ended' };
 
-/** Judges an action: 403 first, then 409, then its outcome. */
-export function judgeAction(
+/** Returns the result of an action: 403 first, then 409, then its outcome. */
+export function checkAction(
   action: ApprovalAction,
   acting: ApprovalActor,
   waiting: WaitingApproval,

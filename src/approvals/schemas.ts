@@ -176,6 +176,6 @@ export function rejectBody(name: string) {
   return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
 }
 
-function wholeNumber(least: number, most: number) {
-  return z.int({ error: 'not_an_integer' }).min(least, 'out_of_range').max(most, 'out_of_range');
+function wholeNumber(min: number, max: number) {
+  return z.int({ error: 'not_an_integer' }).min(min, 'out_of_range').max(max, 'out_of_range');
 }

@@ -43,7 +43,7 @@ export interface ApprovalDeps extends DatabaseDeps {
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
-  /** The states of resources name their rail if it is one of `queuedRails`, which have task queues. */
+  /** `queuedRails` are the rails that have a task queue, which the state of a payout then names. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly deps: ApprovalDeps,
@@ -52,18 +52,18 @@ export class Approvals<Row extends Approvable> {
     this.commands = approvalCommands(feature);
   }
 
-  /** Approves. The key binds the approval for this member. */
+  /** Approves a resource. The key is bound to the approval by this member. */
   approve(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
     idempotency: Keyed,
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'member', memberId };
-    const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
-    return this.perform({ ...what, ...idempotency, notifiesWorkflow: true });
+    const request = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
+    return this.perform({ ...request, ...idempotency, notifiesWorkflow: true });
   }
 
-  /** A repeated request finds the resource settled. */
+  /** Rejects or cancels a resource. A repeated request finds that it has already ended. */
   end(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
@@ -71,15 +71,15 @@ export class Approvals<Row extends Approvable> {
     reason: string | null,
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'member', memberId };
-    const what = { tenantId, resourceId, action, acting, reason };
+    const request = { tenantId, resourceId, action, acting, reason };
     return this.perform({
-      ...what,
+      ...request,
       ...this.actionKey(resourceId, newId()),
       notifiesWorkflow: true,
     });
   }
 
-  /** Repeating an `actionId` returns the first result. */
+  /** Performs an action of staff. Repeating an `actionId` returns the first result. */
   performByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
@@ -88,9 +88,9 @@ export class Approvals<Row extends Approvable> {
     actionId: Uuid = newId(),
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'staff', staff };
-    const what = { tenantId, resourceId, action, acting, reason: cleanReason(reason) };
+    const request = { tenantId, resourceId, action, acting, reason: cleanReason(reason) };
     return this.perform({
-      ...what,
+      ...request,
       ...this.actionKey(resourceId, actionId),
       notifiesWorkflow: true,
     });
@@ -113,9 +113,9 @@ export class Approvals<Row extends Approvable> {
     if ('refused' in signed)
       return { state: await this.state(resourceId), refused: signed.refused };
     const acting: ApprovalActor = { by: 'staff', staff: signed.by };
-    const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
+    const request = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
     const keyed = this.actionKey(subjectId, actionId);
-    const { outcome } = await this.perform({ ...what, ...keyed, notifiesWorkflow: false });
+    const { outcome } = await this.perform({ ...request, ...keyed, notifiesWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
@@ -169,15 +169,15 @@ export class Approvals<Row extends Approvable> {
 
   private async submitExpiry(row: Row, outboxId: Uuid | null): Promise<Outcome<Row>> {
     const { id, tenantId } = row;
-    const answer = await this.deps.writer.submit(this.commands.expire, {
+    const result = await this.deps.writer.submit(this.commands.expire, {
       tenantId,
       key: `${this.feature.resourceType}/${id}/expire`,
       fingerprint: commandFingerprint(['expire', id]),
       facts: row,
       outboxId,
     });
-    this.notify(answer, row, outboxId);
-    return answer.outcome;
+    this.notify(result, row, outboxId);
+    return result.outcome;
   }
 
   private async perform(request: ActionRequest): Promise<CommandResult<Row>> {
@@ -187,13 +187,13 @@ export class Approvals<Row extends Approvable> {
     const own = (await this.deps.database.reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
-    const answer = await this.deps.writer.submit(this.commands.perform, {
+    const result = await this.deps.writer.submit(this.commands.perform, {
       ...fields,
       ...ids,
       facts: own,
     });
-    if (own !== null) this.notify(answer, own, outboxId);
-    return answer;
+    if (own !== null) this.notify(result, own, outboxId);
+    return result;
   }
 
   private notify(
@@ -230,7 +230,7 @@ function cleanReason(text: string | null): string | null {
 }
 
 const EXPIRY_EVERY_MS = 500;
-const EXPIRED_AT_ONCE = 100;
+const EXPIRIES_PER_RUN = 100;
 
 /** Returns a sweep that expires resources even while Temporal is unavailable. */
 export function expirySweep(
@@ -240,6 +240,6 @@ export function expirySweep(
   return {
     name: `expired ${what}`,
     everyMs: EXPIRY_EVERY_MS,
-    run: async () => (await approvals.expireDue(EXPIRED_AT_ONCE)) === EXPIRED_AT_ONCE,
+    run: async () => (await approvals.expireDue(EXPIRIES_PER_RUN)) === EXPIRIES_PER_RUN,
   };
 }

@@ -14,7 +14,7 @@ import { type AuditOptions, type AuditReport, AuditRun, type Check, type Finding
 import { newId } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
 import { metersOf, registerGauges } from '../core/meters.js';
-import { Deadline } from '../core/pause.js';
+import { Deadline } from '../core/timers.js';
 import { type AuditFinding, auditFindings, auditPasses } from '../db/entities/audits.js';
 import { insertSql, upsertSql } from '../db/statements.js';
 
@@ -68,12 +68,12 @@ async function estimateRows(database: Database, checks: readonly Check[]): Promi
 }
 
 /** At most this many slices are read from the start of one pass to the start of the next. */
-const SLICES_A_PASS = 18_000;
+const SLICES_PER_PASS = 18_000;
 const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
 const MAX_SUBJECT = 255;
 const MAX_MESSAGE = 2_000;
-const FINDINGS_AT_ONCE = 500;
+const FINDINGS_PER_STATEMENT = 500;
 
 export interface ScheduledAuditDeps {
   readonly database: Database;
@@ -102,7 +102,7 @@ export async function auditNext(
 ): Promise<AuditedPart | null> {
   const check = CHECKS[pass.reached];
   if (check === undefined) return null;
-  const pause = (): Promise<void> => sleep(everyMs / SLICES_A_PASS, undefined, { signal });
+  const pause = (): Promise<void> => sleep(everyMs / SLICES_PER_PASS, undefined, { signal });
   const { findings, checked } = await runChecks(database, { pause }, [check]);
   const reached = pass.reached + 1;
   const isLast = reached === CHECKS.length;
@@ -112,8 +112,8 @@ export async function auditNext(
       findings.map((finding) => rowOf(finding, now)).map((row) => [row.id, row]),
     );
     const all = [...rows.values()];
-    for (let from = 0; from < all.length; from += FINDINGS_AT_ONCE) {
-      const some = all.slice(from, from + FINDINGS_AT_ONCE);
+    for (let from = 0; from < all.length; from += FINDINGS_PER_STATEMENT) {
+      const some = all.slice(from, from + FINDINGS_PER_STATEMENT);
       // A known finding gets a new date and keeps its acknowledgement.
       await transaction.execute(upsertSql(auditFindings, some, ['lastFoundAt']));
     }

@@ -7,7 +7,7 @@ import type { Transfer } from '../db/entities/operations.js';
 import type { SystemRole } from '../db/entities/parties.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { Table } from '../db/table.js';
-import { type AuditRun, byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from './scan.js';
+import { type AuditRun, byId, ownersById, ROWS_PER_SLICE, scanTable, type Visit } from './scan.js';
 
 export interface ExpectedEntry {
   /** An account's id, or the role of a system account of the tenant. */
@@ -106,7 +106,7 @@ interface SourceDefinition<Row> {
   readonly table: Table<Row>;
   /** SQL for the rows that count in their `limit_month`; null for none. */
   readonly monthUse: string | null;
-  /** Returns the rows that must exist; no others may. By default, `owned` is all accounts. */
+  /** Returns the rows that must exist, and may exist. `owned` is all `accounts` by default. */
   readonly expect: (
     row: Row,
   ) => Pick<Expectation, 'state' | 'description' | 'accounts'> &
@@ -150,7 +150,7 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
     list: async (reader: Reader, condition: string): Promise<readonly Expectation[]> =>
       (await reader.list(table, condition)).map(expect),
     scan: (audit: AuditRun, check: Visit<Expectation>): Promise<void> =>
-      scanTable(audit, table, ROWS_A_SLICE, (reader, rows) => check(reader, rows.map(expect))),
+      scanTable(audit, table, ROWS_PER_SLICE, (reader, rows) => check(reader, rows.map(expect))),
   };
 }
 

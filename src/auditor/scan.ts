@@ -29,7 +29,7 @@ export interface AuditOptions {
 /** Only accounts with millions of operations take longer than seconds. */
 const SLICE_TIMEOUT_MS = 600_000;
 /** Limits the memory used by findings in a badly damaged ledger. */
-const MAX_FINDINGS_OF_A_CHECK = 1_000;
+const MAX_FINDINGS_PER_CHECK = 1_000;
 
 export class AuditRun {
   readonly tenantId: Uuid | undefined;
@@ -62,7 +62,7 @@ export class AuditRun {
       if (message === false) continue;
       const found = (this.found.get(check) ?? 0) + 1;
       this.found.set(check, found);
-      if (found <= MAX_FINDINGS_OF_A_CHECK) this.findings.push({ check, subject, message });
+      if (found <= MAX_FINDINGS_PER_CHECK) this.findings.push({ check, subject, message });
     }
   }
 
@@ -74,7 +74,7 @@ export class AuditRun {
 
   /** Returns whether further findings of the check would only be counted. */
   hasEnoughOf(check: string): boolean {
-    return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
+    return (this.found.get(check) ?? 0) > MAX_FINDINGS_PER_CHECK;
   }
 
   counted(kind: string, rows: number): void {
@@ -85,8 +85,8 @@ export class AuditRun {
 
   finish(): AuditReport {
     for (const [check, found] of this.found)
-      if (found > MAX_FINDINGS_OF_A_CHECK) {
-        const message = `and ${found - MAX_FINDINGS_OF_A_CHECK} more of this kind`;
+      if (found > MAX_FINDINGS_PER_CHECK) {
+        const message = `and ${found - MAX_FINDINGS_PER_CHECK} more of this kind`;
         this.findings.push({ check, subject: '', message });
       }
     this.options.onProgress?.(this.total, this.total);
@@ -102,7 +102,7 @@ export interface Check {
 export type Visit<Row> = (reader: Reader, rows: readonly Row[]) => Promise<void> | void;
 
 /** With a thousand or more ids in an IN list, MariaDB reads other tables in full. */
-export const ROWS_A_SLICE = 900;
+export const ROWS_PER_SLICE = 900;
 
 /** Scans rows in the order of a key, in slices of `size`, each in a snapshot of its own. */
 export async function scan<Row>(
@@ -134,12 +134,12 @@ export function scanTable<Row extends object>(
   const key = table.key as readonly (keyof Row & string)[];
   const [first = '', second] = key.map((property) => table.column(property).name);
   const order = second === undefined ? first : `${first}, ${second}`;
-  const behind = (row: Row): string => {
+  const afterSql = (row: Row): string => {
     const [one = '', two = ''] = key.map((property) => literal(table, property, row[property]));
     return second === undefined ? `${first}>${one}` : afterKey(first, second, one, two);
   };
   const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
-    const conditions = [...(after === undefined ? [] : [behind(after)]), ...own];
+    const conditions = [...(after === undefined ? [] : [afterSql(after)]), ...own];
     const tail = `${whereAll(conditions)} ORDER BY ${order} LIMIT ${size}`;
     return reader.list(table, `FORCE INDEX (PRIMARY)${tail}`);
   };
@@ -182,8 +182,8 @@ async function rowsOf(
 ): Promise<readonly StoredRow[]> {
   const requested = [...new Set(ids)];
   const rows: StoredRow[] = [];
-  for (let from = 0; from < requested.length; from += ROWS_A_SLICE) {
-    const list = idList(requested.slice(from, from + ROWS_A_SLICE));
+  for (let from = 0; from < requested.length; from += ROWS_PER_SLICE) {
+    const list = idList(requested.slice(from, from + ROWS_PER_SLICE));
     rows.push(...(await reader.query(`SELECT ${columns} FROM ${table} WHERE id IN (${list})`)));
   }
   return rows;

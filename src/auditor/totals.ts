@@ -65,7 +65,7 @@ export function factsOf(
 const LANES = 2;
 const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
 /** Operations of a table in one range, whose rows are in memory while they are compared. */
-const OPERATIONS_A_RANGE = 5_000;
+const OPERATIONS_PER_RANGE = 5_000;
 /** Ids further ahead than this were made by a process with a wrong clock. */
 const FAR_AHEAD_MS = 90 * 86_400_000;
 
@@ -97,7 +97,7 @@ export class Totals {
         const after: string = from === null ? '' : ` WHERE id>=${uuid.literal(from)}`;
         const [row] = await reader.query(
           `SELECT id FROM ${table} FORCE INDEX (PRIMARY)${after} ORDER BY id
-           LIMIT 1 OFFSET ${OPERATIONS_A_RANGE}`,
+           LIMIT 1 OFFSET ${OPERATIONS_PER_RANGE}`,
         );
         if (row === undefined) break;
         from = uuid.parse(row.id);

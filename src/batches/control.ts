@@ -10,7 +10,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import { standingRefusal } from '../staff/people.js';
+import { currentRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchActionSignal } from '../temporal/contracts.js';
 import { outboxEntry } from '../temporal/outbox.js';
@@ -46,7 +46,7 @@ export async function performBatchAction(
   const { database } = deps;
   try {
     if (!(await wasPerformed(database.current, actionId))) {
-      const refusal = await standingRefusal(database.reader, `bonus_batch.${action}`, by);
+      const refusal = await currentRefusal(database.reader, `bonus_batch.${action}`, by);
       if (refusal !== null) throw new ApiError(refusal);
     }
     return { batch: await applyBatchAction(deps, request) };

@@ -10,7 +10,7 @@ import {
   bonusBatchRows,
 } from '../db/entities/bonuses.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { creditRefusal, findRecipient, judgeSpending } from '../accounts/payments.js';
+import { creditRefusal, findRecipient, checkSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import { bonusWrites } from '../bonuses/decide.js';
@@ -162,7 +162,7 @@ function payRow(
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
   const payer = batch.isHeld ? withHeld(source, batch, row) : source;
-  const { month, refusal: rule } = judgeSpending(state, { source: payer, tenant, amount, fee });
+  const { month, refusal: rule } = checkSpending(state, { source: payer, tenant, amount, fee });
   const refusal = rule ?? creditRefusal(state, recipient, fee, amount);
   if (refusal !== null) return { refusal };
   const bonus: Bonus = {

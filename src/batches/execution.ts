@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockAccount } from '../accounts/access.js';
-import { readLimitState } from '../accounts/reading.js';
+import { readLimitState } from '../accounts/read-accounts.js';
 import type { Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
@@ -36,7 +36,7 @@ interface PaidGroup {
 /** `unavailable`: rows are open, try later. `cut_off`: `until` or `signal` ended the work. */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
-const ROWS_A_GROUP = 100;
+const ROWS_PER_GROUP = 100;
 /** Lets other postings use the accounts. (docs/decisions/0009-a-batch-row-is-a-command.md) */
 const PAUSE_MS = 2;
 
@@ -70,7 +70,7 @@ export class BatchExecution {
     until = signal,
   ): Promise<PaymentEnd> {
     let [settled, unknown] = [0, 0];
-    let next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
+    let next = await this.nextGroup(batchId, ROWS_PER_GROUP, 0);
     for (;;) {
       const last = next.rows.at(-1);
       if (until.aborted || last === undefined) {
@@ -80,12 +80,12 @@ export class BatchExecution {
         if (until.aborted) return 'cut_off';
         // Another process may be paying earlier rows, or their result is unknown.
         if (unknown > 0 || next.follows === null) return 'unavailable';
-        next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
+        next = await this.nextGroup(batchId, ROWS_PER_GROUP, 0);
         continue;
       }
       const [group, following] = await Promise.all([
         this.payRows(next),
-        this.nextGroup(batchId, ROWS_A_GROUP, last.number),
+        this.nextGroup(batchId, ROWS_PER_GROUP, last.number),
       ]);
       settled += group.settled;
       unknown += group.unknown;
@@ -95,7 +95,7 @@ export class BatchExecution {
       if (group.unknown === group.tried || (unknown > 0 && isInOrder)) return 'unavailable';
       // Some rows were too early, or another process settled them. Continue at the first open row.
       const isBehind = isInOrder && group.settled < group.tried;
-      next = isBehind ? await this.nextGroup(batchId, ROWS_A_GROUP, 0) : following;
+      next = isBehind ? await this.nextGroup(batchId, ROWS_PER_GROUP, 0) : following;
       await sleep(PAUSE_MS);
     }
   }

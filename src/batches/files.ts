@@ -25,7 +25,7 @@ const SHORT_ROWS = 1_000;
 /** Ten times what a hundred thousand rows take. */
 const MAX_WRITING_MS = 120_000;
 
-const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, GenerationSuperseded];
+const RETRYABLE = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, GenerationSuperseded];
 
 const OWNER: FileOwner = {
   async lockAttempt(transaction, batchId) {
@@ -58,7 +58,7 @@ export class BatchFiles {
     return this.generator.generate(batch, table, signal, MAX_WRITING_MS);
   }
 
-  /** Returns null after a failure that is not MySQL's. The sweeper then tries again. */
+  /** Returns null after a failure of the file system. A sweep then generates the files later. */
   async generateIfPossible(
     kind: BatchFile,
     batch: BonusBatch,
@@ -68,7 +68,7 @@ export class BatchFiles {
       return await this.generate(kind, batch, signal);
     } catch (fault) {
       // Errors of the file system and of a MySQL connection differ only by class.
-      if (signal.aborted || OF_MYSQL.some((kind) => fault instanceof kind)) throw fault;
+      if (signal.aborted || RETRYABLE.some((kind) => fault instanceof kind)) throw fault;
       return null;
     }
   }
@@ -84,14 +84,14 @@ export async function completeFiles(
   await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
 }
 
-const ROWS_A_PIECE = 250;
+const ROWS_PER_PIECE = 250;
 
 async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
   let last: BonusBatchProblem | undefined;
   do {
-    const problems = await readProblems(reader, batchId, ROWS_A_PIECE, last);
+    const problems = await readProblems(reader, batchId, ROWS_PER_PIECE, last);
     yield problems.map(errorCells);
-    last = problems[ROWS_A_PIECE - 1];
+    last = problems[ROWS_PER_PIECE - 1];
   } while (last !== undefined);
 }
 
@@ -108,10 +108,10 @@ async function* resultPieces(
       batch,
       undefined,
       after,
-      ROWS_A_PIECE,
+      ROWS_PER_PIECE,
     );
     yield rows.map((row) => resultCells(row, asset));
-    after = rows[ROWS_A_PIECE - 1]?.number;
+    after = rows[ROWS_PER_PIECE - 1]?.number;
   } while (after !== undefined);
 }
 

@@ -96,7 +96,7 @@ export async function readBatchRows(
 
 const SEARCHED_MS = 90 * 24 * 3_600_000;
 const MAX_NAMED = 100;
-const ROWS_A_STATEMENT = 2_000;
+const ROWS_PER_STATEMENT = 2_000;
 
 export async function readEarlierPayments(
   reader: Reader,
@@ -142,7 +142,7 @@ function paymentsSql({ id, tenantId }: BonusBatch, after: number, since: Instant
       (SELECT MAX(o.batch_id) ${byBatch} AND o.status='pending'
         AND b.status IN ('ready','executing') AND b.canceled_at IS NULL) AS open_batch_id
     FROM bonus_batch_rows r FORCE INDEX (PRIMARY)
-    WHERE r.batch_id=${uuid.literal(id)} AND r.number>${after} ORDER BY r.number LIMIT ${ROWS_A_STATEMENT}`;
+    WHERE r.batch_id=${uuid.literal(id)} AND r.number>${after} ORDER BY r.number LIMIT ${ROWS_PER_STATEMENT}`;
 }
 
 const ID = nullable(uuid);

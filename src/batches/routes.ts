@@ -1,6 +1,6 @@
 import { ApiError, invalidField } from '../core/errors.js';
 import {
-  answerOf,
+  responseTo,
   type Api,
   FILE_TYPES,
   FileQuery,
@@ -8,7 +8,7 @@ import {
   pathId,
   tableFile,
 } from '../http/route.js';
-import { answerNumberedPage, answerPage, type Cursors } from '../http/cursor.js';
+import { respondWithNumberedPage, respondWithPage, type Cursors } from '../http/cursor.js';
 import { operationFilter } from '../http/schemas.js';
 import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
@@ -56,14 +56,14 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     operationId: 'listBonusBatches',
     permits: 'readBatches',
     query: BonusBatchQuery,
-    answers: { 200: BonusBatchPageSchema },
+    responses: { 200: BonusBatchPageSchema },
     summary: 'List batches',
     description:
       'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     handler: (request) => {
       const { caller, query } = request;
       const filter = { ...operationFilter(query), status: query.status };
-      return answerPage(
+      return respondWithPage(
         cursors,
         request,
         (before, limit) => batches.list(caller, filter, before, limit),
@@ -75,7 +75,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
   api.get('/v1/bonus_batches/{batch_id}', {
     operationId: 'getBonusBatch',
     permits: 'readBatches',
-    answers: { 200: BonusBatchSchema },
+    responses: { 200: BonusBatchSchema },
     summary: 'Read a batch',
     description:
       'While the batch is `ready`, the response includes what a person reviews before money moves.',
@@ -91,11 +91,11 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
     operationId: 'listBonusBatchRows',
     permits: 'readBatches',
     query: BonusBatchRowQuery,
-    answers: { 200: BonusBatchRowPageSchema },
+    responses: { 200: BonusBatchRowPageSchema },
     summary: 'List the rows of a batch',
     description: 'In file order, once the file is accepted.',
     handler: (request) =>
-      answerNumberedPage(cursors, request, async (after, limit) => {
+      respondWithNumberedPage(cursors, request, async (after, limit) => {
         const { caller, query } = request;
         const id = pathId(request, 'batch_id');
         const last = Number.parseInt(String(after ?? 0), 10);
@@ -111,19 +111,19 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
     operationId: 'executeBonusBatch',
     permits: 'executeBatch',
     idempotent: 'member',
-    answers: { 202: BonusBatchSchema },
+    responses: { 202: BonusBatchSchema },
     examples: { 202: BATCH_EXAMPLES.executing },
     refusals: ['invalid_state'],
     summary: 'Execute a batch',
     description:
       "From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.",
     handler: async (request) => {
-      const answer = await batches.execute(
+      const result = await batches.execute(
         request.caller,
         keyedPathId(request, 'batch_id'),
         request.idempotency,
       );
-      return answerOf(answer, (batch) => ({
+      return responseTo(result, (batch) => ({
         status: 202,
         body: batchResource.present({ batch, baseUrl, review: null }),
       }));
@@ -135,15 +135,15 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
   api.post('/v1/bonus_batches/{batch_id}/cancel', {
     operationId: 'cancelBonusBatch',
     permits: 'withdrawBatch',
-    answers: { 200: BonusBatchSchema },
+    responses: { 200: BonusBatchSchema },
     examples: { 200: BATCH_EXAMPLES.withdrawn },
     refusals: ['invalid_state'],
     summary: 'Withdraw a batch',
     description:
       'Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.',
     handler: async (request) => {
-      const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
-      return answerOf(answer, (batch) => ({
+      const result = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
+      return responseTo(result, (batch) => ({
         status: 200,
         body: batchResource.present({ batch, baseUrl, review: null }),
       }));
@@ -158,7 +158,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
     idempotent: 'tenant',
     body: UploadForm,
     hasFile: true,
-    answers: { 201: BonusBatchSchema, 200: BonusBatchSchema },
+    responses: { 201: BonusBatchSchema, 200: BonusBatchSchema },
     examples: { 201: BATCH_EXAMPLES.validating },
     refusals: ['not_found', 'quota_exceeded'],
     summary: 'Upload a batch of bonuses',
@@ -171,12 +171,12 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
         description: body.description ?? null,
         file,
       };
-      const answer = await batches.upload(caller, request, idempotency);
+      const result = await batches.upload(caller, request, idempotency);
       // A replay returns the batch as GET does, and the batch may be ready by then.
-      const review = answer.outcome.done
-        ? await batches.reviewFor(caller, answer.outcome.resource)
+      const review = result.outcome.done
+        ? await batches.reviewFor(caller, result.outcome.resource)
         : null;
-      return answerOf(answer, (batch, replayed) => ({
+      return responseTo(result, (batch, replayed) => ({
         status: replayed ? 200 : 201,
         body: batchResource.present({ batch, baseUrl, review }),
       }));
@@ -202,7 +202,7 @@ function template(api: Api): void {
     operationId: 'downloadBonusBatchTemplate',
     permits: 'readTemplate',
     query: FileQuery,
-    answers: { 200: null },
+    responses: { 200: null },
     fileTypes: FILE_TYPES,
     examples: { 200: FILE_EXAMPLES.template },
     summary: 'Download an empty file to fill in',
@@ -223,7 +223,7 @@ function report(
     operationId,
     permits: 'readBatches',
     query: FileQuery,
-    answers: { 200: null },
+    responses: { 200: null },
     fileTypes: FILE_TYPES,
     examples: { 200: FILE_EXAMPLES[name] },
     summary: `Download the ${name} file`,

@@ -149,7 +149,7 @@ export function rowKey(rowId: Uuid): string {
  */
 export interface EarlierPayments {
   readonly count: number;
-  /** The first `MAX_NAMED` in file order. */
+  /** The first `MAX_DUPLICATES_NAMED` in file order. */
   readonly rows: readonly EarlierPayment[];
 }
 

@@ -42,7 +42,10 @@ function urlOf({ batch, baseUrl }: EventSource, file: 'errors' | 'result'): stri
   return hasFile(batch, file) ? `${baseUrl}/v1/bonus_batches/${batch.id}/files/${file}` : null;
 }
 
-const of = (raw: string): z.input<typeof AmountSchema> => ({ raw, asset: EXAMPLE.asset });
+const exampleAmount = (raw: string): z.input<typeof AmountSchema> => ({
+  raw,
+  asset: EXAMPLE.asset,
+});
 const field = fieldsOf<EventSource>();
 
 const EVENT_FIELDS = {
@@ -80,16 +83,16 @@ const EVENT_FIELDS = {
   total: field(
     'Of the valid rows; null until the asset is known.',
     nullableAmountSchema,
-    of('300000'),
+    exampleAmount('300000'),
     ({ batch }) => amountOf(batch, batch.totalRaw),
   ),
-  fees: field('Once ready.', nullableAmountSchema, of('300'), ({ batch }) =>
+  fees: field('Once ready.', nullableAmountSchema, exampleAmount('300'), ({ batch }) =>
     isAccepted(batch) ? amountOf(batch, batch.feesRaw) : null,
   ),
   total_debit: field(
     'The total plus the fees. Once ready.',
     nullableAmountSchema,
-    of('300300'),
+    exampleAmount('300300'),
     ({ batch }) => (isAccepted(batch) ? amountOf(batch, totalDebit(batch)) : null),
   ),
   duplicates: field(
@@ -169,11 +172,11 @@ function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
   return batch.status === 'ready' ? review : null;
 }
 
-const now = fieldsOf<ResponseSource>();
+const responseField = fieldsOf<ResponseSource>();
 const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
 
 function formattedField(raw: (batch: BonusBatch) => bigint, example: bigint) {
-  return now(
+  return responseField(
     `While ready: the amount for people, such as ${exampleOf(150_000n)}.`,
     z.string().nullable(),
     exampleOf(example),
@@ -186,7 +189,7 @@ function formattedField(raw: (batch: BonusBatch) => bigint, example: bigint) {
 }
 
 const RESPONSE_FIELDS = {
-  funding: now(
+  funding: responseField(
     'While ready: whether the source account covers the debit now.',
     z
       .object({
@@ -208,13 +211,13 @@ const RESPONSE_FIELDS = {
       };
     },
   ),
-  can_send: now(
+  can_send: responseField(
     'While ready: whether the source account may send now.',
     z.boolean().nullable(),
     true,
     (source) => reviewOf(source)?.canSend ?? null,
   ),
-  earlier_payments: now(
+  earlier_payments: responseField(
     'While ready, when one batch is read: the rows whose reference the tenant paid to the same account within the last 90 days, by another batch or a single bonus, and those that another batch, ready or executing, will pay. A warning.',
     z
       .object({
@@ -249,7 +252,7 @@ const RESPONSE_FIELDS = {
   total_formatted: formattedField(({ totalRaw }) => totalRaw, 300_000n),
   fees_formatted: formattedField(({ feesRaw }) => feesRaw, 300n),
   total_debit_formatted: formattedField(totalDebit, 300_300n),
-  progress: now(
+  progress: responseField(
     'Rows, once executed.',
     z
       .object({

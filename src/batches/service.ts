@@ -2,7 +2,7 @@ import { listOperations, type OperationFilter, readOperation } from '../accounts
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/collections.js';
+import type { Page, TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
@@ -72,7 +72,7 @@ export class Batches {
   ): Promise<CommandResult<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
-    const answer = await this.deps.writer.submit(kind, {
+    const result = await this.deps.writer.submit(kind, {
       ...keyed,
       tenantId,
       memberId,
@@ -80,9 +80,9 @@ export class Batches {
       sourceAccountId: batch?.sourceAccountId ?? null,
       outboxId,
     });
-    if (answer.outcome.done && !answer.replayed)
+    if (result.outcome.done && !result.replayed)
       this.deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
-    return answer;
+    return result;
   }
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {

@@ -6,7 +6,7 @@ import { firstIdAt, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
-import { Deadline } from '../core/pause.js';
+import { Deadline } from '../core/timers.js';
 import {
   type BonusBatch,
   bonusBatches,
@@ -88,12 +88,12 @@ export async function lapseDueBatches(
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
   // A batch is validated after its creation, so the index on `created_at` finds all due batches.
-  const find = (others: string, most: number): Promise<readonly BonusBatch[]> =>
+  const find = (condition: string, count: number): Promise<readonly BonusBatch[]> =>
     database.reader.list(
       bonusBatches,
       `FORCE INDEX (by_status)
-       WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${others}
-       ORDER BY created_at LIMIT ${most}`,
+       WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${condition}
+       ORDER BY created_at LIMIT ${count}`,
     );
   return performDue(limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
     const { outcome } = await writer.submit(lapseBatchKind, {
@@ -147,7 +147,7 @@ export async function deleteUploadedBytes(
 }
 
 const BATCHES_AT_A_TIME = 20;
-const ROWS_A_DELETE = 5_000;
+const ROWS_PER_DELETE = 5_000;
 const MAX_REMOVAL_MS = 120_000;
 
 type EndedKind = 'unpaid' | 'paid';
@@ -160,8 +160,8 @@ const ENDED: Readonly<Record<EndedKind, string>> = {
 
 /**
  * Removes rows, problems and files of batches that ended before a given time, one batch per
- * transaction. If the rows contradict the batch, they are kept for the auditor. Processes a few
- * after `after`; returns the last of them, or null if no batch is left.
+ * transaction. If the rows contradict the batch, they are kept for the auditor. Processes
+ * some batches after `after`. Returns the last of them, or null if none is left.
  */
 export async function removeOldRows(
   database: Database,
@@ -170,10 +170,10 @@ export async function removeOldRows(
   before: Instant,
   after: Uuid | null,
 ): Promise<Uuid | null> {
-  const behind = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
+  const afterSql = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
   const found = await database.reader.query(
     `SELECT s.batch_id, b.status FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
-     WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${behind}
+     WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${afterSql}
        AND ${ENDED[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
   const batches = found.map((row) => ({
@@ -206,18 +206,19 @@ export async function removeOldRows(
 }
 
 async function removeFrom(transaction: Transaction, table: string, batchId: Uuid): Promise<void> {
-  const some = `DELETE FROM ${table} WHERE batch_id=${uuid.literal(batchId)} ORDER BY number LIMIT ${ROWS_A_DELETE}`;
-  while ((await transaction.execute(some)) === ROWS_A_DELETE);
+  const sql = `DELETE FROM ${table} WHERE batch_id=${uuid.literal(batchId)} ORDER BY number LIMIT ${ROWS_PER_DELETE}`;
+  while ((await transaction.execute(sql)) === ROWS_PER_DELETE);
 }
 
+/** Returns whether the rows of a batch agree with its sums and its bonuses. */
 async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
     `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
-       AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'so', 'not so') AS it_is
+       AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'yes', 'no') AS is_confirmed
      FROM bonus_batches b JOIN bonus_batch_rows r ON r.batch_id=b.id
        LEFT JOIN bonuses o ON o.id=r.bonus_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
      WHERE b.id=${uuid.literal(batchId)}
      GROUP BY b.id, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
   );
-  return row?.it_is === 'so';
+  return row?.is_confirmed === 'yes';
 }

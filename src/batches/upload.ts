@@ -52,7 +52,7 @@ export async function uploadBatch(
     command: { ...idempotency, tenantId },
   } as const;
   const [id, outboxId] = [newId(), newId()];
-  const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
+  const result = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     // Refuses early, before megabytes are written. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
@@ -71,9 +71,9 @@ export async function uploadBatch(
     await transaction.execute(insertSql(outbox, [entry]));
     return { row: batch };
   });
-  if (answer.outcome.done && !answer.replayed)
+  if (result.outcome.done && !result.replayed)
     notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
-  return answer;
+  return result;
 }
 
 async function storeBytes(
@@ -117,7 +117,7 @@ export function storedFile(
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let number = 0; number * CHUNK_BYTES < size; number += 1) {
       const chunk = await reader.find(uploadChunks, { batchId, number });
-      if (chunk === undefined) throw new Error('the bytes of an uploaded file are gone');
+      if (chunk === undefined) throw new Error('the bytes of an uploaded file are missing');
       yield chunk.content;
     }
   }

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
-import type { ConcurrencyLimit } from '../core/concurrency.js';
+import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { existing } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
@@ -162,7 +162,7 @@ export const batchWorkflowResource = workflowResource({
   states: UNFINISHED,
   from: `bonus_batches t FORCE INDEX (by_status)
     WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)})`,
-  about: (batch) => ({
+  describe: (batch) => ({
     amount: totalText(batch),
     summary: `Batch of bonuses from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,
     input: { batchId: batch.id, status: batch.status } satisfies ResourceInput<BatchWorkflowInput>,

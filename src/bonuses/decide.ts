@@ -1,5 +1,5 @@
 import { feeOf } from '../accounts/limits-and-fees.js';
-import { creditRefusal, findParties, judgeSpending } from '../accounts/payments.js';
+import { creditRefusal, findParties, checkSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT, paymentEntries } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import type { Amount } from '../core/amount.js';
@@ -43,7 +43,7 @@ function referenceRow({
   return [insertRow(bonusReferences, { id, tenantId, recipientAccountId, reference, createdAt })];
 }
 
-/** 404, 403, then the rules in their order. (docs/contract.md, Order of checks) */
+/** Checks 404 and 403, then the rules in their order. (docs/contract.md, Order of checks) */
 export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const parties = findParties(state, command, recipientAccountId);
@@ -53,7 +53,7 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
 
   const { asset, raw } = amount;
   const fee = feeOf(state, { tenantId, operation: 'bonus', asset }, sourceAccountId, raw);
-  const { month, refusal } = judgeSpending(state, { amount, fee, ...parties });
+  const { month, refusal } = checkSpending(state, { amount, fee, ...parties });
   if (refusal !== null) return refuse(refusal, true);
   // An overflow is not a business rule: another day the amount may fit.
   const overflow = creditRefusal(state, parties.recipient, fee, amount);

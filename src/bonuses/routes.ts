@@ -1,5 +1,5 @@
 import { operationRoutes } from '../accounts/routes-operations.js';
-import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import {
   BonusPageSchema,
@@ -36,7 +36,7 @@ function create(api: Api, bonuses: Bonuses): void {
     permits: 'createBonus',
     idempotent: 'tenant',
     body: CreateBonusBody,
-    answers: { 201: BonusSchema, 200: BonusSchema },
+    responses: { 201: BonusSchema, 200: BonusSchema },
     refusals: SPENDING_REFUSALS,
     summary: 'Pay a bonus',
     description:
@@ -49,8 +49,8 @@ function create(api: Api, bonuses: Bonuses): void {
         description: input.description ?? null,
         reference: input.reference ?? null,
       };
-      const answer = await bonuses.create(caller, requestId, request, idempotency);
-      return answerOf(answer, (bonus, replayed) => ({
+      const result = await bonuses.create(caller, requestId, request, idempotency);
+      return responseTo(result, (bonus, replayed) => ({
         status: replayed ? 200 : 201,
         body: bonusResource.present(bonus),
       }));

@@ -3,7 +3,7 @@ import type { OperationList } from '../accounts/operation-list.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import {
   foundByName,
-  onlyOne,
+  uniqueRecipient,
   type RecipientName,
   resolveRecipients,
 } from '../accounts/recipients.js';
@@ -55,7 +55,7 @@ export class Bonuses {
     ]);
     // The response of a used key reveals nothing about this request's recipient.
     if (keys.size === 0) await recipientBudget.charge(caller, foundByName([recipient], found));
-    const recipientAccountId = onlyOne(found(recipient));
+    const recipientAccountId = uniqueRecipient(found(recipient));
     const command = {
       ...request,
       ...idempotency,

@@ -22,7 +22,7 @@ import {
   railRoutes,
   railSeconds,
   read,
-  refuseFor,
+  assertNoFaults,
   signingKeys,
   taskQueues,
   webUrl,
@@ -215,7 +215,7 @@ export function readWorkerConfig(environment: Environment = process.env): Worker
 
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
   const config = assertRails(read(z.object(SUPPORT_VARIABLES), environment));
-  refuseFor(signInFaults(config));
+  assertNoFaults(signInFaults(config));
   return config;
 }
 
@@ -223,7 +223,7 @@ export type OpsConfig = Read<typeof OPS_VARIABLES>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
   const config = read(z.object(OPS_VARIABLES), environment);
-  refuseFor([...unencryptedRails(config), ...mysqlFaults(config)]);
+  assertNoFaults([...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
@@ -236,16 +236,21 @@ export function readMigrationConfig(
   environment: Environment = process.env,
 ): Read<typeof MIGRATION_VARIABLES> {
   const config = read(z.object(MIGRATION_VARIABLES), environment);
-  refuseFor(mysqlFaults(config));
+  assertNoFaults(mysqlFaults(config));
   return config;
 }
 
-/** Reads the settings of Temporal, for replays of open workflows. `given` overrides the environment. */
+/**
+ * Reads the settings of Temporal, for replays of open workflows. `given` overrides the environment.
+ */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
-/** Throws unless each gateway that a payout may use has keys, an address and an encrypted connection. */
+/**
+ * Throws unless each gateway that a payout may use has keys, an address and an encrypted
+ * connection.
+ */
 function assertRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);
@@ -253,7 +258,7 @@ function assertRails<C extends ServiceConfig>(config: C): C {
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
   ]);
-  refuseFor([...faults, ...unencryptedRails(config), ...mysqlFaults(config)]);
+  assertNoFaults([...faults, ...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 

@@ -24,12 +24,12 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-export function refuseFor(faults: readonly string[]): void {
+export function assertNoFaults(faults: readonly string[]): void {
   if (faults.length > 0)
     throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** Throws ConfigError. */
+/** Reads and validates the variables of the schema. Throws ConfigError. */
 export function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
   const set = withFiles(Object.keys(schema.shape), environment);
   const result = schema.safeParse(set);
@@ -112,9 +112,10 @@ const keyring = (fits: (bytes: number) => boolean, size: string): z.ZodType<Keyr
     for (const key of keys)
       if (!/^[A-Za-z0-9_-]{1,32}$/.test(key.id) || !fits(key.secret.length))
         context.addIssue(`must be id:base64 pairs with commas between, ${size} each`);
-    if (keys.some(({ id }) => id === PLAIN_KEY_ID)) context.addIssue(`takes no id ${PLAIN_KEY_ID}`);
+    if (keys.some(({ id }) => id === PLAIN_KEY_ID))
+      context.addIssue(`must not use the id ${PLAIN_KEY_ID}`);
     if (new Set(keys.map(({ id }) => id)).size < keys.length)
-      context.addIssue('names one id twice');
+      context.addIssue('must not repeat an id');
     const [first, ...rest] = keys;
     return first === undefined ? z.NEVER : [first, ...rest];
   });
@@ -143,7 +144,7 @@ export const railRoutes = z.string().transform((text, context): readonly RailRou
       context.addIssue(`${whose} must be *, tenant/COUNTRY, tenant/* or */COUNTRY`);
     if (!isOwnRail(rail) && !RAIL_NAME.test(gatewayOf(rail) ?? ''))
       context.addIssue(
-        `${rail} is no rail: there are ${OWN_RAILS.join(', ')} and ${httpRail('<name>')}`,
+        `${rail} is not a rail: use ${OWN_RAILS.join(', ')} and ${httpRail('<name>')}`,
       );
     return { tenant, country, rail };
   }),
@@ -235,11 +236,11 @@ export const pem = z
 
 export const taskQueues = listOf(
   (part): TaskQueue | null => TASK_QUEUES.find((known) => known === part) ?? null,
-  `is no task queue: there are ${TASK_QUEUES.join(', ')}`,
+  `is not a task queue: use ${TASK_QUEUES.join(', ')}`,
 );
 
 /** Receivers that an operator allows: `http://127.0.0.1:*`. */
 export const allowedHosts = listOf(
   parseAllowedHost,
-  'is no host: write http://localhost:* or https://10.0.0.5:8443',
+  'is not a host with a scheme: write http://localhost:* or https://10.0.0.5:8443',
 );

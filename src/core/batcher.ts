@@ -24,9 +24,9 @@ interface BatcherOptions<Item> {
 /** Combines items that are submitted while a group is in progress into the next group. */
 export class Batcher<Item, Result> {
   private queue: QueuedItem<Item, Result>[] = [];
-  private underWay = 0;
+  private running = 0;
 
-  /** `work` returns one result for each item, in order. */
+  /** `work` processes a group and returns one result for each item, in order. */
   constructor(
     private readonly options: BatcherOptions<Item>,
     private readonly work: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -35,19 +35,19 @@ export class Batcher<Item, Result> {
   submit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.queue.push({ item, resolve, reject });
-      if (this.underWay < (this.options.concurrency ?? 1)) void this.run();
+      if (this.running < (this.options.concurrency ?? 1)) void this.run();
     });
   }
 
   private async run(): Promise<void> {
-    this.underWay += 1;
+    this.running += 1;
     const { lingerMs = 0, concurrency } = this.options;
     if (concurrency !== undefined) await turn();
     while (this.queue.length > 0) {
       if (lingerMs > 0) await sleep(lingerMs);
       await this.runGroup(this.nextGroup());
     }
-    this.underWay -= 1;
+    this.running -= 1;
   }
 
   private nextGroup(): QueuedItem<Item, Result>[] {

@@ -13,7 +13,7 @@ export function instant(epochMs: number): Instant {
   return Math.trunc(epochMs) as Instant;
 }
 
-/** RFC 3339 in UTC with milliseconds and `Z`; null stays null. */
+/** Returns RFC 3339 in UTC with milliseconds and `Z`; null for null. */
 export function toRfc3339(at: Instant): string;
 export function toRfc3339(at: Instant | null): string | null;
 export function toRfc3339(at: Instant | null): string | null {
@@ -39,9 +39,9 @@ export function parseRfc3339(text: string, round: 'up' | 'down' = 'down'): Insta
     `${match[1]?.toUpperCase()}.${fraction.slice(0, 3).padEnd(3, '0')}${match[3]?.toUpperCase()}`,
   );
   if (!base.isValid) return null;
-  const finer = /[1-9]/.test(fraction.slice(3));
-  const named = base.toMillis() + (finer && round === 'up' ? 1 : 0);
-  return instant(Math.min(Math.max(named, EARLIEST), LATEST));
+  const isFiner = /[1-9]/.test(fraction.slice(3));
+  const epochMs = base.toMillis() + (isFiner && round === 'up' ? 1 : 0);
+  return instant(Math.min(Math.max(epochMs, EARLIEST), LATEST));
 }
 
 export function maxInstant(...instants: readonly Instant[]): Instant {
@@ -57,7 +57,7 @@ export interface Month {
 
 const latest = new Map<string, Month>();
 
-/** The last month of each zone is cached because nearly every call asks for it. */
+/** Returns the month of an instant. Caches the last month of each zone, which most calls need. */
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = latest.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
@@ -72,8 +72,8 @@ export function monthOf(at: Instant, timeZone: string): Month {
   return month;
 }
 
-/** Parses `2026-11`; null if the name is invalid. */
-export function monthNamed(name: string, timeZone: string): Month | null {
+/** Parses `2026-11`, or returns null. */
+export function parseMonth(name: string, timeZone: string): Month | null {
   if (!/^[0-9]{4}-(0[1-9]|1[0-2])$/.test(name)) return null;
   return monthOf(
     instant(DateTime.fromISO(`${name}-15T12:00`, { zone: timeZone }).toMillis()),
@@ -81,8 +81,8 @@ export function monthNamed(name: string, timeZone: string): Month | null {
   );
 }
 
-/** Parses `2026-11-22` as `from <= t < to`; null if the name is not a day. */
-export function dayNamed(
+/** Parses `2026-11-22` as `from <= t < to`, or returns null. */
+export function parseDay(
   name: string,
   timeZone: string,
 ): { readonly from: Instant; readonly to: Instant } | null {
@@ -94,14 +94,14 @@ export function dayNamed(
   };
 }
 
-/** `2026-11-22 09:03:05 UTC-05:00` */
+/** Returns `2026-11-22 09:03:05 UTC-05:00`. */
 export function localTime(at: Instant, timeZone: string): string {
   return DateTime.fromMillis(at, { zone: timeZone }).toFormat("yyyy-MM-dd HH:mm:ss 'UTC'ZZ", {
     locale: 'en-US',
   });
 }
 
-/** `2026-11-22`, or the day `back` days earlier. */
+/** Returns the day of the instant as `2026-11-22`, or the day `back` days earlier. */
 export function localDay(at: Instant, timeZone: string, back = 0): string {
   return DateTime.fromMillis(at, { zone: timeZone }).minus({ days: back }).toFormat('yyyy-MM-dd');
 }

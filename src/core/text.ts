@@ -58,7 +58,7 @@ export function normaliseText(text: string): string {
   return text.normalize('NFC');
 }
 
-/** Lengths are in code points. */
+/** Returns why the text is refused, or null. Lengths are in code points. */
 export function textFault(text: string, limits: { min?: number; max: number }): TextFault | null {
   if (!PLAIN.test(text)) {
     if (CONTROL.test(text)) return 'control_character';
@@ -74,7 +74,7 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
   return null;
 }
 
-/** Characters that are invisible or would move visible ones are written as in JSON (`\u202e`). */
+/** Writes characters that are invisible or would move others as in JSON (`\u202e`). */
 export function withEscapes(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(UNSEEN, (unseen) =>

@@ -1,5 +1,5 @@
 import type { Uuid } from '../core/ids.js';
-import type { Deadline } from '../core/pause.js';
+import type { Deadline } from '../core/timers.js';
 import { DatabaseUnavailable } from './failures.js';
 
 /** Tenant whose share of the connections a transaction uses. Null if no or several tenants. */

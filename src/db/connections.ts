@@ -6,7 +6,7 @@ import {
   type PoolConnection,
   type RowDataPacket,
 } from 'mysql2';
-import { type Deadline, withTimeout } from '../core/pause.js';
+import { type Deadline, withTimeout } from '../core/timers.js';
 import { DatabaseUnavailable, WrongServer } from './failures.js';
 import { ConnectionLimit, type LimitedTenant } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
@@ -97,9 +97,9 @@ export class Connections {
   async acquire(
     pool: PoolName,
     deadline: Deadline,
-    of: LimitedTenant | 'postings',
+    share: LimitedTenant | 'postings',
   ): Promise<PoolConnection> {
-    const tenant = pool === 'transactions' && of !== 'postings' ? of : undefined;
+    const tenant = pool === 'transactions' && share !== 'postings' ? share : undefined;
     this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
     try {
       if (tenant !== undefined) await this.otherTransactions.enter(tenant, deadline);

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
 import { Connections, poolModes, type PoolName, type PoolUse, send } from './connections.js';
-import { Deadline } from '../core/pause.js';
+import { Deadline } from '../core/timers.js';
 import {
   CommitUnknown,
   DatabaseUnavailable,
@@ -133,14 +133,14 @@ export class Database {
   private async acquire(
     pool: PoolName,
     deadline: Deadline,
-    of: LimitedTenant | 'postings' = null,
+    share: LimitedTenant | 'postings' = null,
   ): Promise<PooledConnection> {
     const beganAt = performance.now();
     for (;;) {
       const connections =
         this.primary.connections ?? (await this.primary.waitForConnections(deadline));
       try {
-        const connection = await connections.acquire(pool, deadline, of);
+        const connection = await connections.acquire(pool, deadline, share);
         this.statementObserver.connectionAcquired(pool, (performance.now() - beganAt) / 1_000);
         return { pool, connections, connection };
       } catch (error) {
@@ -176,18 +176,18 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction and commits it. `work` must await all its statements. `of` is the
-   * tenant whose share of connections the transaction uses. Throws TransactionRetryable (rolled
+   * Runs `work` in a transaction and commits it. `work` must await all its statements. `share` is
+   * the tenant whose share of connections the transaction uses. Throws TransactionRetryable (rolled
    * back, a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly
    * committed), or, after the rollback, the error thrown by `work`.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
-    of: LimitedTenant | 'postings' = null,
+    share: LimitedTenant | 'postings' = null,
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
-    const pooled = await this.acquire('transactions', deadline, of);
+    const pooled = await this.acquire('transactions', deadline, share);
     const { connection, connections } = pooled;
     const ending: Ending = { finalSteps: [], statements: [] };
     let result: T;

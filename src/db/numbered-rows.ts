@@ -17,19 +17,21 @@ export interface NumberRange {
   readonly last: bigint;
 }
 
-/** Returns the rows within `of` that are dated within these inclusive bounds, by binary search. */
+/** Returns the numbers of the rows in `range` dated from `from` to `to` inclusive, by binary search. */
 export async function numbersWithin(
   reader: Reader,
   rows: NumberedRows,
   from: Instant | undefined,
   to: Instant | undefined,
-  of: Partial<NumberRange> = {},
+  range: Partial<NumberRange> = {},
 ): Promise<NumberRange> {
   const [first, next] = await Promise.all([
-    from === undefined ? endOf(reader, rows, of, 'first') : firstSince(reader, rows, from, of),
+    from === undefined
+      ? endOf(reader, rows, range, 'first')
+      : firstSince(reader, rows, from, range),
     to === undefined
-      ? endOf(reader, rows, of, 'next')
-      : firstSince(reader, rows, instant(to + 1), of),
+      ? endOf(reader, rows, range, 'next')
+      : firstSince(reader, rows, instant(to + 1), range),
   ]);
   return { first, last: next - 1n };
 }
@@ -39,7 +41,7 @@ async function firstSince(
   reader: Reader,
   rows: NumberedRows,
   at: Instant,
-  of: Partial<NumberRange>,
+  range: Partial<NumberRange>,
 ): Promise<bigint> {
   const { table, owner, number } = rows;
   const middle = '(h.low+h.high) DIV 2';
@@ -47,7 +49,7 @@ async function firstSince(
   // A missing row counts as later, so the search always ends.
   const [row] = await reader.query(
     `WITH RECURSIVE halves (low, high) AS (
-       SELECT ${endSql(rows, of, 'first')}, ${endSql(rows, of, 'next')}
+       SELECT ${endSql(rows, range, 'first')}, ${endSql(rows, range, 'next')}
        UNION ALL
        SELECT IF(${isEarlier}, ${middle}+1, h.low), IF(${isEarlier}, h.high, ${middle})
        FROM halves h LEFT JOIN ${table} r FORCE INDEX (PRIMARY) ON r.${owner} AND r.${number}=${middle} WHERE h.low<h.high)
@@ -59,24 +61,24 @@ async function firstSince(
 async function endOf(
   reader: Reader,
   rows: NumberedRows,
-  of: Partial<NumberRange>,
+  range: Partial<NumberRange>,
   end: 'first' | 'next',
 ): Promise<bigint> {
-  const given = end === 'first' ? of.first : of.last;
+  const given = end === 'first' ? range.first : range.last;
   if (given !== undefined) return end === 'first' ? given : given + 1n;
-  const [row] = await reader.query(`SELECT ${endSql(rows, of, end)} AS number`);
+  const [row] = await reader.query(`SELECT ${endSql(rows, range, end)} AS number`);
   return column.bigint.parse(row?.number);
 }
 
 /** Returns SQL for the smallest number, or one past the greatest, as a 64-bit integer. */
 function endSql(
   { table, owner, number }: NumberedRows,
-  of: Partial<NumberRange>,
+  range: Partial<NumberRange>,
   end: 'first' | 'next',
 ): string {
   const found = (which: 'MIN' | 'MAX'): string =>
     `(SELECT ${which}(r.${number}) FROM ${table} r FORCE INDEX (PRIMARY) WHERE r.${owner})`;
   return end === 'first'
-    ? `CAST(${of.first ?? `COALESCE(${found('MIN')}, 1)`} AS SIGNED)`
-    : `CAST(${of.last ?? `COALESCE(${found('MAX')}, 0)`} AS SIGNED)+1`;
+    ? `CAST(${range.first ?? `COALESCE(${found('MIN')}, 1)`} AS SIGNED)`
+    : `CAST(${range.last ?? `COALESCE(${found('MAX')}, 0)`} AS SIGNED)+1`;
 }

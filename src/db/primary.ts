@@ -1,4 +1,4 @@
-import { Deadline, Pause, withTimeout } from '../core/pause.js';
+import { Deadline, Pause, withTimeout } from '../core/timers.js';
 import type { Connections } from './connections.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 import { type ServerState, ServerWatch } from './server-state.js';
@@ -164,7 +164,9 @@ interface PrimaryInUse extends FoundPrimary {
   checkedAt: number;
 }
 
-/** Finds the primary and checks it every second. Requests only compare the time of the last check. */
+/**
+ * Finds the primary and checks it every second. Requests only compare the time of the last check.
+ */
 export class Primary {
   private inUse: PrimaryInUse | null = null;
   private running = false;

@@ -4,7 +4,7 @@ import { parseRow, type Table } from './table.js';
 import { TransactionRetryable } from './failures.js';
 import type { LimitedTenant } from './connection-limit.js';
 import { Batcher } from '../core/batcher.js';
-import type { Deadline } from '../core/pause.js';
+import type { Deadline } from '../core/timers.js';
 
 export type StoredRow = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ export interface Transaction extends Reader {
   /** Runs a step between the last statement and COMMIT, to lock rows that must be locked last. */
   atEnd(step: () => Promise<void>): void;
   /**
-   * Sends these in one text with COMMIT. None may return rows: the number that succeeded shows
+   * Sends these statements in one text with COMMIT. None may return rows: the number that succeeded shows
    * whether COMMIT failed.
    */
   withCommit(statements: readonly string[]): void;
@@ -53,9 +53,9 @@ export interface Ending {
 
 export function readerOver(sendSql: Send): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
-    const answer = await sendSql(sql, 'read');
-    if (!Array.isArray(answer)) throw new TypeError('the statement returned no rows');
-    return answer as readonly StoredRow[];
+    const result = await sendSql(sql, 'read');
+    if (!Array.isArray(result)) throw new TypeError('the statement returned no rows');
+    return result as readonly StoredRow[];
   };
   const rowsBy = async <Row>(table: Table<Row>, sql: string): Promise<Row[]> =>
     (await query(sql)).map((row) => parseRow(table, row));
@@ -69,7 +69,7 @@ export function readerOver(sendSql: Send): Reader {
   };
 }
 
-function answersRows(statement: string): boolean {
+function returnsRows(statement: string): boolean {
   return /^\s*SELECT\b/i.test(statement) && !/\bINTO\s+@/i.test(statement);
 }
 
@@ -78,34 +78,34 @@ export function transactionOver(sendSql: Send, ending: Ending, connection: objec
     connection,
     ...readerOver(sendSql),
     execute: async (sql) => {
-      const answer = await sendSql(sql, 'write');
-      return typeof answer === 'object' && answer !== null && 'affectedRows' in answer
-        ? Number(answer.affectedRows)
+      const result = await sendSql(sql, 'write');
+      return typeof result === 'object' && result !== null && 'affectedRows' in result
+        ? Number(result.affectedRows)
         : 0;
     },
     all: async (statements, kind = 'many') => {
       if (statements.length === 0) return [];
-      const answer = await sendSql(statements.join(';'), kind);
-      const answers: unknown[] =
-        statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
-      return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
+      const result = await sendSql(statements.join(';'), kind);
+      const results: unknown[] =
+        statements.length === 1 ? [result] : Array.isArray(result) ? result : [];
+      return results.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
     atEnd: (step) => ending.finalSteps.push(step),
     withCommit: (statements) => {
-      if (statements.some(answersRows))
+      if (statements.some(returnsRows))
         throw new TypeError('a statement that is sent with COMMIT must not return rows');
       ending.statements.push(...statements);
     },
   };
 }
 
-const TRIES = 4;
+const MAX_TRIES = 4;
 const PAUSE_MS = 20;
 
 type Work<T> = (transaction: Transaction) => Promise<T>;
 
 interface Transactor {
-  withTransaction<T>(work: Work<T>, deadline?: Deadline, of?: LimitedTenant): Promise<T>;
+  withTransaction<T>(work: Work<T>, deadline?: Deadline, tenant?: LimitedTenant): Promise<T>;
 }
 
 export function transact<T>(database: Transactor, work: Work<T>): Promise<T> {
@@ -114,15 +114,15 @@ export function transact<T>(database: Transactor, work: Work<T>): Promise<T> {
 
 /** Runs a transaction with retries on the connections of one tenant's share. */
 export async function transactFor<T>(
-  of: LimitedTenant,
+  tenant: LimitedTenant,
   database: Transactor,
   work: Work<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await database.withTransaction(work, undefined, of);
+      return await database.withTransaction(work, undefined, tenant);
     } catch (failure) {
-      if (!(failure instanceof TransactionRetryable) || tries === TRIES) throw failure;
+      if (!(failure instanceof TransactionRetryable) || tries === MAX_TRIES) throw failure;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * tries));
     }
   }

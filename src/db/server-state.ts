@@ -1,6 +1,6 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
 import { failConnection, type Group, READ_CURRENT, send } from './connections.js';
-import type { Deadline } from '../core/pause.js';
+import type { Deadline } from '../core/timers.js';
 import { errnoOf } from './failures.js';
 
 /** State of a server and of its group (docs/operations/database.md, A group of servers). */

@@ -1,4 +1,4 @@
-import type { TimePosition } from '../core/collections.js';
+import type { TimePosition } from '../core/page.js';
 import { time, uuid } from './columns.js';
 import type { Table } from './table.js';
 
@@ -136,8 +136,8 @@ export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
 function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return Object.keys(where).length === 0 ? '' : ` WHERE ${equalsSql(table, where)}`;
 }
-/** A bound after this position in a list by created_at and id, newest first. */
-export function behindSql(alias: string, { createdAt, id }: TimePosition): string {
+/** Returns the condition for rows older than this position, in a list by `created_at` and `id`. */
+export function olderSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
 }

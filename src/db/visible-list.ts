@@ -1,17 +1,17 @@
-import { type Page, pageOf, type TimePosition } from '../core/collections.js';
+import { type Page, pageOf, type TimePosition } from '../core/page.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
-import { behindSql, columnList } from './statements.js';
+import { olderSql, columnList } from './statements.js';
 import { parseRow, type Table } from './table.js';
 
 /** Rows `t` in the order of created_at and id, read from one or more ranges of an index. */
 export interface OrderedRows<Row> {
   readonly table: Table<Row>;
-  /** Continues with (created_at, id) after the columns that `within` and `oneOf` fix. */
+  /** Index of the columns in `within` and `oneOf`, followed by created_at and id. */
   readonly index: string;
-  /** SQL over the leading columns of the index, and bounds on created_at. */
+  /** SQL conditions on the leading columns of the index, and bounds on created_at. */
   readonly within: readonly string[];
-  /** Conditions of which each row meets exactly one, such as one for each status. */
+  /** SQL conditions of which each row meets exactly one, for example one for each status. */
   readonly oneOf?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface OrderedRows<Row> {
 const MAX_EXAMINED = 2_000;
 
 interface VisibleList<Row> extends OrderedRows<Row> {
-  /** SQL over the row `l` for which are shown: other filters, and what the member may see. */
+  /** SQL conditions on the row `l`: the other filters, and what the member may see. */
   readonly shown: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export async function readVisible<Row extends TimePosition>(
 ): Promise<Page<Row>> {
   const { table } = list;
   const rows =
-    before === null ? list : { ...list, within: [...list.within, behindSql('t', before)] };
+    before === null ? list : { ...list, within: [...list.within, olderSql('t', before)] };
   const conditions = ['l.id=p.id', ...list.shown].join(' AND ');
   const read = async (examined: string): Promise<Page<Row>> => {
     const found = await reader.query(
@@ -57,20 +57,20 @@ export async function readVisible<Row extends TimePosition>(
   // Fewer rows than MAX_EXAMINED, so all of them can be read.
   if (last === undefined) return read(allSql(rows));
   const end = { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) };
-  const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${behindSql('t', end)})`;
+  const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${olderSql('t', end)})`;
   const page = await read(allSql({ ...rows, within: [...rows.within, until] }));
   return { ...page, next: page.next ?? end };
 }
 
-/** SQL for created_at and id of the newest `count` rows after the first `offset`. */
+/** Returns SQL for `created_at` and `id` of the newest `count` rows after the first `offset`. */
 export function newestSql<Row>(rows: OrderedRows<Row>, count: number, offset = 0): string {
-  const order = (alias: string, most: string): string =>
-    ` ORDER BY ${alias}created_at DESC, ${alias}id DESC LIMIT ${most}`;
-  const most = `${Math.trunc(count)} OFFSET ${Math.trunc(offset)}`;
+  const order = (alias: string, range: string): string =>
+    ` ORDER BY ${alias}created_at DESC, ${alias}id DESC LIMIT ${range}`;
+  const range = `${Math.trunc(count)} OFFSET ${Math.trunc(offset)}`;
   const parts = partsOf(rows);
-  if (parts.length === 1) return parts.join('') + order('t.', most);
+  if (parts.length === 1) return parts.join('') + order('t.', range);
   const ordered = parts.map((part) => `(${part}${order('t.', `${Math.trunc(count + offset)}`)})`);
-  return ordered.join(' UNION ALL ') + order('', most);
+  return ordered.join(' UNION ALL ') + order('', range);
 }
 
 function allSql<Row>(rows: OrderedRows<Row>): string {

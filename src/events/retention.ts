@@ -50,9 +50,9 @@ export async function removeOldEvents(
 ): Promise<{ readonly at: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
   const days = await readRetention(database.reader);
   if (days === null) return null;
-  const behind = after === null ? '' : ` WHERE tenant_id>${column.uuid.literal(after)}`;
+  const afterSql = after === null ? '' : ` WHERE tenant_id>${column.uuid.literal(after)}`;
   const [next] = await database.reader.query(
-    `SELECT tenant_id FROM event_counters${behind} ORDER BY tenant_id LIMIT 1`,
+    `SELECT tenant_id FROM event_counters${afterSql} ORDER BY tenant_id LIMIT 1`,
   );
   if (next === undefined) return null;
   const tenantId = column.uuid.parse(next.tenant_id);

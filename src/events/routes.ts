@@ -1,5 +1,5 @@
 import { type Api, pathId } from '../http/route.js';
-import { answerNumberedPage, type Cursors } from '../http/cursor.js';
+import { respondWithNumberedPage, type Cursors } from '../http/cursor.js';
 import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
@@ -9,12 +9,12 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
     operationId: 'listEvents',
     permits: 'readEvents',
     query: EventQuery,
-    answers: { 200: EventPageSchema },
+    responses: { 200: EventPageSchema },
     summary: 'List the events of the tenant',
     description:
       'Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer events later. A cursor before `first_sequence` gets 400 with the reason `expired`. `gaps` names the sequences that a restore of the service skipped.',
     handler: (request) =>
-      answerNumberedPage(cursors, request, async (after, limit) => {
+      respondWithNumberedPage(cursors, request, async (after, limit) => {
         const { caller, query: input } = request;
         const filter = {
           type: input.type,
@@ -34,7 +34,7 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
   api.get('/v1/events/{id}', {
     operationId: 'getEvent',
     permits: 'readEvents',
-    answers: { 200: EventSchema },
+    responses: { 200: EventSchema },
     refusals: ['not_found'],
     summary: 'Read an event',
     handler: async (request) => {

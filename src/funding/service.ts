@@ -106,7 +106,7 @@ export async function recordPayIn(
     request.description === null
       ? null
       : checkedText('description', request.description, MAX_DESCRIPTION);
-  const answer = await writer.submit(payInKind, {
+  const result = await writer.submit(payInKind, {
     ...request,
     key,
     // The operator's name is not part of the request, so another operator may repeat it.
@@ -122,7 +122,7 @@ export async function recordPayIn(
     systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_in'),
     description,
   });
-  return resultOf(answer, reference);
+  return resultOf(result, reference);
 }
 
 export interface NewAdjustment {
@@ -180,7 +180,7 @@ export async function proposeRefundPart(
   assertPositive(amount.raw);
   const reason = checkedText('reason', request.reason, MAX_REASON);
   const content = ['adjustment', accountId, direction, amount.asset, amount.raw.toString(), reason];
-  const answer = await writer.submit(proposalKind, {
+  const result = await writer.submit(proposalKind, {
     ...request,
     key,
     fingerprint: commandFingerprint(content),
@@ -188,7 +188,7 @@ export async function proposeRefundPart(
     auditId: newId(),
     reason,
   });
-  return resultOf(answer, reference);
+  return resultOf(result, reference);
 }
 
 /** Posts a proposed correction. Throws authority_insufficient for the proposer. */
@@ -220,7 +220,7 @@ async function decide(
 ): Promise<FundingResult<Adjustment>> {
   assertMayAct(`adjustment.${action}`, by);
   const step = action === 'approve' ? 'post' : action;
-  const answer = await writer.submit(kind, {
+  const result = await writer.submit(kind, {
     tenantId,
     key: opsKey(reference, step),
     fingerprint: commandFingerprint([step, adjustmentId]),
@@ -231,7 +231,7 @@ async function decide(
     why,
     auditId: newId(),
   });
-  return resultOf(answer, reference);
+  return resultOf(result, reference);
 }
 
 /** Returns the newest `limit` in this state (null: any). */

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
-import { withTimeout } from '../core/pause.js';
+import { withTimeout } from '../core/timers.js';
 import type { ErrorWriter } from './errors.js';
 
 /** `degraded`: a shared part is unavailable. `unfit`: the fault is in this process. */

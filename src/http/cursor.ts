@@ -2,7 +2,7 @@ import { ApiError, invalidField } from '../core/errors.js';
 import { hmac, type Keyring, type SecretKey, UnknownKey } from '../core/fingerprint.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
-import type { Page, TimePosition } from '../core/collections.js';
+import type { Page, TimePosition } from '../core/page.js';
 import { seal, type Sealed, unseal } from '../core/secret-box.js';
 
 export interface CursorBinding {
@@ -83,7 +83,7 @@ interface PageRequest extends BoundRequest {
 }
 
 /** Responds with a page of a list, newest first. Throws what `Cursors.decode` throws. */
-export async function answerPage<Item>(
+export async function respondWithPage<Item>(
   cursors: Cursors,
   request: PageRequest,
   read: (before: TimePosition | null, limit: number) => Promise<Page<Item>>,
@@ -103,7 +103,7 @@ export async function answerPage<Item>(
 }
 
 /** Answers with a page of a list in the order of a number, which `next` continues. */
-export async function answerNumberedPage<More extends object>(
+export async function respondWithNumberedPage<More extends object>(
   cursors: Cursors,
   request: PageRequest,
   read: (

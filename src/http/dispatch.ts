@@ -5,7 +5,7 @@ import { notFound } from '../core/errors.js';
 import { methodNotAllowed } from './errors.js';
 import type { Exchange } from './exchange.js';
 import { readBody } from './request-body.js';
-import type { ApiAnswer, Route } from './route.js';
+import type { ApiResponse, Route } from './route.js';
 
 export interface RequestState {
   exchange: Exchange;
@@ -52,7 +52,7 @@ function routerOf(routes: readonly Route[], answer: RouteHandler): Router<Reques
 export interface InboundRoute {
   readonly path: string;
   readonly pattern: RegExp;
-  readonly receive: (message: InboundMessage) => Promise<ApiAnswer>;
+  readonly receive: (message: InboundMessage) => Promise<ApiResponse>;
 }
 
 interface InboundMessage {

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/error-table.js';
 import { asUuid, isCanonicalUuid, newId, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { RateState } from './rate-limit.js';
-import type { ApiAnswer, Method, Route } from './route.js';
+import type { ApiResponse, Method, Route } from './route.js';
 
 export class Exchange {
   /** A new id: an id sent by the client is not trusted. */
@@ -16,7 +16,7 @@ export class Exchange {
   route: Route | null = null;
   params: Readonly<Record<string, string>> = {};
   /** Null for a page, which Koa sends. */
-  answer: ApiAnswer | null = null;
+  answer: ApiResponse | null = null;
   caller: Caller | null = null;
   rate: RateState | null = null;
   code: ErrorCode | null = null;
@@ -42,7 +42,7 @@ function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
 }
 
-export interface AnsweredRequest {
+export interface CompletedRequest {
   readonly id: Uuid;
   readonly caller: Caller;
   readonly operation: Operation;
@@ -56,7 +56,7 @@ export interface AnsweredRequest {
 }
 
 /** Returns null for a request without a valid token or a route. */
-export function answeredRequest(exchange: Exchange, status: number): AnsweredRequest | null {
+export function completedRequest(exchange: Exchange, status: number): CompletedRequest | null {
   const { requestId: id, caller, route, params, code } = exchange;
   if (caller === null || route === null) return null;
   const { permits: operation, method } = route;

@@ -125,9 +125,9 @@ const SUCCESS: Readonly<Record<number, string>> = {
 function successes(route: Route): Record<string, ResponseConfig> {
   const isKeyed = route.idempotent !== null;
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, schema]) => {
+    Object.entries(route.responses).map(([status, schema]) => {
       const isFile = status === '200' && route.fileTypes.length > 0;
-      const isReplay = isKeyed && status === '200' && '201' in route.answers;
+      const isReplay = isKeyed && status === '200' && '201' in route.responses;
       const example = route.examples[Number(status)] ?? (schema && exampleOf(schema));
       const content = isFile
         ? fileContent(route)

@@ -1,6 +1,6 @@
 import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
 import { type Fingerprint, type Keyring, requestFingerprint } from '../core/fingerprint.js';
-import { withTimeout } from '../core/pause.js';
+import { withTimeout } from '../core/timers.js';
 import type { Caller } from '../core/permissions.js';
 import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../db/entities/webhooks.js';
 import { DatabaseUnavailable } from '../db/failures.js';
@@ -19,7 +19,7 @@ import type { Exchange } from './exchange.js';
 import { check, readJson, readQuery, refuseFor } from './input.js';
 import type { RateLimits } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
-import type { ApiAnswer, Route } from './route.js';
+import type { ApiResponse, Route } from './route.js';
 import {
   assertForm,
   NO_FILE,
@@ -46,12 +46,12 @@ type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
 /** Runs every check in order, then the handler. (docs/contract.md, Order of checks) */
-export async function answerRequest(
+export async function handleRequest(
   deps: PipelineDeps,
   exchange: Exchange,
   route: Route,
   params: Params,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   exchange.route = route;
   exchange.params = params;
   exchange.routeName = route.path;

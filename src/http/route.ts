@@ -10,14 +10,14 @@ import { z } from './zod.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   readonly body?: unknown;
-  readonly file?: FileAnswer;
+  readonly file?: FileResponse;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface FileAnswer {
+export interface FileResponse {
   readonly contentType: string;
   /** The name under which a browser saves the file: letters, digits, `.`, `-` and `_`. */
   readonly name: string;
@@ -66,10 +66,10 @@ interface RouteParts {
   /** The schema of the query. Without it every parameter is unknown. */
   readonly query: z.ZodType | null;
   /** The schemas of successful responses by status; null for no body. */
-  readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  readonly responses: Readonly<Record<number, z.ZodType | null>>;
   /** The document's examples by status. */
   readonly examples: Readonly<Record<number, unknown>>;
-  /** The content types of a 200 response with a file (ApiAnswer.file); empty for JSON. */
+  /** The content types of a 200 response with a file (ApiResponse.file); empty for JSON. */
   readonly fileTypes: readonly string[];
   /** Codes with which the handler itself may refuse. */
   readonly refusals: readonly ErrorCode[];
@@ -81,7 +81,7 @@ interface RouteParts {
 export interface Route extends RouteParts {
   readonly method: Method;
   readonly path: string;
-  readonly handler: (request: AnyRequest) => Promise<ApiAnswer>;
+  readonly handler: (request: AnyRequest) => Promise<ApiResponse>;
 }
 
 const DEFAULTS = {
@@ -109,14 +109,14 @@ type RequestOf<Path extends string, Body, Query, Key, File> = BaseRequest<ParamN
 
 interface Spec<Path extends string, Body, Query, Key, File>
   extends
-    Pick<RouteParts, 'operationId' | 'permits' | 'answers' | 'summary'>,
+    Pick<RouteParts, 'operationId' | 'permits' | 'responses' | 'summary'>,
     Partial<Pick<RouteParts, 'rateClass' | 'examples' | 'fileTypes' | 'refusals'>> {
   readonly description?: string | undefined;
   readonly body?: Body;
   readonly query?: Query;
   readonly idempotent?: Key;
   readonly hasFile?: File;
-  readonly handler: (request: RequestOf<Path, Body, Query, Key, File>) => Promise<ApiAnswer>;
+  readonly handler: (request: RequestOf<Path, Body, Query, Key, File>) => Promise<ApiResponse>;
 }
 
 export interface ApiEvent {
@@ -211,10 +211,10 @@ interface LedgerResult<Resource> {
 }
 
 /** Returns the response to a command, marked if it is a replay. Throws a refusal. */
-export function answerOf<Resource>(
+export function responseTo<Resource>(
   { outcome, replayed }: LedgerResult<Resource>,
-  present: (resource: Resource, replayed: boolean) => ApiAnswer,
-): ApiAnswer {
+  present: (resource: Resource, replayed: boolean) => ApiResponse,
+): ApiResponse {
   if (!outcome.done) throw new ApiError(outcome.refusal, replayed ? REPLAYED : {});
   const response = present(outcome.resource, replayed);
   return replayed ? { ...response, headers: { ...response.headers, ...REPLAYED } } : response;
@@ -232,7 +232,7 @@ export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).defaul
 export function tableFile(
   name: string,
   format: keyof typeof CONTENT_TYPES,
-  pieces: FileAnswer['pieces'],
+  pieces: FileResponse['pieces'],
 ) {
   const contentType = CONTENT_TYPES[format];
   return { status: 200, file: { contentType, name: `${name}.${format}`, pieces } };

@@ -162,8 +162,8 @@ export function operationFilter(query: OperationQuery) {
     idempotencyKey: query.idempotency_key,
     requestId: query.request_id,
     asset: query.asset,
-    least: query['amount[gte]'],
-    most: query['amount[lte]'],
+    min: query['amount[gte]'],
+    max: query['amount[lte]'],
   };
 }
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from './exchange.js';
 import { announcesBody, MAX_JSON_BYTES, RequestAborted, waitsForContinue } from './request-body.js';
-import type { FileAnswer } from './route.js';
+import type { FileResponse } from './route.js';
 
 const JSON_HEADERS = [
   'Content-Type',
@@ -91,7 +91,7 @@ const STALLED_MS = 60_000;
 export async function sendFile(
   exchange: Exchange,
   status: number,
-  file: FileAnswer,
+  file: FileResponse,
   own: Readonly<Record<string, string>>,
 ): Promise<void> {
   const { response, method } = exchange;

@@ -15,11 +15,11 @@ import {
 } from './dispatch.js';
 import { DocsSite } from './docs/site.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
-import { answeredRequest, type AnsweredRequest, Exchange } from './exchange.js';
+import { completedRequest, type CompletedRequest, Exchange } from './exchange.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
-import { answerRequest, type PipelineDeps, takeRate } from './pipeline.js';
+import { handleRequest, type PipelineDeps, takeRate } from './pipeline.js';
 import { BODY_TIMEOUTS, RequestAborted } from './request-body.js';
 import { sendFile, sendJson } from './send.js';
 import { UploadSlots } from './upload-slots.js';
@@ -36,7 +36,7 @@ interface ServiceOptions
   readonly errors: ErrorWriter;
   readonly logger: Logger;
   readonly registry: Registry;
-  readonly onAnswered?: (answered: AnsweredRequest) => void;
+  readonly onAnswered?: (answered: CompletedRequest) => void;
   readonly isTraced?: boolean;
 }
 
@@ -65,7 +65,7 @@ export function createService(options: ServiceOptions): Service {
     metrics: new HttpMetrics(options.registry),
   };
   const routing = dispatcher(api.routes, async (exchange, route, params) => {
-    exchange.answer = await answerRequest(deps, exchange, route, params);
+    exchange.answer = await handleRequest(deps, exchange, route, params);
   });
   const app = new Koa<RequestState>();
   // Only broken connections; other faults have been answered and logged.
@@ -172,7 +172,7 @@ function finish(deps: ServiceDeps, exchange: Exchange, status: number): void {
   const { method, routeName, caller, requestId, fault } = exchange;
   const elapsedMs = performance.now() - exchange.beganAt;
   deps.metrics.observe(method, routeName, status, elapsedMs / 1000);
-  const answered = answeredRequest(exchange, status);
+  const answered = completedRequest(exchange, status);
   if (answered !== null) deps.onAnswered?.(answered);
   const [tenantId, tokenId] = [caller?.tenantId ?? null, caller?.tokenKeyId ?? null];
   deps.logger.info(

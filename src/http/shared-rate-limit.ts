@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
 import { z } from 'zod';
-import { withTimeout } from '../core/pause.js';
+import { withTimeout } from '../core/timers.js';
 import {
   type BucketResult,
   type RateClass,

@@ -1,7 +1,7 @@
 import { ApiError } from '../core/errors.js';
 
 const MAX_UPLOADS = 16;
-const MAX_UPLOADS_OF_A_TENANT = 4;
+const MAX_UPLOADS_PER_TENANT = 4;
 /** An upload slower than this loses its slot if another upload waits for one. */
 const MIN_BYTES_PER_S = 64 * 1024;
 const SLOW_AFTER_MS = 2_000;
@@ -55,7 +55,7 @@ export class UploadSlots {
   }
 
   private find(tenantId: string): UploadSlot | null {
-    if (this.held(tenantId) >= MAX_UPLOADS_OF_A_TENANT) return null;
+    if (this.held(tenantId) >= MAX_UPLOADS_PER_TENANT) return null;
     if (this.slots.size >= MAX_UPLOADS && !this.revokeSlowest(tenantId)) return null;
     const slot = new UploadSlot(tenantId, this.elapsed(), () => {
       if (this.slots.delete(slot)) this.admitAll();

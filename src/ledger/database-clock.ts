@@ -15,10 +15,12 @@ export const NOW_SQL = 'UTC_TIMESTAMP(3) AS now';
 /** Upper limit for how far an account's last entry may be ahead of the database's clock. */
 const MAX_AHEAD_MS = 5_000;
 
-/** Age at which a date is settled: only a COMMIT that takes longer can still add an entry with it. */
+/**
+ * Age at which a date is settled: only a COMMIT that takes longer can still add an entry with it.
+ */
 export const SETTLED_AFTER_MS = 15_000;
 
-/** The only clock that dates money, read behind the locks. (docs/decisions/0023) */
+/** The only clock that dates money, read under the locks. (docs/decisions/0023) */
 export class DatabaseClock {
   private differenceMs = 0;
 

@@ -6,7 +6,7 @@ import { tenants } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { PLAIN_KEY_ID } from '../core/fingerprint.js';
 
-const SLICE = 20_000;
+const ROWS_PER_SLICE = 20_000;
 
 /** Counts the keys by the HMAC key of their fingerprint. (docs/contract.md, Idempotency) */
 export async function countByFingerprintKey(
@@ -16,7 +16,7 @@ export async function countByFingerprintKey(
   const counted = new Map<string, number>();
   const all = await reader.select(tenants, {}, { orderBy: ['id'] });
   for (const [index, { id }] of all.entries()) {
-    await countOf(reader, id, counted);
+    await addCounts(reader, id, counted);
     onProgress(index + 1, all.length);
   }
   // The service's own commands, whose fingerprints need no HMAC key.
@@ -24,7 +24,7 @@ export async function countByFingerprintKey(
   return counted;
 }
 
-async function countOf(
+async function addCounts(
   reader: Reader,
   tenantId: Uuid,
   counted: Map<string, number>,
@@ -35,7 +35,7 @@ async function countOf(
          SELECT idempotency_key, fingerprint_key_id FROM idempotency_keys FORCE INDEX (PRIMARY)
          WHERE tenant_id=${literal(idempotencyKeys, 'tenantId', tenantId)}
            AND idempotency_key>${literal(idempotencyKeys, 'idempotencyKey', last)}
-         ORDER BY idempotency_key LIMIT ${SLICE}) slice
+         ORDER BY idempotency_key LIMIT ${ROWS_PER_SLICE}) slice
        GROUP BY fingerprint_key_id`,
     );
     let read = 0;
@@ -49,6 +49,6 @@ async function countOf(
       if (newest > last) last = newest;
       read += used;
     }
-    if (read < SLICE) return;
+    if (read < ROWS_PER_SLICE) return;
   }
 }

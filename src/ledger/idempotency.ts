@@ -20,10 +20,10 @@ import type { CommandResult, Command, Outcome } from './writer/types.js';
  *
  *   the key is not bound           the request is decided, and its key row is written in the same
  *                                  transaction
- *   bound to different content     409 idempotency_key_reused (boundAnswer)
- *   bound under an unknown HMAC    503, because another process can compare (boundAnswer)
+ *   bound to different content     409 idempotency_key_reused (boundResult)
+ *   bound under an unknown HMAC    503, because another process can compare (boundResult)
  *     key
- *   bound to a refusal             the stored refusal, unchanged, marked as a replay (boundAnswer)
+ *   bound to a refusal             the stored refusal, unchanged, marked as a replay (boundResult)
  *   bound to a resource            the resource as it is now, marked as a replay (resultsOf)
  *   bound earlier in the same      compared with the key row of the earlier command
  *     transaction                  (TransactionKeys)
@@ -40,7 +40,7 @@ export interface KeyedRequest<Row extends { readonly id: Uuid } = { readonly id:
 }
 
 type RowOf<R> = R extends KeyedRequest<infer Row> ? Row : never;
-type AnswersOf<R> = Map<R, CommandResult<RowOf<R>>>;
+type ResultsOf<R> = Map<R, CommandResult<RowOf<R>>>;
 type NamedKey = Pick<Command, 'tenantId' | 'key'>;
 
 export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
@@ -88,7 +88,7 @@ export async function findKeys(reader: Reader, commands: readonly NamedKey[]): P
 }
 
 /** Returns null if the key created a resource for this same request. */
-function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): CommandResult<never> | null {
+function boundResult({ fingerprint }: Command, row: IdempotencyKey): CommandResult<never> | null {
   switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
     case 'unknown_key':
       return UNKNOWN_KEY;
@@ -106,14 +106,14 @@ export async function resultsOf<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],
   keys: BoundKeys,
-): Promise<AnswersOf<R>> {
-  const answers: AnswersOf<R> = new Map();
+): Promise<ResultsOf<R>> {
+  const results: ResultsOf<R> = new Map();
   const created: { readonly request: R; readonly id: Uuid }[] = [];
   for (const request of keys.size === 0 ? [] : requests) {
     const row = keys.get(keyName(request.command));
     if (row === undefined) continue;
-    const answer = boundAnswer(request.command, row);
-    if (answer !== null) answers.set(request, answer);
+    const result = boundResult(request.command, row);
+    if (result !== null) results.set(request, result);
     else if (row.resourceId !== null) created.push({ request, id: row.resourceId });
   }
   for (const [table, own] of groupBy(created, ({ request }) => request.kind.table)) {
@@ -122,17 +122,17 @@ export async function resultsOf<R extends KeyedRequest>(
     for (const { request, id } of own) {
       const resource = byId.get(id);
       if (resource !== undefined)
-        answers.set(request, { outcome: { done: true, resource }, replayed: true });
+        results.set(request, { outcome: { done: true, resource }, replayed: true });
     }
   }
-  return answers;
+  return results;
 }
 
 /** Returns the results of those requests whose key is bound. Throws `DatabaseUnavailable`. */
 export async function findResults<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],
-): Promise<AnswersOf<R>> {
+): Promise<ResultsOf<R>> {
   const commands = requests.map(({ command }) => command);
   return resultsOf(reader, requests, await findKeys(reader, commands));
 }
@@ -144,15 +144,15 @@ export class TransactionKeys {
   readonly commitId = randomBytes(COMMIT_ID_BYTES);
   private readonly bound = new Map<
     string,
-    { row: IdempotencyKey; answer: CommandResult<unknown> }
+    { row: IdempotencyKey; result: CommandResult<unknown> }
   >();
 
   /** Returns the result of a request whose key this transaction has already bound. */
-  answer<Row>({ command }: KeyedRequest): CommandResult<Row> | undefined {
+  resultFor<Row>({ command }: KeyedRequest): CommandResult<Row> | undefined {
     const first = this.bound.get(keyName(command));
     if (first === undefined) return undefined;
-    const answer = boundAnswer(command, first.row) ?? { ...first.answer, replayed: true };
-    return answer as CommandResult<Row>;
+    const result = boundResult(command, first.row) ?? { ...first.result, replayed: true };
+    return result as CommandResult<Row>;
   }
 
   bind<Row extends { readonly id: Uuid }>(
@@ -172,7 +172,7 @@ export class TransactionKeys {
       createdAt,
       commitId: this.commitId,
     };
-    this.bound.set(keyName(command), { row, answer: { outcome, replayed: false } });
+    this.bound.set(keyName(command), { row, result: { outcome, replayed: false } });
   }
 
   /** In primary key order, because unsorted multi-row inserts deadlock. */
@@ -190,7 +190,7 @@ export class UnknownResults<R extends KeyedRequest> extends Error {
   override name = 'UnknownResults';
 
   constructor(
-    readonly answers: AnswersOf<R>,
+    readonly results: ResultsOf<R>,
     readonly commitId: Buffer,
     cause: CommitUnknown,
   ) {
@@ -209,11 +209,11 @@ export async function resolveUnknown<R extends KeyedRequest>(
   current: Reader,
   unknown: UnknownResults<R>,
   open: () => readonly R[],
-  settle: (answers: AnswersOf<R>) => void,
+  settle: (results: ResultsOf<R>) => void,
 ): Promise<void> {
   for (let requests = open(); requests.length > 0; requests = open()) {
     try {
-      settle(await answersAfter(unknown, current, requests));
+      settle(await resultsAfter(unknown, current, requests));
     } catch (failure) {
       if (!(failure instanceof DatabaseUnavailable)) throw failure;
     }
@@ -226,15 +226,15 @@ export async function resolveUnknown<R extends KeyedRequest>(
  * proves the whole transaction, including requests that bound no key. A key with another `commitId`
  * was bound by another transaction, whose result is a replay.
  */
-async function answersAfter<R extends KeyedRequest>(
-  { answers, commitId }: UnknownResults<R>,
+async function resultsAfter<R extends KeyedRequest>(
+  { results, commitId }: UnknownResults<R>,
   reader: Reader,
   requests: readonly R[],
-): Promise<AnswersOf<R>> {
+): Promise<ResultsOf<R>> {
   const keys = await findKeys(
     reader,
-    Array.from(answers.keys(), ({ command }) => command),
+    Array.from(results.keys(), ({ command }) => command),
   );
   const happened = Array.from(keys.values()).some((row) => row.commitId?.equals(commitId) === true);
-  return happened ? answers : resultsOf(reader, requests, keys);
+  return happened ? results : resultsOf(reader, requests, keys);
 }

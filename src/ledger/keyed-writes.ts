@@ -3,7 +3,7 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
-import { Deadline } from '../core/pause.js';
+import { Deadline } from '../core/timers.js';
 import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import type { CommandResult, Outcome } from './writer/types.js';
@@ -46,8 +46,8 @@ export async function writeKeyed<Row extends Resource>(
   const known = async (): Promise<CommandResult<Row> | undefined> =>
     (await findResults(database.lookup, [request])).get(request);
   for (;;) {
-    const answer = await known();
-    if (answer !== undefined) return answer;
+    const result = await known();
+    if (result !== undefined) return result;
     try {
       return await writeOnce(database, request, deadline, write);
     } catch (failure) {
@@ -64,7 +64,7 @@ export async function writeKeyed<Row extends Resource>(
           database.current,
           failure,
           open,
-          (answers) => (found ??= answers.get(request)),
+          (results) => (found ??= results.get(request)),
         );
         return found ?? UNKNOWN;
       }
@@ -85,7 +85,7 @@ async function writeOnce<Row extends Resource>(
 ): Promise<CommandResult<Row>> {
   const { kind, command } = request;
   const keys = new TransactionKeys();
-  const answers = new Map<KeyedRequest<Row>, CommandResult<Row>>();
+  const results = new Map<KeyedRequest<Row>, CommandResult<Row>>();
   const work = async (transaction: Transaction): Promise<CommandResult<Row>> => {
     const result = await write(transaction);
     const [outcome, at]: [Outcome<Row>, Instant] =
@@ -95,15 +95,15 @@ async function writeOnce<Row extends Resource>(
     keys.bind(request, outcome, at);
     const row = 'row' in result ? [insertSql(kind.table, [result.row])] : [];
     await transaction.all([...keys.insertSql(), ...row]);
-    const answer: CommandResult<Row> = { outcome, replayed: false };
-    answers.set(request, answer);
-    return answer;
+    const written: CommandResult<Row> = { outcome, replayed: false };
+    results.set(request, written);
+    return written;
   };
   try {
     return await database.withTransaction(work, deadline, command.tenantId);
   } catch (failure) {
     throw failure instanceof CommitUnknown
-      ? new UnknownResults(answers, keys.commitId, failure)
+      ? new UnknownResults(results, keys.commitId, failure)
       : failure;
   }
 }

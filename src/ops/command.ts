@@ -5,7 +5,7 @@ import { type OpsConfig, readOpsConfig } from '../config/config.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
-import { findNamed, type Found } from './finding.js';
+import { findNamed, type Found } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import { kebabCase, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';

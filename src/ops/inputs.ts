@@ -4,7 +4,7 @@ import { parsedText } from '../core/checked-text.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
-import { named } from './finding.js';
+import { named } from './lookups.js';
 
 /** Parses and checks options. Every message completes a line that begins with the option's name. */
 
@@ -64,7 +64,9 @@ export const ofTenant = (help: string) =>
   option(`<tenant> ${help} this tenant (id or name)`, named.tenant.optional());
 export const onlyTenant = ofTenant('only what belongs to');
 /** The tenant option of a command that names an account. */
-export const within = optional('<tenant> id or name of its tenant; needed with an alias or phone');
+export const accountTenant = optional(
+  '<tenant> id or name of its tenant; needed with an alias or phone',
+);
 
 export const oneOf = <const S extends string>(words: readonly S[]) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });
@@ -73,11 +75,11 @@ export const eitherOf = <const S extends string>(first: S, second: S) =>
 export const status = <const S extends string>(statuses: readonly S[]) =>
   option(`<status> only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
-export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
+export const wholeNumber = (min: number, max: number): z.ZodType<number, string> =>
   parsedText((given) => {
     const number = /^[0-9]{1,9}$/.test(given) ? Number(given) : Number.NaN;
-    return number >= least && number <= most ? number : null;
-  }, `must be a number from ${least} to ${most}`);
+    return number >= min && number <= max ? number : null;
+  }, `must be a number from ${min} to ${max}`);
 
 export const limit = option(
   '<count> how many at most (default: 100)',
@@ -122,26 +124,26 @@ const MAX_MS = 90 * 86_400_000;
 
 /** Parses `15m`, `24h`, `7d` to milliseconds. */
 export const duration = parsedText(
-  readDuration,
+  parseDuration,
   (given) => `${given} is not a length of time of up to 90 days: write it as 15m, 24h or 7d`,
 );
 
-function readDuration(given: string): number | null {
+function parseDuration(given: string): number | null {
   const [, count = '', unit = ''] = /^([0-9]{1,7})([smhd])$/.exec(given) ?? [];
   const ms = Number.parseInt(count, 10) * (UNIT_MS[unit] ?? Number.NaN);
   return ms <= MAX_MS ? ms : null;
 }
 
 /** Parses `15m`, `24h`, `7d`, or plain seconds, to seconds within these bounds. */
-export const seconds = (least: number, most: number): z.ZodType<number, string> =>
+export const seconds = (min: number, max: number): z.ZodType<number, string> =>
   parsedText(
     (given) => {
       const found =
-        (readDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
-      return found >= least && found <= most ? found : null;
+        (parseDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
+      return found >= min && found <= max ? found : null;
     },
     (given) =>
-      `${given} is not from ${least} to ${most} seconds: write it as 15m, 24h, 7d, or in seconds`,
+      `${given} is not from ${min} to ${max} seconds: write it as 15m, 24h, 7d, or in seconds`,
   );
 
 export const time = parsedText(

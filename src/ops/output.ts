@@ -29,7 +29,7 @@ type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}
 
 /**
  * Returns the fields of a row for operators: these properties, separated by spaces, by the names of
- * their columns or by another name (`askedAt:rails_asked_at`). Amounts and lists have fields of
+ * their columns or by another name (`askedAt:rails_queried_at`). Amounts and lists have fields of
  * their own.
  */
 export function rowFields<Row, Text extends string>(
@@ -159,7 +159,9 @@ export class Output {
     process.stdout.write(text);
   }
 
-  /** Repeats `work` every 2 seconds until the process ends. Throws UsageError if JSON is requested. */
+  /**
+   * Repeats `work` every 2 seconds until the process ends. Throws UsageError if JSON is requested.
+   */
   async watch(work: () => Promise<void>): Promise<never> {
     if (this.options.json) throw new UsageError('give either --watch or --json');
     for (;;) {

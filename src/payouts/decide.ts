@@ -7,7 +7,7 @@ import { approvalPolicies } from '../db/entities/approvals.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { type Payout, payouts, type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 import { feeOf } from '../accounts/limits-and-fees.js';
-import { findPayer, judgeSpending } from '../accounts/payments.js';
+import { findPayer, checkSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT, capabilityRefusal, type Fee } from '../accounts/rules.js';
 import { requiredApprovals, type RequiredApprovals } from '../approvals/rules.js';
 import { nullsOf } from '../db/table.js';
@@ -61,7 +61,7 @@ export function decidePayout(
   const fee = feeOf(state, priced, accountId, amount.raw);
   // Locked from the start, so that it cannot be closed before the fee is posted to it.
   if (fee.accountId !== null) state.account(fee.accountId);
-  const { month, refusal } = judgeSpending(state, { ...payer, amount, fee });
+  const { month, refusal } = checkSpending(state, { ...payer, amount, fee });
   if (refusal !== null) return refuse(refusal, true);
 
   const policy = state.row(approvalPolicies, { accountId, asset });

@@ -36,7 +36,7 @@ export function outcomeMetrics(registry: Registry): OutcomeObserver {
   const { counter, histogram } = metersOf(registry);
   const contradictions = counter(
     'payout_contradictions_total',
-    'Reports by rails that contradict what is known of a payout; each raises it to operators',
+    'Reports by rails that contradict what is known of a payout; each flags the payout for operators',
     ['rail'],
   );
   const ends = histogram(
@@ -85,7 +85,7 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
         help: 'Payouts whose fate is unknown, or about which the rail contradicts itself',
       },
       payouts_stuck_oldest_seconds: {
-        help: 'How long ago the oldest stuck payout was raised; 0 if there is none',
+        help: 'How long ago the oldest stuck payout was flagged; 0 if there is none',
       },
     },
     async () => {

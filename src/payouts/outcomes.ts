@@ -66,7 +66,7 @@ const reportPayout = payoutCommand<ReportPayout>('report outcome of payout', {
 
 function decideReport(command: ReportPayout, payout: Payout, state: LockedState): Decision<Payout> {
   const { report, kind, callbackId, outboxId } = command;
-  const effect = judge(command, payout, state);
+  const effect = effectOfReport(command, payout, state);
   const intended =
     effect === 'settled' ? unchanged(payout) : applyReport(effect, payout, report, state);
   const isTooLarge = overflows(intended.writes.postings ?? [], state);
@@ -85,7 +85,7 @@ function decideReport(command: ReportPayout, payout: Payout, state: LockedState)
 }
 
 /** Returns the effect by the state machine, unless the report contradicts other reports. */
-function judge(
+function effectOfReport(
   { report, isResolved: resolved }: ReportPayout,
   payout: Payout,
   state: LockedState,
@@ -223,15 +223,15 @@ export async function submitReport(
   const mayBeResolved =
     report.status === 'unknown' || effectOf(facts, report, 'rail') === 'conflict';
   const resolved = mayBeResolved && (await isResolved(database.reader, facts, report));
-  const answer = await writer.submit(reportPayout, { ...command, isResolved: resolved });
-  if (answer.replayed || !answer.outcome.done) return { ...answer, effect: 'replayed' };
-  const { resource } = answer.outcome;
+  const result = await writer.submit(reportPayout, { ...command, isResolved: resolved });
+  if (result.replayed || !result.outcome.done) return { ...result, effect: 'replayed' };
+  const { resource } = result.outcome;
   if (facts.endedAt === null && resource.endedAt !== null) observer.ended(resource);
   const isConflict = resource.stuckReason === 'contradiction';
-  if (!isConflict && command.callbackId === null) return { ...answer, effect: 'noted' };
+  if (!isConflict && command.callbackId === null) return { ...result, effect: 'noted' };
   const event = await database.reader.find(payoutRailEvents, { id: eventId });
   if (event?.effect === 'conflict') observer.contradicted(facts.rail);
-  return { ...answer, effect: event?.effect ?? 'noted' };
+  return { ...result, effect: event?.effect ?? 'noted' };
 }
 
 export interface ReportDeps {

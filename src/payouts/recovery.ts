@@ -19,7 +19,9 @@ interface RecoveryDeps {
 /** Waiting payouts are resumed in pages, so that a recovering rail is not flooded. */
 const PAGE = 50;
 const PAUSE_MS = 500;
-/** One of these is chosen at random, because the rail may never answer about a particular payout. */
+/**
+ * One of these is chosen at random, because the rail may never answer about a particular payout.
+ */
 const CANDIDATES = 5;
 const EVERY_MS = 1_000;
 
@@ -57,7 +59,10 @@ export class RailRecovery {
     return false;
   }
 
-  /** Polls the status of a payout that the rail knows. Without one, submits a waiting payout, or else polls any. */
+  /**
+   * Polls the status of a payout that the rail knows. Without one, submits a waiting payout, or
+   * else polls any.
+   */
   private async probe(rail: string): Promise<void> {
     const { calls, queue } = this.deps;
     const inProgress = `status='in_progress'`;
@@ -83,11 +88,11 @@ export class RailRecovery {
   }
 
   private async waiting(rail: string, after: Uuid | null): Promise<WaitingPayout[]> {
-    const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const afterSql = after === null ? '' : ` AND id>${uuid.literal(after)}`;
     const rows = await this.deps.calls.deps.database.reader.query(
       `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring)
        WHERE status IN ('approved','in_progress') AND rail_reference IS NULL
-         AND rail=${literal(payouts, 'rail', rail)}${behind} ORDER BY id LIMIT ${PAGE}`,
+         AND rail=${literal(payouts, 'rail', rail)}${afterSql} ORDER BY id LIMIT ${PAGE}`,
     );
     return rows.map(parseWaiting);
   }

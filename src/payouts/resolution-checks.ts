@@ -35,7 +35,7 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: Outcome)
   const message = `the payout is ${status}: it cannot be resolved as ${outcome}`;
   if (!allowed.includes(status)) return invalidState(message, status, allowed);
   if (outcome !== 'unchanged' || stuckSince !== null) return null;
-  return invalidState('nothing is raised', status, ['stuck']);
+  return invalidState('the payout is not flagged', status, ['stuck']);
 }
 
 export interface SeenState {

@@ -2,7 +2,7 @@ import { ApiError, notFound } from '../core/errors.js';
 import { operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { Approvals } from '../approvals/service.js';
-import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import type { InboundRoute } from '../http/dispatch.js';
 import {
@@ -51,7 +51,7 @@ function create(api: Api, payouts: Payouts): void {
     permits: 'createPayout',
     idempotent: 'tenant',
     body: CreatePayoutBody,
-    answers: { 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema },
+    responses: { 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema },
     examples: { 202: PAYOUT_EXAMPLES.pending },
     refusals: SPENDING_REFUSALS,
     summary: 'Pay out to a bank account',
@@ -72,8 +72,8 @@ function create(api: Api, payouts: Payouts): void {
         amount: requested.amount,
         description: requested.description ?? null,
       };
-      const answer = await payouts.create(caller, requestId, request, idempotency);
-      return answerOf(answer, (payout, replayed) => ({
+      const result = await payouts.create(caller, requestId, request, idempotency);
+      return responseTo(result, (payout, replayed) => ({
         status: replayed ? 200 : payout.status === 'pending_approval' ? 202 : 201,
         body: payoutResource.present(payout),
       }));

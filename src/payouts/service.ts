@@ -66,7 +66,7 @@ export class Payouts {
     const secrets = { accountNumber, holderDocument };
     const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
     const ids = { payoutId, outboxId: newId(), tenantId, memberId };
-    const answer = await writer.submit(this.creation, {
+    const result = await writer.submit(this.creation, {
       ...request,
       ...idempotency,
       ...ids,
@@ -74,9 +74,9 @@ export class Payouts {
       destination: { ...shown, accountEnd: endOfNumber(accountNumber) },
       sealed,
     });
-    if (!answer.replayed && answer.outcome.done)
+    if (!result.replayed && result.outcome.done)
       notifier.notify({ id: ids.outboxId, resourceType: 'payout', resourceId: payoutId });
-    return answer;
+    return result;
   }
 }
 
@@ -101,7 +101,7 @@ export const payoutWorkflowResource = workflowResource({
   table: payouts,
   states: UNFINISHED,
   from: `payouts t FORCE INDEX (expiring) WHERE t.status IN (${literals(payouts, 'status', UNFINISHED)})`,
-  about: (payout) => ({
+  describe: (payout) => ({
     amount: formatAmount(payout),
     summary: `Payout of ${formatAmount(payout)} over the rail ${payout.rail}`,
     input: {
@@ -112,7 +112,9 @@ export const payoutWorkflowResource = workflowResource({
   }),
 });
 
-/** The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data) */
+/**
+ * The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data)
+ */
 type ClearSecrets = Pick<BankAccount, 'accountNumber' | 'holderDocument'>;
 
 /** Seals secrets for one payout. They cannot be opened with another id. */
@@ -134,8 +136,8 @@ export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets 
 }
 
 export const BANK_ACCOUNTS = new SealedSecrets({
-  what: 'bank accounts of payouts',
-  counted: 'payouts',
+  label: 'bank accounts of payouts',
+  auditName: 'payouts',
   table: payoutSecrets,
   id: 'id',
   keyIds: ['keyId'],

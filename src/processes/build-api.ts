@@ -85,7 +85,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
     inbound: [railCallbackRoute(buildCallbacks(config, core))],
     authenticate: (token, address) => {
       const noted = (caller: Caller | null): Caller | null => {
-        if (caller !== null) uses.note(caller.tokenKeyId);
+        if (caller !== null) uses.record(caller.tokenKeyId);
         return caller;
       };
       const answered = authenticator.authenticate(token, address);
@@ -104,7 +104,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
   const server = await listen(app.callback(), errors, { host: config.HOST, port: config.PORT });
   const admin = await openAdmin(config, core);
   const stop = async (): Promise<void> => {
-    await admin.leaveBalancer(config.STOP_DELAY_MS);
+    await admin.leaveLoadBalancer(config.STOP_DELAY_MS);
     await server.stop(config.SHUTDOWN_GRACE_MS);
     await requests.write();
     rateLimiter.close();

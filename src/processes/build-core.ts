@@ -103,9 +103,9 @@ export async function openAdmin(
   const admin = createAdmin({ ...core, readiness, ...(moreMetrics && { moreMetrics }) });
   const server = await listen(admin, core.errors, { host, port });
   /** /readyz reports the stop, and the load balancer has time to notice. */
-  const leaveBalancer = async (delayMs: number): Promise<void> => {
+  const leaveLoadBalancer = async (delayMs: number): Promise<void> => {
     readiness.stop();
     await sleep(delayMs);
   };
-  return { port: server.port, leaveBalancer, close: () => server.stop(0) };
+  return { port: server.port, leaveLoadBalancer, close: () => server.stop(0) };
 }

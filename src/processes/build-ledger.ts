@@ -26,14 +26,14 @@ interface LedgerSettings extends MysqlConfig {
 
 interface LedgerWatchers {
   readonly databaseClock: DatabaseClock;
-  /** The account's last entry is too far in the future. */
+  /** Called when commands were refused because an account's last entry is dated in the future. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
   readonly observerOf: (name: string) => WriterObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
-  /** The ledger was closed because the database was set back to an earlier state. */
+  /** Called when the ledger was closed because the database lost committed rows. */
   readonly onRolledBack: () => void;
-  /** A bug or fault of the service. */
+  /** Called after a bug or fault of the service. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
 
@@ -47,7 +47,7 @@ export interface Ledger {
   readonly writers: LedgerWriters;
 }
 
-/** Connects on first use. */
+/** Builds the parts that every process shares. The database connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
   const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
   const { now: clock } = databaseClock;
@@ -81,7 +81,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
 }
 
-/** Finds the primary and reads its clock early. Never rejects. */
+/** Finds the primary and reads its clock before the first request. Never rejects. */
 export async function prepareLedger({ database, databaseClock }: Ledger): Promise<void> {
   await databaseClock.read(database.lookup).catch(() => undefined);
 }

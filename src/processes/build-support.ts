@@ -45,7 +45,7 @@ export async function openSupport(config: SupportConfig, core: Core): Promise<Op
   const server = await listen(site.callback(), core.errors, { host, port });
   const admin = await openAdmin(config, core);
   const stop = async (): Promise<void> => {
-    await admin.leaveBalancer(config.STOP_DELAY_MS);
+    await admin.leaveLoadBalancer(config.STOP_DELAY_MS);
     await server.stop(config.SHUTDOWN_GRACE_MS);
     await Promise.all([closeCore(core), admin.close()]);
   };

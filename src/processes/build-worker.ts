@@ -11,7 +11,7 @@ import { BatchWorkflowService, rowMetrics } from '../batches/workflow-service.js
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
 import type { WorkerConfig } from '../config/config.js';
 import { temporalOptions } from '../config/servers.js';
-import { ConcurrencyLimit } from '../core/concurrency.js';
+import { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { describeFault } from '../http/logging.js';
 import { payoutApproval } from '../payouts/decide.js';
 import { stuckMetrics } from '../payouts/metrics.js';
@@ -103,7 +103,7 @@ export async function openWorker(
   if (config.WORKER_QUEUES.includes('webhooks')) dispatcher.start();
   workers.start();
   const stop = async (): Promise<void> => {
-    await admin.leaveBalancer(0);
+    await admin.leaveLoadBalancer(0);
     stopping.abort();
     await Promise.all([sweeper.stop(), dispatcher.stop(), workers.stop()]);
     await Promise.all([sheets.close(), sending.close()]);
@@ -221,8 +221,8 @@ function buildWorkers(
   return new TemporalWorkers(options, client, logger);
 }
 
-const VALIDATED_OF_A_TENANT = 1;
-const PAID_OF_A_TENANT = 4;
+const VALIDATED_PER_TENANT = 1;
+const PAID_PER_TENANT = 4;
 
 /**
  * Limits the long activities of batches, so that quick ones find free slots. More payments of one
@@ -233,7 +233,7 @@ function buildBatchLimits(slots: number): {
   readonly paying: ConcurrencyLimit;
 } {
   return {
-    validating: new ConcurrencyLimit(VALIDATED_OF_A_TENANT, Math.ceil(slots / 2)),
-    paying: new ConcurrencyLimit(PAID_OF_A_TENANT, Math.ceil((slots * 2) / 5)),
+    validating: new ConcurrencyLimit(VALIDATED_PER_TENANT, Math.ceil(slots / 2)),
+    paying: new ConcurrencyLimit(PAID_PER_TENANT, Math.ceil((slots * 2) / 5)),
   };
 }

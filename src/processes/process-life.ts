@@ -6,7 +6,7 @@ import type { TemporalTracing } from '../temporal/workers.js';
 import { buildCore, type Core } from './build-core.js';
 import type { Tracing } from './tracing-sdk.js';
 
-/** Time limit for writing the last log line. */
+/** Time limit for writing the last log lines. */
 const LAST_LINE_MS = 1_500;
 
 interface Program<Config> {
@@ -58,11 +58,11 @@ function readOrExit<Config>(read: () => Config): Config {
   }
 }
 
-/** For example if a port is in use or the database user has too many rights. */
-export function refusalToStart(what: string): (failure: unknown) => never {
+/** Returns a handler that prints why the process cannot start, and exits with 1. */
+export function refusalToStart(processName: string): (failure: unknown) => never {
   return (failure) => {
     process.stderr.write(
-      `${what} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`,
+      `${processName} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`,
     );
     process.exit(1);
   };

@@ -16,7 +16,7 @@ import {
   OpenTelemetryWorkflowClientInterceptor,
 } from '@temporalio/interceptors-opentelemetry';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import { withTimeout } from '../core/pause.js';
+import { withTimeout } from '../core/timers.js';
 import { currentTraceparent } from '../core/trace.js';
 import { packageVersion } from '../http/metrics.js';
 import type { TemporalTracing } from '../temporal/workers.js';

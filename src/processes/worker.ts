@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { asyncLocalStorage } from '@temporalio/activity';
 import { readWorkerConfig } from '../config/config.js';
-import { lowerPriority } from '../core/concurrency.js';
+import { lowerPriority } from '../core/scheduling.js';
 import { freeLoopbackPort, installRuntime } from '../temporal/workers.js';
 import { openWorker } from './build-worker.js';
 import { runProgram } from './process-life.js';

@@ -46,15 +46,15 @@ const TYPE_BY_COLLECTION = new Map<string | null, KeyResourceType>(
 
 /** Requests are collected for this long, to share a statement. */
 const GATHER_MS = 250;
-const ROWS_A_STATEMENT = 500;
+const ROWS_PER_STATEMENT = 500;
 /** Requests kept while MySQL is unavailable. */
 const MAX_WAITING = 10_000;
 /** A tenant's stored requests are limited to ten a second. */
 const WINDOW_MS = 600_000;
-const MAX_OF_A_TENANT = 6_000;
+const MAX_PER_TENANT = 6_000;
 
 interface RequestLogObserver {
-  /** Called for requests that are not stored: the tenant has too many, or MySQL was unavailable for too long. */
+  /** Called for requests that are not stored: over the tenant's limit, or over MAX_WAITING. */
   dropped(count: number): void;
 }
 
@@ -71,7 +71,7 @@ export class RequestLog {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  note(outcome: RequestOutcome): void {
+  record(outcome: RequestOutcome): void {
     if (!isStored(outcome)) return;
     if (!this.hasRoomFor(outcome.caller.tenantId)) return this.observer.dropped(1);
     this.waiting.push(rowOf(outcome));
@@ -89,7 +89,7 @@ export class RequestLog {
 
   private async writeAll(): Promise<void> {
     while (this.waiting.length > 0) {
-      const rows = this.waiting.slice(0, ROWS_A_STATEMENT);
+      const rows = this.waiting.slice(0, ROWS_PER_STATEMENT);
       // After an unknown commit, the rows may already exist.
       const sql = upsertSql(requests, rows, ['id']);
       try {
@@ -107,7 +107,7 @@ export class RequestLog {
     if (now > this.window.until) this.window = { until: now + WINDOW_MS, counts: new Map() };
     const count = (this.window.counts.get(tenantId) ?? 0) + 1;
     this.window.counts.set(tenantId, count);
-    return count <= MAX_OF_A_TENANT;
+    return count <= MAX_PER_TENANT;
   }
 
   private drop(count: number): void {
@@ -151,7 +151,7 @@ function keptSince(now: Instant): Instant {
 }
 
 const REMOVE_EVERY_MS = 600_000;
-const ROWS_A_DELETE = 2_000;
+const ROWS_PER_DELETE = 2_000;
 
 export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
   const run = () => removeOldRequests(database, keptSince(clock()));
@@ -160,8 +160,8 @@ export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
 
 /** Removes some requests that are older than `before`. Returns true if more remain. */
 export async function removeOldRequests(database: Database, before: Instant): Promise<boolean> {
-  const some = `DELETE FROM requests WHERE id<${uuid.literal(firstIdAt(before))} ORDER BY id LIMIT ${ROWS_A_DELETE}`;
-  return (await transact(database, (transaction) => transaction.execute(some))) === ROWS_A_DELETE;
+  const sql = `DELETE FROM requests WHERE id<${uuid.literal(firstIdAt(before))} ORDER BY id LIMIT ${ROWS_PER_DELETE}`;
+  return (await transact(database, (transaction) => transaction.execute(sql))) === ROWS_PER_DELETE;
 }
 
 /** The operations that create a resource with the request's id. */

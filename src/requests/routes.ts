@@ -50,7 +50,7 @@ export function requestRoutes(
   api.get('/v1/requests/{request_id}', {
     operationId: 'getRequest',
     permits: 'readRequests',
-    answers: { 200: requestResource.schema },
+    responses: { 200: requestResource.schema },
     summary: 'Read what became of a request',
     description:
       'Finds a request by the `Svc-Request-Id` of its response; errors have one, too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.',

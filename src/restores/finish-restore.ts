@@ -17,7 +17,7 @@ import { transact } from '../db/reader.js';
 import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/scan.js';
 import type { RailCalls } from '../payouts/rail-calls.js';
-import { standingRefusal } from '../staff/people.js';
+import { currentRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { holdNewerPayouts, holdPayouts } from './hold-payouts.js';
 import { lastRestore, restoreAudit } from './begin-restore.js';
@@ -97,8 +97,9 @@ export async function auditRestored(
 }
 
 /**
- * Opens the ledger, after holding payouts that rails have, or may have, received. `leftOutRails` were
- * not queried. Throws ApiError authority_insufficient if the person has lost the right meanwhile.
+ * Opens the ledger, after holding payouts that rails have, or may have, received. `leftOutRails`
+ * were not queried. Throws ApiError authority_insufficient if the person has lost the right
+ * meanwhile.
  */
 export async function openLedger(
   deps: DatabaseDeps,
@@ -119,7 +120,7 @@ export async function openLedger(
       { orderBy: ['id'], forUpdate: true },
     );
     if (open.length === 0) return;
-    const refusal = await standingRefusal(transaction, 'restore.finish', by);
+    const refusal = await currentRefusal(transaction, 'restore.finish', by);
     if (refusal !== null) throw new ApiError(refusal);
     await holdNewerPayouts(transaction, restore, leftOutRails, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
@@ -132,21 +133,21 @@ export async function openLedger(
 }
 
 /** Flags contradicting payouts for operators. May be repeated. Returns how many. */
-export async function raiseContradictions(
+export async function flagContradictions(
   { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
   calls: RailCalls,
 ): Promise<number> {
-  let raised = 0;
+  let flagged = 0;
   for (const finding of await findingsOf(reader, restoreId)) {
     if (!contradicts(finding)) continue;
     const payout = await reader.find(payouts, { id: finding.payoutId });
     if (payout === undefined) continue;
     if (payout.stuckSince !== null && (await isReportRecorded(reader, finding))) continue;
     await calls.poll(payout);
-    raised += 1;
+    flagged += 1;
   }
-  return raised;
+  return flagged;
 }
 
 /** Returns whether the rail's report has been recorded since the finding. */
@@ -241,7 +242,7 @@ async function leaveOut(
   if (chain !== undefined)
     await transaction.execute(updateSql(auditChains, { lastSequence }, { chainId }));
   const details = {
-    acts_after: after.toString(),
+    rows_after: after.toString(),
     acts_through: chain === undefined ? after.toString() : lastSequence.toString(),
     ...events,
     restored_to: toRfc3339(restore.restoredTo),

@@ -13,7 +13,7 @@ import { isLossy } from './rules.js';
 
 /** Holds payouts that rails may have received in the lost time: only the rail's report ends them. */
 
-const FOUND_AT_ONCE = 10_000;
+const ROWS_PER_SEARCH = 10_000;
 const SLICE = 500;
 
 /** Prevents payouts from ending while the ledger is closed. May be repeated. */
@@ -73,9 +73,9 @@ async function changesFor(
   const rows = await reader.query(
     `(SELECT p.id FROM restore_findings f STRAIGHT_JOIN payouts p ON p.id=f.payout_id
       WHERE f.restore_id=${uuid.literal(restore.id)} AND ${finding} AND p.status IN ('approved','${status}') AND ${isOpen}
-      LIMIT ${FOUND_AT_ONCE})
+      LIMIT ${ROWS_PER_SEARCH})
      UNION (SELECT id FROM payouts FORCE INDEX (expiring) WHERE status='${status}' AND ${ofRails} AND ${isOpen}
-      LIMIT ${FOUND_AT_ONCE})`,
+      LIMIT ${ROWS_PER_SEARCH})`,
   );
   const changes: string[] = [];
   for (let from = 0; from < rows.length; from += SLICE) {

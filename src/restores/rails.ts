@@ -173,11 +173,11 @@ async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
 async function* readUnfinished(reader: Reader, rail: string): AsyncGenerator<readonly Payout[]> {
   let after: Uuid | null = null;
   do {
-    const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const afterSql: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
     const found = await reader.list(
       payouts,
       `FORCE INDEX (expiring)
-       WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) AND rail=${literal(payouts, 'rail', rail)}${behind}
+       WHERE status IN (${literals(payouts, 'status', UNFINISHED)}) AND rail=${literal(payouts, 'rail', rail)}${afterSql}
        ORDER BY id LIMIT ${SLICE}`,
     );
     if (found.length > 0) yield found;

@@ -3,10 +3,10 @@ import type { Payout } from '../db/entities/payouts.js';
 import type { Restore, RestoreFinding } from '../db/entities/restores.js';
 import type { Instant } from '../core/instant.js';
 
-/** Rules of what a restore skips and finds. Pure. (docs/decisions/0041) */
+/** Pure rules: which sequences a restore skips, and what its search of the rails finds. (docs/decisions/0041) */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
-const EVENTS_A_SECOND = 10_000n;
+const EVENTS_PER_SECOND = 10_000n;
 const MIN_SKIP = 1_000_000n;
 
 /** Returns more sequences than a tenant can have used between the two moments. */
@@ -18,14 +18,14 @@ export function skipFor({
   readonly until: number;
 }): bigint {
   const seconds = BigInt(Math.ceil(Math.max(0, until - restoredTo) / 1_000));
-  const most = seconds * EVENTS_A_SECOND;
-  return most > MIN_SKIP ? most : MIN_SKIP;
+  const skip = seconds * EVENTS_PER_SECOND;
+  return skip > MIN_SKIP ? skip : MIN_SKIP;
 }
 
 /** Returns the last skipped sequence, a round number that people recognise. */
 export function throughFor(last: bigint, skip: bigint): bigint {
-  const least = last + skip;
-  return ((least + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
+  const min = last + skip;
+  return ((min + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
 /** Statuses in which the money may be on its way or have arrived. */

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { FairQueue } from '../core/concurrency.js';
+import { FairQueue } from '../core/scheduling.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
@@ -18,8 +18,8 @@ import { type Table, withTableFiles } from './writing/with-table-files.js';
 
 /** Each download holds one piece in memory. */
 const PIECE_BYTES = 64 * 1024;
-const PIECES_A_TRANSACTION = 16;
-const PIECES_A_DELETE = 256;
+const PIECES_PER_TRANSACTION = 16;
+const PIECES_PER_DELETE = 256;
 
 /** Another process is generating the same files, or they are no longer needed. */
 export class GenerationSuperseded extends Error {
@@ -40,7 +40,7 @@ interface Piece {
   readonly content: Buffer;
 }
 
-/** Files that their owner does not refer to yet. */
+/** Generated files of an owner whose row does not state their sizes yet. */
 export interface GeneratedFiles {
   readonly ownerId: Uuid;
   /** Null if no piece is stored yet. */
@@ -58,10 +58,10 @@ interface FileGeneratorDeps {
   readonly owner: FileOwner;
 }
 
-/** Calls may be repeated, late or concurrent. */
+/** Generates the files of owners. Calls may be repeated, late or concurrent. */
 export class FileGenerator {
   /** Runs one long table at a time, to limit memory and temporary disk space. */
-  private readonly long = new FairQueue(1);
+  private readonly longTables = new FairQueue(1);
 
   constructor(private readonly deps: FileGeneratorDeps) {}
 
@@ -77,7 +77,7 @@ export class FileGenerator {
   ): Promise<GeneratedFiles> {
     const store = (paths: TablePaths): Promise<GeneratedFiles> => this.store(id, paths, signal);
     if (!table.isLong) return withTableFiles(table, signal, store);
-    const leave = await this.long.enter(tenantId, signal);
+    const leave = await this.longTables.enter(tenantId, signal);
     const until = AbortSignal.any([signal, AbortSignal.timeout(maxMs)]);
     return withTableFiles(table, until, store).finally(leave);
   }
@@ -99,7 +99,7 @@ export class FileGenerator {
         bytes[format] += content.length;
         rest.push({ format, number, content });
         number += 1;
-        if (rest.length < PIECES_A_TRANSACTION) continue;
+        if (rest.length < PIECES_PER_TRANSACTION) continue;
         const pieces: PiecesToStore = { ownerId, attempt, rest };
         attempt = await transact(database, (transaction) =>
           storePieces(transaction, owner, pieces),
@@ -136,12 +136,12 @@ export async function storePieces(
 
 /** Returns true if more pieces may remain. */
 export async function removePieces(transaction: Transaction, ownerId: Uuid): Promise<boolean> {
-  const some = `DELETE FROM generated_file_pieces WHERE owner_id=${uuid.literal(ownerId)}
-    ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;
-  return (await transaction.execute(some)) === PIECES_A_DELETE;
+  const sql = `DELETE FROM generated_file_pieces WHERE owner_id=${uuid.literal(ownerId)}
+    ORDER BY format, number LIMIT ${PIECES_PER_DELETE}`;
+  return (await transaction.execute(sql)) === PIECES_PER_DELETE;
 }
 
-const PIECES_AT_A_TIME = 4;
+const CONCURRENT_READS = 4;
 
 type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
 
@@ -154,7 +154,7 @@ export function pieceReader(reader: Reader, ownerId: Uuid, format: FileKind): Re
  * at a time, so that many of them leave CPU time for other requests.
  */
 export class StoredFiles {
-  private readonly turns = new FairQueue(PIECES_AT_A_TIME);
+  private readonly turns = new FairQueue(CONCURRENT_READS);
 
   /** Throws `not_found` without a size: the file does not exist yet, or was removed. */
   open(tenantId: Uuid, size: number | null | undefined, read: ReadPiece): AsyncIterable<Buffer> {
@@ -167,7 +167,7 @@ export class StoredFiles {
     for (let at = 0, number = 0; at < size; number += 1) {
       const leave = await this.turns.enter(tenantId);
       const piece = await read(number).finally(leave);
-      if (piece === undefined) throw new Error('a piece of a stored file is gone');
+      if (piece === undefined) throw new Error('a piece of a stored file is missing');
       at += piece.content.length;
       yield piece.content;
     }

@@ -10,7 +10,10 @@ import { staff } from '../db/entities/staff.js';
 
 const ISSUER = 'Money Movement';
 export const STEP_MS = 30_000;
-/** Codes of the previous and the next step are valid too, because clocks differ and typing takes time. */
+/**
+ * Codes of the previous and the next step are valid too, because clocks differ and typing takes
+ * time.
+ */
 const WINDOW = 1;
 /** As RFC 4226 recommends. */
 const SECRET_BYTES = 20;
@@ -50,8 +53,8 @@ export function codeAt(secret: string, at: Instant): string {
 }
 
 export const AUTHENTICATORS = new SealedSecrets({
-  what: 'authenticators of the staff',
-  counted: 'authenticators',
+  label: 'authenticators of the staff',
+  auditName: 'authenticators',
   table: staff,
   id: 'id',
   keyIds: ['factorKeyId'],

@@ -29,10 +29,10 @@ import { endSessions, sealedColumns, staffAudit } from './people.js';
 export async function proposeFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
-  given: string,
+  text: string,
   by: StaffIdentity,
 ): Promise<StaffFactorReset> {
-  const reason = checkedText('reason', given, MAX_REASON);
+  const reason = checkedText('reason', text, MAX_REASON);
   allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
   return transact(database, async (transaction) => {
     await lock(transaction, person);

@@ -101,7 +101,7 @@ export async function findService(
 }
 
 /** Without a manager no rights could be granted. */
-async function keepManager(transaction: Transaction, { id, name }: Staff): Promise<void> {
+async function assertManagerRemains(transaction: Transaction, { id, name }: Staff): Promise<void> {
   const managers = (
     await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })
   ).filter(mayManage);
@@ -127,7 +127,7 @@ export async function deactivateStaff(
   return transact(database, async (transaction) => {
     const known = await transaction.find(staff, { id: person.id }, { forUpdate: true });
     if (known?.active !== true) return false;
-    await keepManager(transaction, known);
+    await assertManagerRemains(transaction, known);
     await transaction.execute(updateSql(staff, { active: false }, { id: person.id }));
     await endSessions(transaction, clock, person.id);
     await recordAction(transaction, actor, clock(), staffAudit(person, 'staff.deactivate'));
@@ -177,7 +177,8 @@ async function rowOf(
   if (folded === '' || folded.length > MAX_FOLDED)
     throw new ApiError(invalidField('name', 'unreadable'));
   const known = await transaction.find(staff, { foldedName: folded }, { forUpdate: true });
-  if (known !== undefined && !rights.includes('manage')) await keepManager(transaction, known);
+  if (known !== undefined && !rights.includes('manage'))
+    await assertManagerRemains(transaction, known);
   if (known !== undefined && known.kind !== kind)
     throw new ApiError(invalidField('name', `names a ${known.kind}`));
   const fresh = { id: newId(), name, foldedName: folded, kind, createdAt: clock() };
@@ -206,8 +207,8 @@ function recordSet(
   return recordAction(transaction, actor, clock(), staffAudit(one, 'staff.set', details));
 }
 
-/** The member's rights may have changed since the code was verified. */
-export async function standingRefusal(
+/** Checks the right again, which may have been withdrawn since the code was verified. */
+export async function currentRefusal(
   reader: Reader,
   action: StaffActionName,
   by: StaffIdentity,

@@ -61,7 +61,7 @@ export function asksForCode(action: StaffActionName, channel: StaffChannel): boo
   return rule.twoPeople === true || (channel === 'support' && rule.movesMoney === true);
 }
 
-/** If the action requires a person, a service is refused. */
+/** Refuses without the right, and refuses every service if the action requires a person. */
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
@@ -82,7 +82,7 @@ export function actionRefusal(
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
-/** Judges by the current row too: a session may have fewer rights than the person. */
+/** Checks the current row as well as the identity, whose session may have fewer rights. */
 export function rowRefusal(
   action: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
@@ -118,7 +118,7 @@ const FREE_FAILURES = 4;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 60 * 60_000;
 
-/** Until when codes are refused after this many wrong codes; null if the next code counts. */
+/** Returns until when codes are refused after this many wrong ones; null if the next one counts. */
 export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
   const over = failedCodes - FREE_FAILURES;
   if (over <= 0) return null;
@@ -130,7 +130,10 @@ interface Lock {
   readonly lockedUntil: Instant | null;
 }
 
-/** A lock-out of its own for the command line, so that a stranger cannot lock its users out. */
+/**
+ * Returns the lock-out. The command line has a separate one, so that outsiders cannot lock its
+ * users.
+ */
 export function lockAt(channel: StaffChannel, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
   return channel === 'ops'
@@ -158,7 +161,10 @@ export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: 
   return until !== null && at < until;
 }
 
-/** Folds case, width, accents and look-alike letters. (docs/contract.md, Staff) */
+/**
+ * Returns the name without differences of case, width, accents and look-alike letters.
+ * (docs/contract.md, Staff)
+ */
 export function foldedName(name: string): string {
   const plain = withoutLookAlikes(name.normalize('NFKC')).normalize('NFKD');
   return plain

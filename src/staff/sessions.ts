@@ -14,7 +14,7 @@ import { identityOf, type StaffDeps, staffEntry, verifyClaim } from './verificat
 
 export const SESSION_MS = 8 * 60 * 60_000;
 /** Uses are recorded once per interval. */
-const NOTED_EVERY_MS = 60_000;
+const RECORD_EVERY_MS = 60_000;
 const MAX_PLACE = 140;
 
 interface SignIn {
@@ -80,7 +80,7 @@ export async function openSession(
 }
 
 /**
- * Returns the session's owner and records the use. Null if the session is unknown, over, revoked,
+ * Returns the session's owner and records the use. Null if the session is unknown, expired, revoked,
  * unused for `idleMs`, or its owner is inactive.
  */
 export async function findSession(
@@ -98,7 +98,7 @@ export async function findSession(
     return null;
   const person = await database.current.find(staff, { id: session.staffId });
   if (person?.active !== true) return null;
-  if (now - session.lastUsedAt >= NOTED_EVERY_MS)
+  if (now - session.lastUsedAt >= RECORD_EVERY_MS)
     await database.withTransaction((transaction) =>
       transaction.execute(updateSql(staffSessions, { lastUsedAt: now }, { id: session.id })),
     );

@@ -33,25 +33,25 @@ export interface ProvenSubject {
 type SubjectFound =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
   /** A code links the person, who has no account yet. */
-  | { readonly found: 'unbound'; readonly person: Staff }
-  | { readonly found: 'nobody'; readonly refusal: Refusal };
+  | { readonly found: 'unlinked'; readonly person: Staff }
+  | { readonly found: 'refused'; readonly refusal: Refusal };
 
 export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Promise<SubjectFound> {
   const { reader } = deps.database;
-  const bound = await reader.find(staff, { subjectHash: subjectHash(proven) });
-  const person = bound ?? (await findNamed(deps, proven.name));
+  const linked = await reader.find(staff, { subjectHash: subjectHash(proven) });
+  const person = linked ?? (await findNamed(deps, proven.name));
   const refused = refusedOf(person, proven);
   if (refused !== null || person === undefined) {
     const refusal = denied(refused ?? NOBODY);
     await recordRefusal(deps, proven, person, refusal);
-    return { found: 'nobody', refusal };
+    return { found: 'refused', refusal };
   }
-  if (bound === undefined) return { found: 'unbound', person };
-  return { found: 'person', identity: identityOf(bound, 'support', proven.rights) };
+  if (linked === undefined) return { found: 'unlinked', person };
+  return { found: 'person', identity: identityOf(linked, 'support', proven.rights) };
 }
 
 /** Links the person by the person's code. A refusal is recorded and counts towards the lock-out. */
-export async function bindSubject(
+export async function linkSubject(
   deps: StaffDeps,
   person: Pick<Staff, 'id' | 'name'>,
   proven: ProvenSubject,
@@ -64,8 +64,8 @@ export async function bindSubject(
   });
   if ('refusal' in verified) return verified;
   const { identity } = verified;
-  const bound = await bind(deps, identity, proven);
-  if (bound !== null) return bound;
+  const linked = await link(deps, identity, proven);
+  if (linked !== null) return linked;
   // Another request has linked the person or the account, or deactivated the person.
   const refusal = denied(OTHER_SUBJECT);
   await recordRefusal(deps, proven, identity, refusal);
@@ -73,7 +73,7 @@ export async function bindSubject(
 }
 
 /** Returns null if another request has linked the person or the account, or deactivated the person. */
-async function bind(
+async function link(
   deps: StaffDeps,
   identity: StaffIdentity,
   proven: ProvenSubject,
@@ -96,7 +96,7 @@ async function bind(
 }
 
 /** Unlinks the person, who can then link a new account, and ends sessions. False if not linked. */
-export async function unbindSubject(
+export async function unlinkSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,
   by: StaffIdentity,
@@ -114,7 +114,7 @@ export async function unbindSubject(
 }
 
 const NOBODY = 'no member of staff has this account at the provider';
-const OTHER_SUBJECT = 'the person is bound to another account at the provider';
+const OTHER_SUBJECT = 'the person is linked to another account at the provider';
 
 function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | null {
   if (person === undefined) return NOBODY;

@@ -43,7 +43,7 @@ export interface Claim {
   readonly channel: StaffChannel;
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /** The code is checked for this moment, at most 10 minutes ago. Null: refused. */
+  /** The code is checked as of this moment, at most 10 minutes ago, and refused if null. */
   readonly receivedAt: Instant | null;
   /** A repeated call with the same purpose returns the first result. */
   readonly purpose: string;
@@ -82,31 +82,34 @@ function verifyOnce(deps: StaffDeps, claim: Claim): Promise<Verified> {
     const known = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
     if (known !== undefined && known.staffId === (person?.id ?? null))
-      return answerOf(known, person, claim);
+      return resultOf(known, person, claim);
     if (known !== undefined) {
       // A proof for one person proves nothing for another.
       recordRefusal(transaction, claim, person, ANOTHER_PERSONS_CODE, now);
       return { refusal: denied(ANOTHER_PERSONS_CODE) };
     }
-    const judged = await judge(deps, transaction, person, claim, now);
+    const checked = await checkCode(deps, transaction, person, claim, now);
     const check: StaffCheck = {
       purpose,
       staffId: person?.id ?? null,
-      step: 'step' in judged ? judged.step : null,
-      refused: 'step' in judged ? null : judged.refused,
+      step: 'step' in checked ? checked.step : null,
+      refused: 'step' in checked ? null : checked.refused,
       at: now,
     };
     await transaction.execute(
       `DELETE FROM staff_checks WHERE at<${literal(staffChecks, 'at', instant(now - KEPT_MS))} LIMIT 100`,
     );
     await transaction.execute(insertSql(staffChecks, [check]));
-    if (person !== undefined) await updateLock(transaction, person, claim.channel, judged, now);
+    if (person !== undefined) await updateLock(transaction, person, claim.channel, checked, now);
     if (check.refused !== null) recordRefusal(transaction, claim, person, check.refused, now);
-    return answerOf(check, person, claim);
+    return resultOf(check, person, claim);
   });
 }
 
-/** Returns the claimed name in the form in which names are stored, or null if it is not a valid name. */
+/**
+ * Returns the claimed name in the form in which names are stored, or null if it is not a valid
+ * name.
+ */
 function cleanName({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? cleaned.clean : null;
@@ -118,15 +121,15 @@ function findClaimed(transaction: Transaction, claim: Claim): Promise<Staff | un
   return transaction.find(staff, { foldedName: foldedName(name) }, { forUpdate: true });
 }
 
-type Judged = { readonly step: bigint } | { readonly refused: string; readonly isWrong?: true };
+type CodeCheck = { readonly step: bigint } | { readonly refused: string; readonly isWrong?: true };
 
-async function judge(
+async function checkCode(
   { encryptionKeys }: StaffDeps,
   transaction: Transaction,
   person: Staff | undefined,
   claim: Claim,
   now: Instant,
-): Promise<Judged> {
+): Promise<CodeCheck> {
   const { code, right, twoPeople, fault = null, receivedAt } = claim;
   const name = cleanName(claim);
   if (name === null) return { refused: 'no actor was named' };
@@ -159,14 +162,14 @@ async function updateLock(
   transaction: Transaction,
   person: Staff,
   channel: StaffChannel,
-  judged: Judged,
+  checked: CodeCheck,
   now: Instant,
 ): Promise<void> {
   const { id } = person;
-  if ('step' in judged) {
+  if ('step' in checked) {
     const set = { ...lockColumns(channel, { failedCodes: 0, lockedUntil: null }), lastUsedAt: now };
     await transaction.execute(updateSql(staff, set, { id }));
-  } else if (judged.isWrong === true) {
+  } else if (checked.isWrong === true) {
     const failedCodes = lockAt(channel, person).failedCodes + 1;
     const lock = { failedCodes, lockedUntil: lockedUntil(failedCodes, now) };
     await transaction.execute(updateSql(staff, lockColumns(channel, lock), { id }));
@@ -186,7 +189,7 @@ function recordRefusal(
   recordRow(transaction, auditRow(newId(), actor, now, entry));
 }
 
-function answerOf(
+function resultOf(
   { refused }: StaffCheck,
   person: Staff | undefined,
   { channel }: Claim,
@@ -226,7 +229,7 @@ interface Signed {
   readonly reason: string;
 }
 
-/** Judges codes at the moment at which Temporal received the signal. (docs/contract.md, Staff) */
+/** Checks codes as of the moment at which Temporal received the signal. (docs/contract.md, Staff) */
 export class StaffSignals {
   /** `receivedAt` returns null if this run of the workflow has no such signal. */
   constructor(

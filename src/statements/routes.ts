@@ -1,5 +1,5 @@
-import { answerOf, type Api, FILE_TYPES, FileQuery, pathId, tableFile } from '../http/route.js';
-import { answerPage, type Cursors } from '../http/cursor.js';
+import { responseTo, type Api, FILE_TYPES, FileQuery, pathId, tableFile } from '../http/route.js';
+import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { StoredFiles } from '../spreadsheets/generated-files.js';
 import {
   type CreateDeps,
@@ -35,21 +35,21 @@ function create(api: Api, deps: CreateDeps, baseUrl: string): void {
     permits: 'readAccount',
     idempotent: 'tenant',
     body: CreateStatementBody,
-    answers: { 201: StatementSchema, 200: StatementSchema },
+    responses: { 201: StatementSchema, 200: StatementSchema },
     refusals: ['not_found', 'quota_exceeded'],
     summary: 'Make a statement',
     description:
       "Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
       const { account_id: accountId, asset, from, to } = input;
-      const answer = await createStatement(
+      const result = await createStatement(
         deps,
         caller,
         requestId,
         { accountId, asset, from, to },
         idempotency,
       );
-      return answerOf(answer, (statement, replayed) => ({
+      return responseTo(result, (statement, replayed) => ({
         status: replayed ? 200 : 201,
         body: statementResource.present({ statement, baseUrl }),
       }));
@@ -67,11 +67,11 @@ function listAndRead(
     operationId: 'listStatements',
     permits: 'readAccount',
     query: StatementQuery,
-    answers: { 200: StatementPageSchema },
+    responses: { 200: StatementPageSchema },
     summary: 'List statements',
     description: "The statements of accounts in which the token's member has a role, newest first.",
     handler: (request) =>
-      answerPage(
+      respondWithPage(
         cursors,
         request,
         (before, limit) =>
@@ -83,7 +83,7 @@ function listAndRead(
   api.get('/v1/statements/{statement_id}', {
     operationId: 'getStatement',
     permits: 'readAccount',
-    answers: { 200: StatementSchema },
+    responses: { 200: StatementSchema },
     summary: 'Read a statement',
     handler: async (request) => {
       const statement = await readStatement(
@@ -102,7 +102,7 @@ function download(api: Api, { database: { reader } }: CreateDeps): void {
     operationId: 'downloadStatement',
     permits: 'readAccount',
     query: FileQuery,
-    answers: { 200: null },
+    responses: { 200: null },
     fileTypes: FILE_TYPES,
     examples: { 200: STATEMENT_FILE_EXAMPLE },
     summary: 'Download a statement',

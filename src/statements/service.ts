@@ -13,7 +13,7 @@ import { assertAllowed, readAccount, readReach } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { Amount } from '../core/amount.js';
-import type { Page, TimePosition } from '../core/collections.js';
+import type { Page, TimePosition } from '../core/page.js';
 import { uuid } from '../db/columns.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';

@@ -17,7 +17,9 @@ import { type Movement, rangesWithin, readMovementsOf } from '../accounts/moveme
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
-/** Long and short statements are made by separate sweeps, so that no long one delays a short one. */
+/**
+ * Long and short statements are made by separate sweeps, so that no long one delays a short one.
+ */
 export type Length = 'short' | 'long';
 
 const SHORT_ENTRIES = 1_000;
@@ -146,8 +148,8 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
   { name: 'related_id', kind: 'text', width: 38 },
 ];
 
-const ENTRIES_A_PAGE = 1_000n;
-const LINES_A_PIECE = 100;
+const ENTRIES_PER_PAGE = 1_000n;
+const LINES_PER_PIECE = 100;
 
 class StatementLines {
   movements = 0;
@@ -165,8 +167,8 @@ class StatementLines {
     for await (const movements of this.pages()) {
       balance = movements.reduce((sum, { entry }) => sum + entry.raw, balance);
       this.movements += movements.length;
-      for (let from = 0; from < movements.length; from += LINES_A_PIECE)
-        yield movements.slice(from, from + LINES_A_PIECE).map(movementLine);
+      for (let from = 0; from < movements.length; from += LINES_PER_PIECE)
+        yield movements.slice(from, from + LINES_PER_PIECE).map(movementLine);
     }
     if (balance !== closingRaw)
       throw new Error(`the movements of statement ${this.statement.id} do not add up`);
@@ -176,8 +178,8 @@ class StatementLines {
   private async *pages(): AsyncGenerator<readonly Movement[]> {
     const { accountId, asset, fromAt: from, toAt: to } = this.statement;
     for (const { first, last } of await rangesWithin(this.reader, accountId, { from, to }))
-      for (let page = first; last !== null && page <= last; page += ENTRIES_A_PAGE) {
-        const end = page + ENTRIES_A_PAGE - 1n;
+      for (let page = first; last !== null && page <= last; page += ENTRIES_PER_PAGE) {
+        const end = page + ENTRIES_PER_PAGE - 1n;
         yield await readMovementsOf(this.reader, accountId, asset, {
           first: page,
           last: end < last ? end : last,

@@ -48,7 +48,7 @@ function viewOf({ database: { reader }, clock }: Site): View {
   return { reader, now: clock() };
 }
 
-/** Returns parameters without spaces around them, and '' for those that are not given once. */
+/** Returns trimmed query parameters; '' for a parameter that is absent or repeated. */
 function textsOf<Name extends string>(
   { query }: DeskContext,
   ...names: readonly Name[]

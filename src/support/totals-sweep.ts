@@ -18,7 +18,7 @@ import type { Sweep } from '../temporal/sweeper.js';
 import { NO_TOTALS } from './reading/totals.js';
 
 const EVERY_MS = 30_000;
-const ROWS_A_SLICE = 20_000;
+const ROWS_PER_SLICE = 20_000;
 /** Time after which every bonus with an older id has been committed. */
 const LAG_MS = 60_000;
 
@@ -59,7 +59,7 @@ const QUARTER_MS = 15 * 60_000;
 /** Returns the total of the operations that a row counts: they moved money, or else failed. */
 function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, isMoved: boolean): DailyTotal {
   const at = instant(integer.parse(row.quarter) * QUARTER_MS);
-  const [raw, count] = [capSql(bigint.parse(row.total)), integer.parse(row.found)];
+  const [raw, count] = [capped(bigint.parse(row.total)), integer.parse(row.found)];
   return {
     ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
     day: localDay(at, zones.get(tenantId) ?? 'UTC'),
@@ -94,7 +94,7 @@ async function addEventsOf(
   // Counted in rows, since a restore skips millions of sequences.
   const [next] = await reader.query(
     `SELECT sequence FROM events FORCE INDEX (PRIMARY) WHERE ${own} AND sequence>${from}
-     ORDER BY sequence LIMIT 1 OFFSET ${ROWS_A_SLICE}`,
+     ORDER BY sequence LIMIT 1 OFFSET ${ROWS_PER_SLICE}`,
   );
   const to = next === undefined ? lastSequence : bigint.parse(next.sequence) - 1n;
   const types = [...MOVED, ...FAILED].map((type) => string.literal(type)).join(',');
@@ -124,7 +124,7 @@ async function addBonuses(database: Database, zones: Zones, now: Instant): Promi
   const until = instant(now - LAG_MS);
   const [next] = await reader.query(
     `SELECT id FROM bonuses FORCE INDEX (PRIMARY) WHERE id>=${start} AND id<${uuid.literal(firstIdAt(until))}
-     ORDER BY id LIMIT 1 OFFSET ${ROWS_A_SLICE}`,
+     ORDER BY id LIMIT 1 OFFSET ${ROWS_PER_SLICE}`,
   );
   // All ids of a millisecond are in one slice.
   const to = next === undefined ? until : Math.max(timeOfId(uuid.parse(next.id)), Number(from) + 1);
@@ -163,7 +163,7 @@ const ADDED = [
   ...['moved_count', 'failed_count'].map((name) => `${name}=${name}+VALUES(${name})`),
 ];
 
-function capSql(sum: bigint): bigint {
+function capped(sum: bigint): bigint {
   return sum > MAX_RAW ? MAX_RAW : sum;
 }
 
@@ -184,7 +184,7 @@ async function setPending(database: Database, zones: Zones, now: Instant): Promi
     return {
       ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
       day: localDay(now, zones.get(tenantId) ?? 'UTC'),
-      pending: capSql(bigint.parse(row.total)),
+      pending: capped(bigint.parse(row.total)),
       pendingCount: integer.parse(row.found),
     };
   });

@@ -8,14 +8,14 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/reader.js';
 import { insertRow, type RowWrite } from '../ledger/writer/types.js';
 
-/** Longer than relaying can take. */
+/** Duration of a claim, longer than relaying can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/** An entry becomes a dead letter after this many, about 20 minutes. */
+/** Attempts after which an entry becomes a dead letter, after about 20 minutes. */
 export const MAX_TRIES = 25;
-/** Failures that affect every entry count up to this many attempts. */
+/** Failures that affect every entry count as at most this many attempts. */
 const MAX_GENERAL_TRIES = 6;
 /** `due_at` of dead letters. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
@@ -50,7 +50,7 @@ export class Outbox {
       );
       if (rows.length > 0)
         await transaction.execute(
-          `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE ${among(rows)}`,
+          `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE ${idsSql(rows)}`,
         );
       return rows;
     });
@@ -58,7 +58,7 @@ export class Outbox {
 
   async remove(rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.write(`DELETE FROM outbox WHERE ${among(rows)}`);
+    await this.write(`DELETE FROM outbox WHERE ${idsSql(rows)}`);
   }
 
   /** Postpones entries, longer after each failure, until they become dead letters. */
@@ -74,7 +74,7 @@ export class Outbox {
   /** Releases claimed entries that were not tried. */
   async releaseUntried(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
-    await this.write(`UPDATE outbox SET due_at=created_at WHERE ${among(rows)}`);
+    await this.write(`UPDATE outbox SET due_at=created_at WHERE ${idsSql(rows)}`);
   }
 
   async add(
@@ -93,7 +93,10 @@ export class Outbox {
     await this.write(insertSql(outbox, rows));
   }
 
-  /** Counts entries that wait to be relayed, and dead letters. `oldestAt` is of the former. */
+  /**
+   * Counts entries that wait to be relayed, and dead letters. `oldestAt` is the time of the oldest
+   * waiting entry.
+   */
   async depth() {
     const [row] = await this.database.reader.query(
       `SELECT COUNT(*)-COUNT(dead_at) AS entries, COUNT(dead_at) AS dead, MIN(IF(dead_at IS NULL, created_at, NULL)) AS oldest FROM outbox`,
@@ -126,7 +129,7 @@ export class Outbox {
   }
 }
 
-export function isLast({
+export function becomesDead({
   attempts,
   isOwnFailure,
 }: Pick<FailedEntry, 'attempts' | 'isOwnFailure'>): boolean {
@@ -139,7 +142,7 @@ function failureSql(failed: FailedEntry, now: Instant): string {
     ? before + 1
     : Math.max(before, Math.min(before + 1, MAX_GENERAL_TRIES));
   const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(before, 10));
-  const isDead = isLast(failed);
+  const isDead = becomesDead(failed);
   const lastError = literal(outbox, 'lastError', [...failed.error].slice(0, MAX_ERROR).join(''));
   const dueAt = time.literal(isDead ? NEVER : instant(now + pauseMs));
   return `UPDATE outbox SET attempts=${attempts}, last_error=${lastError}, due_at=${dueAt}${isDead ? `, dead_at=${time.literal(now)}` : ''}
@@ -164,7 +167,7 @@ export async function withOutboxEntry(
   return new Set(rows.map((row) => uuid.parse(row.resource_id)));
 }
 
-function among(rows: readonly Pick<OutboxRow, 'id'>[]): string {
+function idsSql(rows: readonly Pick<OutboxRow, 'id'>[]): string {
   return equalsSql(outbox, { id: rows.map(({ id }) => id) });
 }
 
@@ -177,7 +180,7 @@ function conditionsOf({ tenantId, resourceId, isDead = false }: OutboxFilter): s
   return conditions.join(' AND ');
 }
 
-/** Until then, the process that wrote the entry relays it. */
+/** Time for the process that wrote an entry to relay it, before a sweep does. */
 const HEAD_START_MS = 2_000;
 
 interface Changed {

@@ -1,5 +1,5 @@
 import { parseUuid, type Uuid } from '../core/ids.js';
-import { mapAtOnce } from '../core/collections.js';
+import { mapConcurrently } from '../core/collections.js';
 import { type Clock, instant } from '../core/instant.js';
 import { uuid } from '../db/columns.js';
 import type { Database } from '../db/database.js';
@@ -83,7 +83,7 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   const ids = rows.map(({ id }) => id);
   const withEntry = await withOutboxEntry(reader, ids);
   const withoutEntry = rows.filter(({ id }) => !withEntry.has(id));
-  const compared = await mapAtOnce(
+  const compared = await mapConcurrently(
     CALLS_AT_ONCE,
     withoutEntry,
     async ({ id, tenantId, status }) => {
@@ -113,7 +113,7 @@ async function notifyEnded(
       ids,
     ).catch(() => new Map());
     const ended = page.filter((workflowId) => !waiting.has(idOf(workflowId)));
-    await mapAtOnce(CALLS_AT_ONCE, ended, (workflowId) => client.notifyWorkflow(workflowId));
+    await mapConcurrently(CALLS_AT_ONCE, ended, (workflowId) => client.notifyWorkflow(workflowId));
   }
 }
 

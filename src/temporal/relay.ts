@@ -1,5 +1,5 @@
 import { failpoint } from '../core/failpoints.js';
-import { groupBy, mapAtOnce } from '../core/collections.js';
+import { groupBy, mapConcurrently } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { continueTrace, currentTraceparent, untraced } from '../core/trace.js';
 import type { Database } from '../db/database.js';
@@ -7,7 +7,7 @@ import type { OutboxRow, WorkflowResourceType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
 import type { TemporalClient } from './client.js';
 import { affectsEveryCall, messageOf, TemporalUnavailable } from './failures.js';
-import { isLast, type Outbox } from './outbox.js';
+import { becomesDead, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WorkflowResource, WorkflowStart } from './workflow-resources.js';
 
@@ -33,7 +33,7 @@ export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
 const MAX_CALLS = 24;
-const CLAIMED_AT_ONCE = 100;
+const CLAIM_SIZE = 100;
 const SWEEP_EVERY_MS = 1_000;
 
 /** Entries of one resource, whose workflow is notified once. */
@@ -69,7 +69,7 @@ export class Relay {
       });
     await outbox.fail(failed);
     for (const one of failed)
-      if (isLast(one)) observer.died(one.resourceType, one.error);
+      if (becomesDead(one)) observer.died(one.resourceType, one.error);
       else observer.refused(one.resourceType, one.error);
     await outbox.releaseUntried(rows.filter((row) => left.untried.has(row.id)));
     if (left.cause !== null) throw left.cause;
@@ -93,7 +93,7 @@ export class Relay {
     const leave = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
     const all = this.byResource(entries);
     const rows = await this.readRows(all);
-    await mapAtOnce(MAX_CALLS, all, async (notification) => {
+    await mapConcurrently(MAX_CALLS, all, async (notification) => {
       const { entries: own, resourceId } = notification;
       if (cause !== null) return leave(own);
       try {
@@ -182,7 +182,7 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
     name: 'outbox',
     everyMs: SWEEP_EVERY_MS,
     run: async () => {
-      const rows = await outbox.claim(CLAIMED_AT_ONCE);
+      const rows = await outbox.claim(CLAIM_SIZE);
       try {
         await relay.relay(rows);
       } catch (failure) {
@@ -190,14 +190,14 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
         if (failure instanceof TemporalUnavailable) return false;
         throw failure;
       }
-      return rows.length === CLAIMED_AT_ONCE;
+      return rows.length === CLAIM_SIZE;
     },
   };
 }
 
 /** Further entries are left to the sweeper, so that a burst does not slow down the process. */
 const MAX_WAITING = 500;
-const AT_ONCE = 100;
+const RELAY_SIZE = 100;
 
 /** Relays entries in the background, right after their commit. */
 export class OutboxNotifier {
@@ -229,7 +229,7 @@ export class OutboxNotifier {
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
       try {
-        await this.relay.relayNew(this.waiting.splice(0, AT_ONCE));
+        await this.relay.relayNew(this.waiting.splice(0, RELAY_SIZE));
       } catch (fault) {
         this.onFault(fault);
       }

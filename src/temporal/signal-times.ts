@@ -6,11 +6,14 @@ type Signals = Awaited<ReturnType<TemporalClient['signalsOf']>>;
 
 type ExpectedSignal = Pick<StaffSignal, 'action' | 'number' | 'actor' | 'reason' | 'code'>;
 
-const RUNS_KEPT = 100;
+const MAX_CACHED_RUNS = 100;
 
-/** A workflow's own clock is late if no worker was running, so times are from the history. */
+/**
+ * Reads from a workflow's history when signals were received. The workflow's own clock would be
+ * late if no worker was running.
+ */
 export class SignalTimes {
-  private readonly known = new Map<string, Promise<Signals>>();
+  private readonly cache = new Map<string, Promise<Signals>>();
 
   constructor(private readonly client: Pick<TemporalClient, 'signalsOf'>) {}
 
@@ -22,9 +25,9 @@ export class SignalTimes {
     run: WorkflowRun,
     { action, number = 0, ...expected }: ExpectedSignal,
   ): Promise<Instant | null> {
-    const kept = this.known.get(run.runId);
+    const cached = this.cache.get(run.runId);
     const find = (signals: Signals | undefined) => signals?.get(action)?.[number - 1];
-    const found = find(await kept?.catch(() => undefined)) ?? find(await this.read(run, kept));
+    const found = find(await cached?.catch(() => undefined)) ?? find(await this.read(run, cached));
     const isExpected =
       found?.actor === expected.actor &&
       found.reason === expected.reason &&
@@ -34,14 +37,14 @@ export class SignalTimes {
 
   /** Reads the history, unless another call is reading it. */
   private read(run: WorkflowRun, outdated: Promise<Signals> | undefined): Promise<Signals> {
-    const current = this.known.get(run.runId);
+    const current = this.cache.get(run.runId);
     if (current !== undefined && current !== outdated) return current;
     const reading = this.client.signalsOf(run);
-    this.known.delete(run.runId);
-    this.known.set(run.runId, reading);
-    for (const oldest of this.known.keys()) {
-      if (this.known.size <= RUNS_KEPT) break;
-      this.known.delete(oldest);
+    this.cache.delete(run.runId);
+    this.cache.set(run.runId, reading);
+    for (const oldest of this.cache.keys()) {
+      if (this.cache.size <= MAX_CACHED_RUNS) break;
+      this.cache.delete(oldest);
     }
     return reading;
   }

@@ -11,12 +11,12 @@ export interface WorkflowStart {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
   readonly accountId: Uuid | null;
-  /** Shown as `BusinessStatus`. */
+  /** Search attribute `BusinessStatus` of the workflow. */
   readonly status: string;
-  /** With its asset, shown as `Amount`. Null if it has none yet. */
+  /** Search attribute `Amount`, with the asset. Null if the amount is not known yet. */
   readonly amount: string | null;
   readonly workflowId: string;
-  /** Shown in the UI. Contains ids, amounts and states, never personal data. */
+  /** Summary in the Temporal UI. Contains ids, amounts and states, never personal data. */
   readonly summary: string;
   readonly input: object;
 }
@@ -26,12 +26,12 @@ export interface WorkflowResource {
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Returns those of the resources that are waiting. */
+  /** Returns how to start the workflows of those of the resources that are waiting. */
   readWaiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WorkflowStart>>;
-  /** Returns waiting resources created before `madeBefore`, in order of id. */
+  /** Returns waiting resources created before `createdBefore`, in order of id. */
   listWaiting(
     reader: Reader,
-    madeBefore: Instant,
+    createdBefore: Instant,
     after: Uuid | null,
     limit: number,
   ): Promise<readonly Pick<WaitingRow, 'id' | 'tenantId' | 'status'>[]>;
@@ -50,11 +50,11 @@ interface ResourceSpec<Row> extends Pick<
 > {
   readonly table: Table<Row>;
   readonly states: readonly (Row & WaitingRow)['status'][];
-  /** FROM clause that finds waiting rows `t` by an index. */
+  /** FROM and WHERE clauses that find waiting rows `t` by an index. */
   readonly from: string;
   /** SQL of the status that the workflow shows; `t.status` by default. */
   readonly shownStatus?: string;
-  readonly about: (
+  readonly describe: (
     row: Row,
   ) => Pick<WorkflowStart, 'summary' | 'input'> & Partial<Pick<WorkflowStart, 'status' | 'amount'>>;
 }
@@ -65,7 +65,7 @@ const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
 export function workflowResource<Row extends WaitingRow>(
   spec: ResourceSpec<Row>,
 ): WorkflowResource {
-  const { table, states, from, shownStatus = 't.status', about, ...named } = spec;
+  const { table, states, from, shownStatus = 't.status', describe, ...named } = spec;
   const known = literals(
     table,
     'status',
@@ -80,7 +80,7 @@ export function workflowResource<Row extends WaitingRow>(
       status,
       amount: null,
       workflowId: named.workflowIdOf(resourceId),
-      ...about(row),
+      ...describe(row),
     };
   };
   return {
@@ -94,10 +94,10 @@ export function workflowResource<Row extends WaitingRow>(
       );
       return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, startOf(row)]));
     },
-    async listWaiting(reader, madeBefore, after, limit) {
-      const behind = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
+    async listWaiting(reader, createdBefore, after, limit) {
+      const afterSql = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
       const rows = await reader.query(
-        `SELECT t.id, t.tenant_id, ${shownStatus} AS status FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
+        `SELECT t.id, t.tenant_id, ${shownStatus} AS status FROM ${from} AND t.created_at<${time.literal(createdBefore)}${afterSql}
          ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
       );
       return rows.map(parseListed);

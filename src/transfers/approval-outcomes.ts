@@ -28,7 +28,7 @@ export const transferWorkflowResource = workflowResource({
   table: transfers,
   states: ['pending_approval'],
   from: `${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
-  about: (transfer) => ({
+  describe: (transfer) => ({
     amount: formatAmount(transfer),
     summary: `Transfer of ${formatAmount(transfer)} that needs ${counted(transfer.approvalsRequired ?? 0, 'approval')}`,
     input: {

@@ -6,7 +6,7 @@ import type { EventType } from '../db/entities/events.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { feeOf } from '../accounts/limits-and-fees.js';
-import { creditRefusal, findParties, judgeSpending } from '../accounts/payments.js';
+import { creditRefusal, findParties, checkSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import {
@@ -22,7 +22,7 @@ import { outboxWrite } from '../temporal/outbox.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 import { transferResource } from './schemas.js';
 
-/** 404, 403, then the rules. (docs/contract.md, Order of checks) */
+/** Checks 404 and 403, then the spending rules. (docs/contract.md, Order of checks) */
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount, sourceAccountId: accountId } = command;
   const parties = findParties(state, command, command.destinationAccountId);
@@ -32,7 +32,7 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
 
   const { asset, raw } = amount;
   const fee = feeOf(state, { tenantId, operation: 'transfer', asset }, accountId, raw);
-  const { month, refusal } = judgeSpending(state, { amount, fee, ...parties });
+  const { month, refusal } = checkSpending(state, { amount, fee, ...parties });
   if (refusal !== null) return refuse(refusal, true);
   const overflow = creditRefusal(state, parties.recipient, fee, amount);
   if (overflow !== null) return refuse(overflow, false);

@@ -1,7 +1,7 @@
 import { operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { type ApprovalDeps, Approvals } from '../approvals/service.js';
-import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import { transferApproval } from './approval-outcomes.js';
 import {
@@ -54,15 +54,15 @@ function create(api: Api, transfers: Transfers): void {
     permits: 'createTransfer',
     idempotent: 'tenant',
     body: CreateTransferBody,
-    answers: { 201: TransferSchema, 202: TransferSchema, 200: TransferSchema },
+    responses: { 201: TransferSchema, 202: TransferSchema, 200: TransferSchema },
     examples: { 202: TRANSFER_EXAMPLES.pending },
     refusals: SPENDING_REFUSALS,
     summary: 'Send a transfer',
     description:
       "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
-      const answer = await transfers.create(caller, requestId, transferRequest(input), idempotency);
-      return answerOf(answer, (transfer, replayed) => ({
+      const result = await transfers.create(caller, requestId, transferRequest(input), idempotency);
+      return responseTo(result, (transfer, replayed) => ({
         status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
         body: transferResource.present(transfer),
       }));

@@ -26,11 +26,11 @@ export class Transfers {
     const outboxId = newId();
     // Spreads are last because Node 20 needs a microsecond for each property that follows one.
     const command = { tenantId, memberId, transferId: id, outboxId, ...idempotency, ...request };
-    const answer = await this.deps.writer.submit(createTransfer, command);
-    const { outcome, replayed } = answer;
+    const result = await this.deps.writer.submit(createTransfer, command);
+    const { outcome, replayed } = result;
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
       this.deps.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
-    return answer;
+    return result;
   }
 }
 

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { withTimeout } from '../core/pause.js';
+import { withTimeout } from '../core/timers.js';
 
 /** Reason of 400 `invalid_field` when an endpoint is registered. */
 export type UrlRefusal =

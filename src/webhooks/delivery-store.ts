@@ -66,7 +66,7 @@ export class DeliveryStore {
     return this.reads.submit(state);
   }
 
-  /** Null if another run has the endpoint. Results for a locked endpoint delay no others. */
+  /** Returns null if another run has the endpoint. Results for a locked endpoint delay no others. */
   async store(results: RunResults): Promise<StoredResults | null> {
     const stored = await this.writes.submit(results);
     if (stored !== 'locked') return stored;
@@ -87,8 +87,8 @@ export class DeliveryStore {
     mayWait: boolean,
   ): Promise<readonly (StoredResults | 'locked' | null)[]> {
     const { database, clock, notifier } = this.deps;
-    const of = mayWait ? (results[0]?.claim.tenantId ?? null) : null;
-    const { stored, notices } = await transactFor(of, database, (transaction) =>
+    const tenant = mayWait ? (results[0]?.claim.tenantId ?? null) : null;
+    const { stored, notices } = await transactFor(tenant, database, (transaction) =>
       storeResults(transaction, results, clock(), this.random, mayWait),
     );
     for (const notice of notices) notifier.notify(notice);
@@ -203,8 +203,8 @@ function resultOf(results: RunResults, state: EndpointState, now: Instant, rando
     : { leaseUntil: instant(now + CLAIM_MS), mustNotify: false };
   return {
     results,
-    made: inserted,
-    known: updated,
+    inserted,
+    updated,
     ...next,
     endpoint: { ...endpoint, ...set },
     earliest,
@@ -225,11 +225,11 @@ function statementsOf(written: readonly EndpointResult[]): string[] {
   return [
     ...statement(attempts, (rows) => insertSql(webhookAttempts, rows)),
     ...statement(
-      written.flatMap(({ made: inserted }) => inserted),
+      written.flatMap(({ inserted }) => inserted),
       (rows) => insertSql(webhookDeliveries, rows),
     ),
     ...statement(
-      written.flatMap(({ known: updated }) => updated),
+      written.flatMap(({ updated }) => updated),
       (rows) =>
         upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
     ),

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { ExpiringCache, groupBy } from '../core/collections.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
+import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { Pause } from '../core/pause.js';
+import { Pause } from '../core/timers.js';
 import { transact } from '../db/reader.js';
 import type { WebhookDeps } from './deps.js';
 import {
@@ -41,7 +42,7 @@ export class WebhookDispatcher {
   private readonly rest = new Pause();
   private readonly idle = new Pause();
 
-  /** `slots`: maximum of endpoints at a time, and the same number of slow ones in addition. */
+  /** Sends to at most `slots` fast endpoints, and as many slow ones, at a time. */
   constructor(
     deps: WebhookDeps,
     slots: number,
@@ -61,7 +62,7 @@ export class WebhookDispatcher {
     this.rounds = this.run();
   }
 
-  /** Claims nothing more. Resolves once everything in flight has been stored. */
+  /** Stops claiming endpoints. Resolves once everything in flight has been stored. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.rest.close();
@@ -189,12 +190,14 @@ interface Slot {
   isSlow: boolean;
 }
 
-/** Slots of running endpoints. Failing and slow ones have separate slots, shared fairly by tenants. */
+/**
+ * Slots of running endpoints. Failing and slow ones have separate slots, shared fairly by tenants.
+ */
 export class EndpointSlots {
   private readonly slots = new Set<Slot>();
   private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);
 
-  constructor(private readonly each: number) {}
+  constructor(private readonly perClass: number) {}
 
   get taken(): readonly [fast: number, slow: number] {
     const slow = this.slow().length;
@@ -208,7 +211,7 @@ export class EndpointSlots {
   /** Returns the free slots, fast and slow ones. */
   get free(): readonly [fast: number, slow: number] {
     const [fast, slow] = this.taken;
-    return [this.each - fast, this.each - slow];
+    return [this.perClass - fast, this.perClass - slow];
   }
 
   isSlow(endpointId: Uuid): boolean {
@@ -232,7 +235,7 @@ export class EndpointSlots {
     this.slots.add(slot);
     return {
       becomesSlow: () => {
-        if (this.taken[1] < this.each) slot.isSlow = true;
+        if (this.taken[1] < this.perClass) slot.isSlow = true;
       },
       leave: () => void this.slots.delete(slot),
     };

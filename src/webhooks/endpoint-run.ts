@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../core/failpoints.js';
 import type { Uuid } from '../core/ids.js';
-import { Pause } from '../core/pause.js';
+import { Pause } from '../core/timers.js';
 import type { WebhookDeps } from './deps.js';
 import { type EndpointState, isHeld, isSubscribedType } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
@@ -13,7 +13,7 @@ import {
 } from './delivery-store.js';
 import {
   type Health,
-  isCutOff,
+  wasCanceled,
   MAX_RUN_MS,
   nextLane,
   PROMPT_MS,
@@ -198,7 +198,7 @@ export class EndpointRun {
     const message = { id: delivery.eventId, body, traceparent };
     const result = await sendMessage(this.deps, endpoint, message, beganAt, this.sends.signal);
     failpoint('after_send');
-    if (isCutOff(result)) return null;
+    if (wasCanceled(result)) return null;
     observer.attempted({ delivery, result, beganAt });
     return { open, result, isProbe, beganAt, endedAt: clock() };
   }

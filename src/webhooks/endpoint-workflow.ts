@@ -17,7 +17,7 @@ import { workflowResource } from '../temporal/workflow-resources.js';
 import { updateEndpoint } from './endpoints.js';
 import { lockStates } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
-import { describe, pause, resume, retryNow } from './staff-actions.js';
+import { readDescription, pause, resume, retryNow } from './staff-actions.js';
 
 /** Marks an endpoint as due if its backoff has ended. Throws DatabaseUnavailable. */
 export async function checkEndpoint(
@@ -35,7 +35,7 @@ export async function checkEndpoint(
     await updateEndpoint(transaction, id, set);
     return { next, isDue };
   });
-  const { status, pausedAt, text } = await describe(database.reader, id, clock());
+  const { status, pausedAt, text } = await readDescription(database.reader, id, clock());
   const isWell = status === 'enabled' && pausedAt === null && due.next === null;
   return {
     nextDueAt: due.isDue ? null : toRfc3339(due.next),
@@ -99,7 +99,7 @@ export const endpointWorkflowResource = workflowResource({
   states: ['enabled', 'disabled'],
   from: `webhook_endpoints t FORCE INDEX (PRIMARY) WHERE t.status<>'deleted'`,
   shownStatus: `IF(t.paused_at IS NULL, t.status, 'paused')`,
-  about: ({ id, status, pausedAt }) => ({
+  describe: ({ id, status, pausedAt }) => ({
     status: pausedAt === null ? status : 'paused',
     summary: 'Deliveries to a webhook endpoint',
     input: { endpointId: id } satisfies ResourceInput<WebhookWorkflowInput>,

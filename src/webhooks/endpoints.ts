@@ -1,4 +1,5 @@
-import { groupBy, type Page, pageOf, type TimePosition } from '../core/collections.js';
+import { groupBy } from '../core/collections.js';
+import { type Page, pageOf, type TimePosition } from '../core/page.js';
 import { existing, notFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
@@ -87,10 +88,10 @@ export async function readDeliveries(
   maxAttempts = Infinity,
 ): Promise<Page<ShownDelivery>> {
   const own = equalsSql(webhookDeliveries, { endpointId });
-  const behind = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
+  const olderThan = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
   const rows = await reader.list(
     webhookDeliveries,
-    `FORCE INDEX (PRIMARY) WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
+    `FORCE INDEX (PRIMARY) WHERE ${own}${olderThan} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
   let sum = 0;
   const over = rows.findIndex(({ steps }, index) => (sum += steps) > maxAttempts && index > 0);

@@ -73,11 +73,11 @@ export async function register(
   const secretText = newSecret();
   const endpoint = newEndpoint(deps, caller, { ...requested, url }, secretText);
   const notice = noticeOf(endpoint, endpoint.createdAt);
-  const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) =>
+  const result = await writeKeyed(database, request, TIMEOUT_MS, (transaction) =>
     write(transaction, caller, { ...endpoint, types }, notice),
   );
-  const { outcome, replayed } = answer;
-  if (replayed || !outcome.done) return replay(database.lookup, answer, requested);
+  const { outcome, replayed } = result;
+  if (replayed || !outcome.done) return replay(database.lookup, result, requested);
   deps.notifier.notify(notice);
   return {
     outcome: { done: true, resource: { ...outcome.resource, types, secretText } },

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../core/instant.js';
-import { answerOf, type Api, pathId } from '../http/route.js';
-import { answerPage, type Cursors } from '../http/cursor.js';
+import { responseTo, type Api, pathId } from '../http/route.js';
+import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { exampleOf } from '../http/zod.js';
 import type { WebhookDeps } from './deps.js';
 import { change, remove, rotateSecret } from './endpoint-changes.js';
@@ -54,15 +54,15 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     permits: 'manageWebhooks',
     idempotent: 'tenant',
     body: registerEndpointBody(deps.sending.guard),
-    answers: { 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema },
+    responses: { 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema },
     examples: { 200: exampleOf(EndpointSchema) },
     refusals: ['too_many_endpoints'],
     summary: 'Register a webhook endpoint',
     description:
       'The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.',
     handler: async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
-      const answer = await register(deps, caller, { url, types, apiVersion }, idempotency);
-      return answerOf(answer, ({ secretText, ...registered }, replayed) => ({
+      const result = await register(deps, caller, { url, types, apiVersion }, idempotency);
+      return responseTo(result, ({ secretText, ...registered }, replayed) => ({
         status: replayed ? 200 : 201,
         body: {
           ...endpointResource.present(registered),
@@ -78,11 +78,11 @@ function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors:
     operationId: 'listWebhookEndpoints',
     permits: 'manageWebhooks',
     query: PageQuery,
-    answers: { 200: EndpointPageSchema },
+    responses: { 200: EndpointPageSchema },
     summary: 'List the webhook endpoints',
     description: 'Newest first.',
     handler: (request) =>
-      answerPage(
+      respondWithPage(
         cursors,
         request,
         (before, limit) => listEndpoints(reader, request.caller, before, limit),
@@ -93,7 +93,7 @@ function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors:
   api.get('/v1/webhook_endpoints/{id}', {
     operationId: 'getWebhookEndpoint',
     permits: 'manageWebhooks',
-    answers: { 200: EndpointSchema },
+    responses: { 200: EndpointSchema },
     summary: 'Read a webhook endpoint',
     handler: async (request) => ({
       status: 200,
@@ -109,7 +109,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     operationId: 'updateWebhookEndpoint',
     permits: 'manageWebhooks',
     body: changeEndpointBody(deps.sending.guard),
-    answers: { 200: EndpointSchema },
+    responses: { 200: EndpointSchema },
     summary: 'Change a webhook endpoint',
     description:
       'Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.',
@@ -124,7 +124,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
   api.delete('/v1/webhook_endpoints/{id}', {
     operationId: 'deleteWebhookEndpoint',
     permits: 'manageWebhooks',
-    answers: { 204: null },
+    responses: { 204: null },
     summary: 'Delete a webhook endpoint',
     description: 'Nothing more is sent to it. Deleting it again is not an error.',
     handler: async (request) => {
@@ -136,7 +136,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
   api.post('/v1/webhook_endpoints/{id}/rotate_secret', {
     operationId: 'rotateWebhookSecret',
     permits: 'manageWebhooks',
-    answers: { 200: RotatedEndpointSchema },
+    responses: { 200: RotatedEndpointSchema },
     summary: 'Rotate the signing secret',
     description:
       'The new secret signs within 5 seconds, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.',
@@ -152,7 +152,7 @@ function sendTests(api: Api, tests: TestDeliveries): void {
     operationId: 'testWebhookEndpoint',
     permits: 'manageWebhooks',
     rateClass: 'redeliver',
-    answers: { 202: TestSchema },
+    responses: { 202: TestSchema },
     refusals: ['rate_limited'],
     summary: 'Send a test',
     description:
@@ -169,7 +169,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     operationId: 'recoverWebhookEndpoint',
     permits: 'manageWebhooks',
     body: RecoverBody,
-    answers: { 202: RecoverySchema },
+    responses: { 202: RecoverySchema },
     refusals: ['invalid_state'],
     summary: 'Recover what was missed',
     description:
@@ -189,7 +189,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     operationId: 'redeliverEvent',
     permits: 'manageWebhooks',
     rateClass: 'redeliver',
-    answers: { 200: EventSchema },
+    responses: { 200: EventSchema },
     summary: 'Deliver an event again',
     description:
       'Sends the event again to every enabled endpoint that subscribes to its type, with the same id and a fresh signature.',
@@ -205,12 +205,12 @@ function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cu
     operationId: 'listWebhookDeliveries',
     permits: 'manageWebhooks',
     query: PageQuery,
-    answers: { 200: DeliveryPageSchema },
+    responses: { 200: DeliveryPageSchema },
     summary: 'List the deliveries to a webhook endpoint',
     description:
       'Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.',
     handler: (request) =>
-      answerPage(
+      respondWithPage(
         cursors,
         request,
         (before, limit) =>

@@ -68,8 +68,8 @@ export function isSuccess(result: AttemptResult): boolean {
   return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
 }
 
-/** True if the service cut the attempt off: it is repeated and uses no step. */
-export function isCutOff(result: AttemptResult): boolean {
+/** True if the service itself ended the attempt, which is repeated and does not count as a step. */
+export function wasCanceled(result: AttemptResult): boolean {
   return result.outcome === 'failed' && result.reason === 'canceled';
 }
 
@@ -79,15 +79,15 @@ type DeliveryProgress = Pick<WebhookDelivery, 'state' | 'steps' | 'nextAttemptAt
 export function afterAttempt(
   delivery: { readonly steps: number },
   result: AttemptResult,
-  isWanted: boolean,
+  isSubscribed: boolean,
   now: Instant,
   random: number,
 ): DeliveryProgress {
   const steps = delivery.steps + 1;
-  if (isSuccess(result)) return over('delivered', steps, now);
-  if (!isWanted) return over('ended', steps, now);
+  if (isSuccess(result)) return ended('delivered', steps, now);
+  if (!isSubscribed) return ended('ended', steps, now);
   const waitMs = SCHEDULE_MS[steps];
-  if (waitMs === undefined) return over('failed', steps, now);
+  if (waitMs === undefined) return ended('failed', steps, now);
   const spread = waitMs * (1 + JITTER * (2 * random - 1));
   const nextAttemptAt = instant(now + Math.max(spread, retryAfterMs(result)));
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
@@ -97,7 +97,7 @@ export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
   return steps + 1 < SCHEDULE_MS.length;
 }
 
-function over(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
+function ended(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
   return { state, steps, nextAttemptAt: null, finishedAt: now };
 }
 
@@ -182,7 +182,7 @@ export function nextLane(
   return load.pending > 0 ? 'pending' : null;
 }
 
-/** Returns when the endpoint is due next, not before its next probe; null if nothing waits. */
+/** Returns when the endpoint is due next, not before its next probe; null if nothing is due. */
 export function nextDue(earliest: Instant | null, health: Health): Instant | null {
   if (earliest === null || health.status !== 'enabled') return null;
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;

@@ -22,25 +22,25 @@ import { openSecrets, signatureHeaders } from './signing.js';
 export interface OutgoingDelivery {
   readonly url: string;
   readonly body: Buffer;
-  /** The signature headers; those that HTTP needs are added. */
+  /** The signature headers. `Sender` adds the other headers. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface SenderOptions {
   readonly guard: AddressGuard;
-  /** For a whole attempt, from DNS to the last byte read. */
+  /** Time limit of a whole attempt, from DNS to the last byte read. */
   readonly timeoutMs: number;
-  /** Tunnels deliveries by CONNECT, resolves names, and must refuse private addresses. */
+  /** A proxy that tunnels deliveries by CONNECT, resolves names and refuses private addresses. */
   readonly proxyUrl: URL | null;
-  /** PEM, in place of the machine's. */
+  /** PEM texts that replace the machine's trusted certificate authorities. */
   readonly certificateAuthorities?: readonly string[];
 }
 
 const USER_AGENT = 'money-movement-webhooks/1';
 
 /**
- * Each attempt is one HTTP request, without redirects, within `timeoutMs`. (docs/contract.md,
- * Webhook addresses)
+ * Sends deliveries. An attempt is one HTTP request within `timeoutMs`, and redirects are not
+ * followed. (docs/contract.md, Webhook addresses)
  */
 export class Sender {
   private readonly pool: Agents;
@@ -97,9 +97,9 @@ export class Sender {
     if (!parsed.ok) return refusedResult(parsed.reason);
     const { url } = parsed;
     try {
-      const resolved = proxyUrl === null ? await orStopped(stop, guard.resolve(url)) : null;
+      const resolved = proxyUrl === null ? await orAborted(stop, guard.resolve(url)) : null;
       if (resolved?.ok === false) return refusedResult(resolved.reason);
-      const one: Exchange = {
+      const outgoing: Exchange = {
         url,
         headers: {
           'content-type': 'application/json',
@@ -110,10 +110,11 @@ export class Sender {
         addresses: resolved?.addresses ?? null,
         certificateAuthorities,
       };
-      return await exchange(one, this.pool, stop).catch((error: unknown) => {
-        // The receiver had closed the idle connection: a new one costs no attempt.
+      return await exchange(outgoing, this.pool, stop).catch((error: unknown) => {
+        // The receiver had closed the idle connection, so it has not seen the request: retry at
+        // once.
         if (!(error instanceof StaleConnection)) throw error;
-        return exchange(one, this.unpooled, stop);
+        return exchange(outgoing, this.unpooled, stop);
       });
     } catch (error) {
       return failureOf(error, url.protocol === 'https:');
@@ -121,8 +122,8 @@ export class Sender {
   }
 }
 
-/** Settles like `work`, or rejects with the reason of `stop` if that is first. */
-function orStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+/** Settles as `work` does, or rejects with the reason of `stop` if it is aborted first. */
+function orAborted<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onStop = (): void => reject(stop.reason as Error);
     if (stop.aborted) return onStop();
@@ -192,7 +193,9 @@ export function attemptRow(
   return { ...row, status: null, failure: result.reason, message, response: null };
 }
 
-/** Cuts to code points, as the column counts them. */
-function cutText(text: string, most: number): string {
-  return text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join('');
+/** Cuts to at most `maxLength` code points, because the column counts code points. */
+function cutText(text: string, maxLength: number): string {
+  return text.length <= maxLength
+    ? text
+    : [...text.slice(0, 2 * maxLength)].slice(0, maxLength).join('');
 }

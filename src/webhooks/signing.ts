@@ -52,7 +52,7 @@ export function bodySignature(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Standard Webhooks v1, keyed with the decoded secret. */
+/** Base64 HMAC-SHA256 by Standard Webhooks v1, keyed with the decoded secret. */
 export function standardSignature(
   id: string,
   timestamp: string,
@@ -68,7 +68,7 @@ export function standardSignature(
 
 type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
 
-/** A sealed secret opens only together with its endpoint. */
+/** Binds a sealed secret to its endpoint: it can be decrypted only with the same id. */
 function sealContext(endpointId: Uuid): string {
   return `webhook_endpoints/${endpointId}`;
 }
@@ -78,23 +78,23 @@ export function sealSecret(keys: Keyring, endpointId: Uuid, secret: string): Sea
   return { secret: sealed.bytes, secretKeyId: sealed.keyId };
 }
 
-/** `previousSecret` is null once it is no longer in force. Throws UnknownKey. */
+/** Decrypts the secrets. `previousSecret` is null once it no longer signs. Throws UnknownKey. */
 export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Instant) {
   const context = sealContext(endpoint.id);
   const { previousSecret, previousSecretKeyId, previousUntil } = endpoint;
-  const isInForce = previousUntil !== null && now < previousUntil;
+  const isPreviousValid = previousUntil !== null && now < previousUntil;
   return {
     secret: unseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context),
     previousSecret:
-      isInForce && previousSecret !== null && previousSecretKeyId !== null
+      isPreviousValid && previousSecret !== null && previousSecretKeyId !== null
         ? unseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context)
         : null,
   };
 }
 
 export const WEBHOOK_SECRETS = new SealedSecrets({
-  what: 'webhook secrets',
-  counted: 'webhook_endpoints',
+  label: 'webhook secrets',
+  auditName: 'webhook_endpoints',
   table: webhookEndpoints,
   id: 'id',
   keyIds: ['secretKeyId', 'previousSecretKeyId'],

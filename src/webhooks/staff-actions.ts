@@ -36,7 +36,7 @@ export type Operation = (
   actionId?: Uuid,
 ) => Promise<boolean>;
 
-/** Waiting deliveries keep their place. */
+/** Pauses an endpoint. Waiting deliveries keep their order. */
 export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
   if (pausedAt !== null) return false;
   await updateEndpoint(transaction, id, { pausedAt: now, pausedBy: by.name });
@@ -62,7 +62,9 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
 
 const CHUNK = 1_000;
 
-/** Recorded last, so that repeating an interrupted action completes it. */
+/**
+ * Makes all retries due now. Recorded last, so that repeating an interrupted action completes it.
+ */
 export const retryNow: Operation = async (deps, endpointId, by, details, actionId = newId()) => {
   const { database, clock } = deps;
   const isNew = await transact(database, (transaction) =>
@@ -80,7 +82,7 @@ export const retryNow: Operation = async (deps, endpointId, by, details, actionI
   return makeDue(deps, endpointId, by, details, actionId);
 };
 
-/** Begins a recovery. Also throws invalid_field, invalid_state. Returns null if nothing happened. */
+/** Begins a recovery. Also throws invalid_field, invalid_state. Returns null for an empty range. */
 export async function recoverFor(
   deps: DatabaseDeps,
   endpointId: Uuid,
@@ -140,8 +142,8 @@ type DescribedEndpoint = ShownEndpoint & {
   readonly nextAttemptAt: string | null;
 };
 
-/** Describes what an endpoint waits for, with times in `timeZone`. Throws not_found. */
-export async function describe(
+/** Returns an endpoint and a text about what it waits for. Throws not_found. */
+export async function readDescription(
   reader: Reader,
   endpointId: Uuid,
   now: Instant,

@@ -44,9 +44,9 @@ export async function readSlice(
   now: Instant,
   after: Uuid | null,
 ): Promise<{ readonly rows: readonly EndpointRow[]; readonly last: Uuid | null }> {
-  const behind = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
+  const afterSql = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
   const found = await reader.query(
-    `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${behind} ORDER BY endpoint_id LIMIT ${SLICE}`,
+    `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${afterSql} ORDER BY endpoint_id LIMIT ${SLICE}`,
   );
   const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
   if (ids.length === 0) return { rows: [], last: null };
@@ -101,10 +101,10 @@ export async function removeOldAttempts(
   after: Uuid | null,
 ): Promise<Piece | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
-  const behind = after === null ? '' : `WHERE id>${column.uuid.literal(after)} `;
+  const afterSql = after === null ? '' : `WHERE id>${column.uuid.literal(after)} `;
   const [endpoint] = await database.reader.list(
     webhookEndpoints,
-    `FORCE INDEX (PRIMARY) ${behind}ORDER BY id LIMIT 1`,
+    `FORCE INDEX (PRIMARY) ${afterSql}ORDER BY id LIMIT 1`,
   );
   if (endpoint === undefined) return null;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;

@@ -94,16 +94,16 @@ const DAMAGES: readonly Damage[] = [
     ['audit_chain', 4, /not what was written/],
     ['audit_chain', 5, /not what was written/],
     ['audit_head', null, /last row, number 4, is missing/],
-    ['audit_head', 5, /behind the end/],
+    ['audit_head', 5, /after the end/],
   ],
   [
-    'an action put behind the last',
+    'an action inserted after the last',
     (at) => [
       `${AGAIN}, chain_id, sequence, previous_hash, hash) SELECT ${uuid.literal(newId())}, ${COPIED}, chain_id, 5, hash,
        UNHEX(SHA2(id, 256)) FROM (SELECT * FROM audit_log WHERE ${at(4)}) copied`,
     ],
     ['audit_chain', 5, /not what was written/],
-    ['audit_head', 5, /behind the end/],
+    ['audit_head', 5, /after the end/],
   ],
 ];
 
@@ -118,7 +118,7 @@ describe('the chains of the audit log', () => {
   const chainWhere = (chainId: string) => (sequence: number) =>
     `chain_id=X'${chainId.replaceAll('-', '')}' AND sequence=${sequence}`;
 
-  /** A tenant whose chain has four acts: the tenant, its owner and two members. */
+  /** A tenant whose chain has four rows: the tenant, its owner and two members. */
   async function chained(): Promise<Uuid> {
     const { id } = (await makeTenant(db.database)).tenant;
     const known = await acts(id);
@@ -193,7 +193,7 @@ describe('the chains of the audit log', () => {
     assert.equal(whole.code, 0, whole.stderr);
     const last = (await acts(tenantId)).at(-1);
     assert.deepEqual(JSON.parse(whole.stdout), [
-      { tenant: tenantId, acts: '4', hash: last?.hash.toString('hex') },
+      { tenant: tenantId, rows: '4', hash: last?.hash.toString('hex') },
     ]);
     await db.change(
       `UPDATE audit_log SET details='{}', action='member.none' WHERE ${chainWhere(tenantId)(3)}`,

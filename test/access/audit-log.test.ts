@@ -11,7 +11,7 @@ import {
   setFeeAccount,
   setFeeSchedule,
 } from '../../src/accounts/limits-and-fees.js';
-import { openAccount } from '../../src/accounts/opening.js';
+import { openAccount } from '../../src/accounts/open-accounts.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import { errnoOf } from '../../src/db/failures.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
-import { openAccount } from '../../src/accounts/opening.js';
+import { openAccount } from '../../src/accounts/open-accounts.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { readText } from '../../src/batches/validation/cells.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -46,7 +46,7 @@ describe('a text that hides or turns what is read', () => {
     await api.stop();
   });
 
-  it('a text that hides or turns what is read is refused by every text field of the API', async () => {
+  it('every text field of the API refuses invisible and direction-changing characters', async () => {
     const paths = object(object(JSON.parse(JSON.stringify(await serviceDocument()))).paths);
     const texts = [];
     for (const { method, path, body, isForm } of bodiesOf(paths))
@@ -64,7 +64,7 @@ describe('a text that hides or turns what is read', () => {
     assert.ok(texts.length >= 9, texts.join());
   });
 
-  it('a text that hides or turns what is read is refused in a cell of a batch, as a problem of the row', () => {
+  it('a cell of a batch with invisible or direction-changing characters is a problem of its row', () => {
     for (const field of ['description', 'reference'] as const) {
       const read = readText(field, { kind: 'text', text: TURNED }, 140);
       assert('problem' in read);
@@ -72,7 +72,7 @@ describe('a text that hides or turns what is read', () => {
     }
   });
 
-  it('a text that hides or turns what is read is refused in every name and reason that operators give', async () => {
+  it('every name and reason that operators enter refuses invisible and direction-changing characters', async () => {
     const { database, writer } = api.core;
     const deps = { database, clock, writer };
     const { tenant, owner } = bank.tenant;
@@ -102,7 +102,7 @@ describe('a text that hides or turns what is read', () => {
       );
   });
 
-  it('a text that hides or turns what is read that is already stored is shown with escapes by ops, which a program reads as the same text', async () => {
+  it('the command line escapes invisible characters of stored texts, so that programs read the same text', async () => {
     const tenant = await openBank(api);
     const account = await tenant.account();
     const stored = `${TURNED}\u001b[2J\u009b`;

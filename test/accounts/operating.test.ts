@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import { listTenantAccounts, readAccountDetails } from '../../src/accounts/reading.js';
+import { listTenantAccounts, readAccountDetails } from '../../src/accounts/read-accounts.js';
 import {
   listFeeSchedules,
   removeFeeSchedule,
   setFeeAccount,
 } from '../../src/accounts/limits-and-fees.js';
-import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
+import { type NewAccount, openAccount } from '../../src/accounts/open-accounts.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
@@ -82,7 +82,7 @@ describe('accounts as operators manage them', () => {
     );
   });
 
-  it('opening an account names members, who have their roles from the start', async () => {
+  it('an account is opened with the roles of its members', async () => {
     const { id } = await open({ grants: [{ memberId: world.owner.id, role: 'admin' }] });
     const { members } = await readAccountDetails(test.database.reader, id);
     assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import {
   MAX_POLICY_DELAY_S,
-  recordEffective,
+  applyDueChanges,
   setPolicyDelay,
 } from '../../src/approvals/policies.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -87,7 +87,7 @@ describe('the delay of a weaker approval policy', () => {
       .reverse()
       .map((act) => [act.action.replace('approval_policy.', ''), act.channel, parseDetails(act)]);
 
-  it('the delay of a weaker approval policy holds back what is laxer until its instant, shows it, and then lets it count without anybody doing anything', async () => {
+  it('a weaker approval policy is shown as pending during its delay, and then takes effect without any job', async () => {
     answered(await put(STRICT), 200);
     const pending = { policy: LAX, effective_at: at(DELAY_S) };
     assert.deepEqual(answered(await put(LAX), 200).json, shown(STRICT, pending));
@@ -134,7 +134,7 @@ describe('the delay of a weaker approval policy', () => {
     });
   });
 
-  it('the delay of a weaker approval policy keeps a removed policy, whose DELETE is 204 however often it is repeated, and 404 once it is gone', async () => {
+  it('a removed approval policy stays in force during the delay: repeated DELETEs are 204, and 404 after it', async () => {
     await put(STRICT);
     const effectiveAt = at(DELAY_S);
     answered(await remove(), 204);
@@ -148,7 +148,7 @@ describe('the delay of a weaker approval policy', () => {
     answered(await send(LEAST), 201);
   });
 
-  it('the delay of a weaker approval policy starts over for a different request, not for the same one; requesting what is in force withdraws it', async () => {
+  it('the delay of a weaker approval policy starts over for a different request only; requesting the current policy withdraws the change', async () => {
     await put(STRICT);
     const first = at(DELAY_S);
     await put(LAX);
@@ -197,7 +197,7 @@ describe('the delay of a weaker approval policy', () => {
     );
   });
 
-  it('the delay of a weaker approval policy leaves a line for the request, for its taking effect and for its withdrawal', async () => {
+  it('a delayed change of an approval policy has a line in the audit log for the request, its effect and its withdrawal', async () => {
     await put(STRICT);
     const [lax, strict] = [
       { asset: 'COPM', ...LAX },
@@ -210,8 +210,8 @@ describe('the delay of a weaker approval policy', () => {
     const second = { ...lax, effective_at: at(DELAY_S) };
     await put(LAX);
     later(DELAY_S);
-    await recordEffective({ database: db.database, clock: () => now }, 100);
-    await recordEffective({ database: db.database, clock: () => now }, 100);
+    await applyDueChanges({ database: db.database, clock: () => now }, 100);
+    await applyDueChanges({ database: db.database, clock: () => now }, 100);
     const gone = {
       asset: 'COPM',
       threshold: null,

@@ -20,7 +20,7 @@ import {
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
 import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
-import { ConcurrencyLimit } from '../../src/core/concurrency.js';
+import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
 import { readBatchRows, readProblems } from '../../src/batches/read-batches.js';

@@ -30,7 +30,7 @@ const WARM_UP_SHARE = 0.2;
 const SAMPLES = 200;
 const WAITING_CLIENTS = 4;
 const WAITING_PAUSE_MS = 2_000;
-const READS_A_SAMPLE = 50;
+const READS_PER_SAMPLE = 50;
 /** Of the first part after the warm-up, in the last one. */
 const FLAT_MEMORY = { share: 1.1, mb: 16 };
 const FLAT_LATENCY = { share: 1.5, ms: 2 };
@@ -89,7 +89,7 @@ async function watch({ api, worker, token, seconds }: Watched, samples: Sample[]
   const everyMs = (seconds * 1_000) / SAMPLES;
   while (performance.now() < beganAt + seconds * 1_000) {
     const times: number[] = [];
-    for (let read = 0; read < READS_A_SAMPLE; read += 1) {
+    for (let read = 0; read < READS_PER_SAMPLE; read += 1) {
       const sentAt = performance.now();
       const answer = await request(api.baseUrl, 'GET', '/v1/transfers?limit=20', { token });
       assert.equal(answer.status, 200, answer.text);

@@ -19,13 +19,13 @@ interface ModelCampaign {
   readonly seed?: number;
 }
 
-const RUNS_OF_A_PART = 4;
+const RUNS_PER_PART = 4;
 /** Each end of what waits, of a payout and of a batch is played so often at least. */
-const OPERATIONS_AN_ENDING = 500;
+const OPERATIONS_PER_ENDING = 500;
 /** Where an end is rarer by chance, it is played on, up to so many times what was asked for. */
 const MOST_TIMES = 4;
 /** So that no part of a lane has the seed of another lane's. */
-const SEEDS_OF_A_LANE = 1_000;
+const SEEDS_PER_LANE = 1_000;
 
 /**
  * Random operations over HTTP beside a reference ledger in memory: every answer and, at the end of each run, everything
@@ -42,7 +42,7 @@ export async function modelCampaign(campaign: ModelCampaign): Promise<string> {
     (ending) =>
       [ending, done.reduce((sum, { endings }) => sum + (endings.get(ending) ?? 0), 0)] as const,
   );
-  const rare = often.filter(([, times]) => times < wanted / OPERATIONS_AN_ENDING);
+  const rare = often.filter(([, times]) => times < wanted / OPERATIONS_PER_ENDING);
   assert.deepEqual(rare, [], `of ${JSON.stringify(Object.fromEntries(often))}`);
   const played = done.reduce((sum, { played: own }) => sum + own, 0);
   const runs = done.reduce((sum, { runs: own }) => sum + own, 0);
@@ -73,11 +73,11 @@ async function runLane(
   });
   try {
     const isRare = (ending: Ending): boolean =>
-      (endings.get(ending) ?? 0) < wanted / OPERATIONS_AN_ENDING;
+      (endings.get(ending) ?? 0) < wanted / OPERATIONS_PER_ENDING;
     const goesOn = (): boolean =>
       played < wanted || (played < MOST_TIMES * wanted && ENDINGS.some(isRare));
     for (let part = 0; goesOn(); part += 1)
-      await fc.assert(property, { seed: seed + part * SEEDS_OF_A_LANE, numRuns: RUNS_OF_A_PART });
+      await fc.assert(property, { seed: seed + part * SEEDS_PER_LANE, numRuns: RUNS_PER_PART });
   } finally {
     await model.api.stop();
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  dayNamed,
+  parseDay,
   type Instant,
   instant,
   localDay,
@@ -58,7 +58,7 @@ describe('an instant', () => {
     for (const text of none) assert.equal(parseRfc3339(text), null, text);
   });
 
-  it('an instant at either end of the calendar is accepted by the database, and so are those a millisecond from it', () => {
+  it('the database accepts instants at both ends of the calendar, and a millisecond from them', () => {
     for (const text of [
       '0000-01-01T00:00:00+23:59',
       '0001-01-01T00:00:00Z',
@@ -112,12 +112,12 @@ describe('a day', () => {
       ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
       ['2026-11-01', 'America/New_York', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
     ] as const)
-      assert.deepEqual(dayNamed(name, zone), { from: at(from), to: at(to) }, name);
+      assert.deepEqual(parseDay(name, zone), { from: at(from), to: at(to) }, name);
   });
 
   it('the name of a day has ten characters, and the day must exist', () => {
     for (const name of ['', '2026-02-30', '2026-1-1', '20261122', '2026-11-22T00:00', 'x'])
-      assert.equal(dayNamed(name, 'UTC'), null, name);
+      assert.equal(parseDay(name, 'UTC'), null, name);
   });
 
   it('a day and its times are shown with the difference to UTC', () => {

@@ -10,7 +10,7 @@ import {
 } from '../../src/accounts/operation-list.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
-import type { TimePosition } from '../../src/core/collections.js';
+import type { TimePosition } from '../../src/core/page.js';
 import type { Caller } from '../../src/core/permissions.js';
 import { uuid } from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
@@ -278,7 +278,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     for (const filter of [
       { destination: { destinationAccountId: nobody } },
       { asset: 'DUSD' },
-      { least: 2n },
+      { min: 2n },
     ] as const)
       for (const bounds of [{}, { sourceAccountId: accountId }, { status: 'completed' }]) {
         const wanted = { ...filter, ...bounds };
@@ -314,7 +314,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         );
   });
 
-  it('a list of which the caller may see nothing ends its page after two thousand rows, and goes on', async () => {
+  it('a list whose rows are all hidden ends its page after two thousand rows, and continues', async () => {
     const stranger = { ...caller, memberId: newId() };
     const page = await within(MAX_LOOKED_FOR, () =>
       listOperations(transferList, reader, stranger, {}, null, PAGE),

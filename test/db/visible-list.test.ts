@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
-import type { Page, TimePosition } from '../../src/core/collections.js';
+import type { Page, TimePosition } from '../../src/core/page.js';
 import * as column from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
 import { insertSql } from '../../src/db/statements.js';
@@ -83,12 +83,12 @@ describe('a list of which a caller may see only part', () => {
     return seen;
   }
 
-  it('a list of which a caller may see only part shows every row that stays once, while others leave the list between the statements of a page', async () => {
+  it('a list with hidden rows shows every remaining row once while other rows disappear', async () => {
     const leave = `UPDATE listed SET status='done' WHERE status<>'done' AND is_shown=0 ORDER BY created_at DESC LIMIT ${MOVING}`;
     assert.deepEqual(await walk(() => db.change(leave)), shown);
   });
 
-  it('a list of which a caller may see only part shows every row that was there once, while others arrive between the statements of a page', async () => {
+  it('a list with hidden rows shows every earlier row once while other rows appear', async () => {
     assert.deepEqual(await walk(() => add(MOVING, () => false)), shown);
   });
 });

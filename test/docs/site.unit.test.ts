@@ -70,7 +70,7 @@ describe('the site', () => {
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
 
-  it('the site is fully searchable: each entry leads to what it names', () => {
+  it("each entry of the site's search leads to its page and section", () => {
     const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<
       string,
       string
@@ -109,7 +109,7 @@ describe('the site', () => {
       assert.ok(text.includes(`<td data-label="failure"><code>${reason}</code>`), reason);
   });
 
-  it('the site cannot be made with a page that links to what is not on it', () => {
+  it('the site cannot be built if a page links to a missing page', () => {
     const listed = { path: '/x', file: 'docs/architecture.md', description: '' };
     assert.throws(
       () => markdownPage(listed, URLS, api.baseUrl, { inAllLanguages: (_, command) => command }),
@@ -189,12 +189,15 @@ describe('the reference', () => {
     it(`the reference shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {
       const article = articles.get(operation.operationId) ?? '';
       for (const code of codesOf(route)) assert.ok(article.includes(`#${code}"`), code);
-      for (const [status, schema] of Object.entries(route.answers)) {
+      for (const [status, schema] of Object.entries(route.responses)) {
         assert.ok(article.includes(`<code>${status}</code>`), status);
         if (schema !== null) assert.match(article, /<summary>Fields<\/summary>\s*<dl>/);
       }
       const [, first] = /<p class="sample">Response (\d+)/.exec(article) ?? [];
-      assert.ok(first !== '200' || !('201' in route.answers), 'a replay is not the usual response');
+      assert.ok(
+        first !== '200' || !('201' in route.responses),
+        'a replay is not the usual response',
+      );
       for (const name of ['curl', 'TypeScript', 'Python', 'Go'])
         assert.ok(article.includes(`>${name}</label>`), name);
     });

@@ -5,7 +5,7 @@ import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
 import { setFeeSchedule } from '../../src/accounts/limits-and-fees.js';
-import { openAccount } from '../../src/accounts/opening.js';
+import { openAccount } from '../../src/accounts/open-accounts.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, type Instant, systemClock } from '../../src/core/instant.js';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { notFound } from '../../src/core/errors.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
-import { type Api, type FileAnswer } from '../../src/http/route.js';
+import { type Api, type FileResponse } from '../../src/http/route.js';
 import { call, eventually, opened, rawHead, readAll, startWorld, type World } from './support.js';
 
 const TYPE = 'text/csv; charset=utf-8';
 
 describe('file answers', () => {
   let world: World;
-  let pieces: FileAnswer['pieces'];
+  let pieces: FileResponse['pieces'];
   let name: string;
   let written = 0;
   let isOver = false;
@@ -29,7 +29,7 @@ describe('file answers', () => {
     api.get('/v1/file', {
       operationId: 'downloadFile',
       permits: 'readTransfers',
-      answers: { 200: null },
+      responses: { 200: null },
       fileTypes: ['text/csv'],
       summary: 'Get a file',
       handler: () =>
@@ -74,7 +74,7 @@ describe('file answers', () => {
     assert.ok(!fault.text.includes('secret'));
   });
 
-  it('a file that fails later cuts the connection: nobody takes a part for the whole', async () => {
+  it('a file that fails after its first byte cuts the connection, so that no client takes it as complete', async () => {
     pieces = failing(3, new DatabaseUnavailable('away'));
     const text = await raw();
     assert.match(text, /^HTTP\/1\.1 200 OK/);

@@ -51,7 +51,7 @@ export function uploadRoute(seen: (request: unknown) => unknown): (api: Api) => 
       idempotent: 'tenant',
       body: form,
       hasFile: true,
-      answers: {
+      responses: {
         201: z.object({ id: uuidSchema }).openapi('Uploaded'),
         200: z.object({ id: uuidSchema }),
       },

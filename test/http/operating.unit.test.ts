@@ -13,7 +13,7 @@ import { call, eventually, opened, rawHead, startWorld, UUID_PATTERN } from './s
 const BALANCER_MS = 2_000;
 
 describe('a client that reads nothing of its answer', () => {
-  it('a client that reads nothing of its answer loses its connection, and one that reads slowly gets all of it', async () => {
+  it('a client that reads nothing of its response loses its connection, and a slow one gets all of it', async () => {
     const part = 2 * 1024 * 1024;
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
@@ -21,7 +21,7 @@ describe('a client that reads nothing of its answer', () => {
         api.get('/v1/long', {
           operationId: 'getLong',
           permits: 'readTransfers',
-          answers: { 200: null },
+          responses: { 200: null },
           summary: 'Long',
           handler: () => Promise.resolve({ status: 200, body: { text } }),
         }),
@@ -89,7 +89,7 @@ describe('the admin port', () => {
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 
-  it('the admin port answers before a balancer gives up, whatever it waits for itself', async () => {
+  it('the admin port answers before a load balancer gives up, even if a check hangs', async () => {
     fitness = () => Promise.resolve('ready');
     await readyz();
     fitness = () => new Promise(() => undefined);

@@ -51,7 +51,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
       permits: 'createTransfer',
       idempotent: 'tenant',
       body: CreateTransfer,
-      answers: { 201: ThingSchema, 200: ThingSchema },
+      responses: { 201: ThingSchema, 200: ThingSchema },
       refusals: ['not_found', 'insufficient_funds'],
       summary: 'Send a thing',
       handler: (request) => {
@@ -66,7 +66,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
       operationId: 'approveThing',
       permits: 'createTransfer',
       idempotent: 'member',
-      answers: { 200: ThingSchema },
+      responses: { 200: ThingSchema },
       summary: 'Approve a thing',
       handler: (request) => {
         seen(request);
@@ -77,7 +77,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
       operationId: 'listThings',
       permits: 'readTransfers',
       query: ThingQuery,
-      answers: { 200: pageSchema('ThingPage', ThingSchema) },
+      responses: { 200: pageSchema('ThingPage', ThingSchema) },
       summary: 'List things',
       handler: (request) => {
         seen(request);
@@ -93,7 +93,7 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
     api.get('/v1/transfers/{id}', {
       operationId: 'getThing',
       permits: 'readTransfers',
-      answers: { 200: ThingSchema },
+      responses: { 200: ThingSchema },
       summary: 'Read a thing',
       handler: (request) => {
         seen(request);
@@ -104,14 +104,14 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
       operationId: 'lookUpThing',
       permits: 'readAccount',
       rateClass: 'lookup',
-      answers: { 200: ThingSchema },
+      responses: { 200: ThingSchema },
       summary: 'Look a thing up',
       handler: () => Promise.resolve({ status: 200, body: {} }),
     });
     api.delete('/v1/transfers/{id}', {
       operationId: 'deleteThing',
       permits: 'createTransfer',
-      answers: { 204: null },
+      responses: { 204: null },
       summary: 'Drop a thing',
       handler: () => Promise.resolve({ status: 204 }),
     });
@@ -124,7 +124,7 @@ export function failingRoutes(fault: () => unknown): (api: Api) => void {
   return (api) => {
     const failing = {
       permits: 'createTransfer',
-      answers: { 200: null },
+      responses: { 200: null },
       summary: 'Fail',
       handler: fail,
     } as const;

@@ -135,7 +135,7 @@ describe('the written pages', () => {
     );
     const lines =
       readFileSync('docs/testing.md', 'utf8')
-        .split('Each passes when its line is true:')[1]
+        .split('A campaign passes if its line is true:')[1]
         ?.split('## ')[0] ?? '';
     const names = Array.from(
       lines.matchAll(/^- (`[^:]+)/gm),

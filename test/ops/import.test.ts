@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { addMember } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/status.js';
-import { readAccountDetails } from '../../src/accounts/reading.js';
+import { readAccountDetails } from '../../src/accounts/read-accounts.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../helpers/database.js';
@@ -226,7 +226,7 @@ describe('the import of accounts', () => {
     assert.deepEqual([ran.stdout, await own()], ['', []]);
   });
 
-  it('the import of accounts refuses the same alias for somebody else, and does not take it for the same account', async () => {
+  it('the import of accounts refuses an alias of another account, and does not treat it as the same account', async () => {
     await imported(0, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110009\n'));
     const other = await imported(
       1,
@@ -236,7 +236,7 @@ describe('the import of accounts', () => {
     assert.match(other.stderr, /alias_taken/);
   });
 
-  it('the import of accounts does not write its report into the file that it reads, whatever that is called', async () => {
+  it('the import of accounts never overwrites the file that it reads with its report', async () => {
     const content = 'type,name,alias,phone\nperson,Ana Ruiz,$ana.ruiz,\n';
     const path = file(content);
     const link = join(folder, `${randomUUID()}.csv`);

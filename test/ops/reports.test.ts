@@ -4,7 +4,7 @@ import { ASSETS } from '../../src/core/amount.js';
 import { parse } from 'csv-parse/sync';
 import { addMember } from '../../src/access/members.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
-import { openAccount } from '../../src/accounts/opening.js';
+import { openAccount } from '../../src/accounts/open-accounts.js';
 import { type Instant, instant, monthOf, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Json } from '../helpers/bank.js';
@@ -78,7 +78,7 @@ describe('npm run ops -- reports', () => {
 
   const nothing = Object.fromEntries(ASSETS.map((asset) => [`all ${asset}`, '0']));
 
-  it('trial-balance shows what each tenant has, and that everything sums to zero', async () => {
+  it('trial-balance shows the totals of each tenant, and that all tenants sum to zero', async () => {
     const lines = await json('trial-balance');
     assert.deepEqual(totals(lines, names[0], 'total'), {
       'accounts COPM': '500',
@@ -172,7 +172,7 @@ describe('npm run ops -- reports', () => {
   ] as const)
     it(`reports refuse ${args.join(' ')}`, () => fails(2, message, 'reports', ...args));
 
-  it('reports refuse a month that goes on, whatever the clock of the machine says', async () => {
+  it("reports refuse the current month by the database's clock, not the machine's", async () => {
     const { name } = monthOf(systemClock(), DEFAULT_TIME_ZONE);
     for (const args of [
       ['closing', '--month', name],

@@ -102,7 +102,7 @@ describe('the runbooks, in the demo world:', () => {
   };
 
   for (const page of readdirSync(FOLDER).filter((name) => name !== 'README.md'))
-    it(`${page} has commands that do what it says, one after the other`, async () => {
+    it(`${page} has commands that work in order`, async () => {
       const blocks = blocksOf(page);
       assert.ok(blocks.length > 0);
       assert.match(await printed(blocks), OVER[page.replace('.md', '')] ?? /./);
@@ -119,7 +119,7 @@ describe('the runbooks, in the demo world:', () => {
       );
       assert.deepEqual(
         parts,
-        ['Symptoms', 'What it means for money', 'Steps', 'It is over when'],
+        ['Symptoms', 'What it means for money', 'Steps', 'Resolved when'],
         page,
       );
     }

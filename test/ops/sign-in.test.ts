@@ -62,7 +62,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual([silent.code, /--code is required/.test(silent.stderr)], [2, true]);
   });
 
-  it('signing in on the command line keeps no token where anybody else can read it: the database has its hash', async () => {
+  it('signing in on the command line stores its token in a private file, and only a hash in the database', async () => {
     await json('login', maria.name, '--code', codeOf(maria));
     const token = people.file.find()?.token ?? '';
     assert.match(token, /^sst_[\w-]{43}$/);
@@ -72,7 +72,7 @@ describe('signing in on the command line', () => {
       assert.ok(!(await ops(args)).stdout.includes(token));
   });
 
-  it('signing in on the command line says who acts and who else is signed in, and lets --as choose', async () => {
+  it('signing in on the command line shows the current and other signed-in people, and --as chooses one', async () => {
     await people.signIn('leo', ['read']);
     await json('login', maria.name, '--code', codeOf(maria));
     const shown = await json('whoami');
@@ -81,7 +81,7 @@ describe('signing in on the command line', () => {
     await fails(/eva is not signed in here: npm run ops -- login eva\n/, ['whoami', '--as', 'eva']);
   });
 
-  it('signing in on the command line is refused, and recorded once, with a wrong code, a used one, and a name that nobody has', async () => {
+  it('signing in on the command line with a wrong code, a used code or an unknown name is refused and recorded once', async () => {
     const code = codeOf(maria);
     await json('login', maria.name, '--code', code);
     const wrong = codeAt('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', instant(Date.now()));
@@ -133,7 +133,7 @@ describe('signing in on the command line', () => {
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
     const session = (await rows('staff', 'sessions')).find(({ name }) => name === 'leo');
-    assert.deepEqual([session?.door, session?.place], ['ops', 'test']);
+    assert.deepEqual([session?.channel, session?.place], ['ops', 'test']);
     const revoked = await json('staff', 'revoke-session', text(session?.id));
     assert.deepEqual(revoked, { ended_sessions: 1 });
     await fails(/the session of leo has ended/, ['whoami', '--as', 'leo']);
@@ -199,7 +199,7 @@ describe('signing in on the command line', () => {
     assert.ok(!readFileSync(people.path, 'utf8').includes('ssk_'));
   });
 
-  it('the secret of a new authenticator is shown once and to nobody else: for the app, for typing and as a QR code', async () => {
+  it('the secret of a new authenticator is shown once: for the app, for typing and as a QR code', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
     const added = await json('staff', 'add', 'zoë', '--can', 'read');
     const url = new URL(text(added.otpauth_url));

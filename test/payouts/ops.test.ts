@@ -85,21 +85,21 @@ describe('the operators of payouts', () => {
     const rails = (await json('rails')) as unknown as Json[];
     assert.deepEqual(await json('rails', 'list'), rails);
     const rail = rails.find((one) => one.rail === 'simulated')!;
-    assert.deepEqual([rail.state, rail.failures, rail.tried], ['open', 1, 0]);
+    assert.deepEqual([rail.state, rail.failures, rail.probes], ['open', 1, 0]);
     assert.equal(rail.last_failure, 'the rail gave no answer');
     assert(Number(rail.approved) >= 1 && Number(rail.in_progress) >= 1);
-    assert(Date.parse(String(rail.tried_next_at)) > Date.now());
+    assert(Date.parse(String(rail.next_probe_at)) > Date.now());
     await db.change('DELETE FROM rail_breakers');
     const { code, stderr } = await ops(['rails', 'no-such-command']);
     assert.equal(code, 2, stderr);
   });
 
-  it('the operators of payouts see what is stuck and why, without a secret', async () => {
+  it('operators see which payouts are stuck and why, without secrets', async () => {
     const id = await silent();
     await railsOf(db).stuck.flagSilent(-1_000, 1_000);
     const stuck = await ops(['payouts', 'stuck', '--json']);
     const found = (JSON.parse(stuck.stdout) as Json[]).find((one) => one.id === id);
-    assert.equal(found?.why, 'the rail has not reported the outcome');
+    assert.equal(found?.stuck_because, 'the rail has not reported the outcome');
     const shown = await ops(['payouts', 'show', id, '--json']);
     assert.equal((JSON.parse(shown.stdout) as Json).status, 'in_progress');
     for (const { stdout } of [stuck, shown])
@@ -141,7 +141,7 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('the operators of payouts see what a rail said against what is known, ask it again, and settle that it was paid after all', async () => {
+  it('operators see contradicting reports of a rail, poll it again, and resolve a payout as paid after all', async () => {
     const id = await own.pay('01');
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
@@ -151,9 +151,9 @@ describe('the operators of payouts', () => {
       'conflict',
     );
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
-    const { why, contradicting } = stuck.find((one) => one.id === id)!;
+    const { stuck_because: why, contradictions } = stuck.find((one) => one.id === id)!;
     assert.equal(why, 'the rail contradicts its earlier report or our records');
-    assert.match(String(contradicting), /callback: completed \(conflict\) as R-77/);
+    assert.match(String(contradictions), /callback: completed \(conflict\) as R-77/);
     assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
     await propose(id, 'completed', 'on the statement');
     assert.equal((await decide(id, 'approve', 'leo')).status, 'completed');
@@ -164,7 +164,7 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('the operators of payouts ask the rail at once, and decide what waits for approval', async () => {
+  it('operators poll a rail at once, and approve or reject pending payouts', async () => {
     const lost = await own.pay('07');
     await railsOf(db).submissions.submit(lost);
     assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');

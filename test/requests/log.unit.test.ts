@@ -49,12 +49,12 @@ function refused(changes: Partial<RequestOutcome> = {}): RequestOutcome {
 describe('the request log', () => {
   const isRemembered = async (changes: Partial<RequestOutcome>): Promise<boolean> => {
     const { log, statements } = openLog();
-    log.note(refused(changes));
+    log.record(refused(changes));
     await log.write();
     return statements.length === 1;
   };
 
-  it('the request log keeps what changes something or was to, and what failed because of an internal error', async () => {
+  it('the request log stores requests that write, and requests that failed because of an internal error', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 422, 500, 503])
         assert(
@@ -65,7 +65,7 @@ describe('the request log', () => {
     for (const status of [200, 400, 404]) assert(!(await isRemembered({ method: 'GET', status })));
   });
 
-  it('the request log keeps neither what the rate limit refused, nor what the resource with its id shows', async () => {
+  it('the request log stores neither rate-limited requests nor requests whose id a resource has', async () => {
     assert(!(await isRemembered({ status: 429 })));
     const id = newId();
     assert(!(await isRemembered({ id, resourceId: id, status: 201, code: null })));
@@ -76,7 +76,7 @@ describe('the request log', () => {
     state.isAway = true;
     for (let tenant = 0; tenant < 2; tenant += 1) {
       const caller = { tenantId: newId(), memberId: newId() };
-      for (let index = 0; index < 5_500; index += 1) log.note(refused({ caller }));
+      for (let index = 0; index < 5_500; index += 1) log.record(refused({ caller }));
       await log.write();
     }
     assert.equal(forgotten.length, 1_000);
@@ -88,12 +88,12 @@ describe('the request log', () => {
   it('the request log keeps at most six thousand requests of a tenant in ten minutes, however many are refused', async () => {
     const { log, statements, state, forgotten } = openLog();
     const other = { caller: { tenantId: newId(), memberId: newId() } };
-    for (let index = 0; index < 6_001; index += 1) log.note(refused());
-    log.note(refused(other));
+    for (let index = 0; index < 6_001; index += 1) log.record(refused());
+    log.record(refused(other));
     await log.write();
     assert.deepEqual([forgotten.length, statements.join().split("'POST'").length - 1], [1, 6_001]);
     state.nowMs += 600_001;
-    log.note(refused());
+    log.record(refused());
     await log.write();
     assert.equal(forgotten.length, 1);
   });

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { openLedger, raiseContradictions } from '../../src/restores/finish-restore.js';
+import { openLedger, flagContradictions } from '../../src/restores/finish-restore.js';
 import { lastRestore, openRestore } from '../../src/restores/begin-restore.js';
 import { askRails } from '../../src/restores/rails.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
@@ -38,7 +38,7 @@ describe('finishing a restore', () => {
   const proveLeo = async (): Promise<StaffIdentity> =>
     proven(await addStaff(db.database, { name: 'leo', rights: ['manage'] }));
 
-  it('finishing a restore continues with a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
+  it('finishing a restore also works for a copy that the migrations closed', async () => {
     const name = `${db.name}_new`;
     await db.change(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);
     const url = new URL(db.url);
@@ -67,7 +67,7 @@ describe('finishing a restore', () => {
       first.stderr,
     );
     await db.change('UPDATE balances SET available=available-1');
-    assert.equal((await service.shown()).rails_asked_at, null);
+    assert.equal((await service.shown()).rails_queried_at, null);
     const second = await service.finish('--json');
     assert.equal(second.code, 0, second.stderr);
     assert.deepEqual(idsOf(second), keys);
@@ -78,12 +78,12 @@ describe('finishing a restore', () => {
     assert.deepEqual([without.code, idsOf(without)], [0, []], without.stderr);
     assert.match(without.stderr, /Not asked: simulated/);
     assert.deepEqual(
-      [(await service.shown()).ledger, (await service.shown()).rails_asked_at],
+      [(await service.shown()).ledger, (await service.shown()).rails_queried_at],
       ['open', null],
     );
     const later = await service.finish('--json');
     assert.deepEqual([later.code, idsOf(later).sort()], [0, [...keys].sort()], later.stderr);
-    assert.notEqual((await service.shown()).rails_asked_at, null);
+    assert.notEqual((await service.shown()).rails_queried_at, null);
     const left = await db.sql(
       `SELECT JSON_VALUE(details, '$.left_out') AS rails FROM audit_log WHERE action='restore.finish' ORDER BY at DESC LIMIT 2`,
     );
@@ -93,7 +93,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it("finishing a restore opens the ledger with the rail's payments out of reach: neither time nor anybody gives back what was paid", async () => {
+  it('finishing a restore holds payouts that the rail has paid, so that neither an expiry nor a person gives their money back', async () => {
     const own = await openPayoutBank(api);
     const approved = await own.pay();
     await own.guard();
@@ -119,8 +119,8 @@ describe('finishing a restore', () => {
     const statuses = async () =>
       Promise.all([approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
     assert.deepEqual(await statuses(), ['in_progress', 'pending_approval', 'canceled']);
-    assert.ok((await raiseContradictions(deps, restore.id, calls)) > 0);
-    assert.equal(await raiseContradictions(deps, restore.id, calls), 0);
+    assert.ok((await flagContradictions(deps, restore.id, calls)) > 0);
+    assert.equal(await flagContradictions(deps, restore.id, calls), 0);
     assert.deepEqual(
       (await railEventsOf(db, late)).map(({ kind, effect }) => [kind, effect]),
       [['inquiry', 'conflict']],
@@ -148,7 +148,7 @@ describe('finishing a restore', () => {
       refused.stderr,
     );
     assert.deepEqual(
-      [(await service.shown()).ledger, (await service.shown()).rails_asked_at],
+      [(await service.shown()).ledger, (await service.shown()).rails_queried_at],
       ['closed', null],
     );
     const without = await service.finish('--leave-out', 'http:elsewhere');
@@ -173,7 +173,7 @@ describe('finishing a restore', () => {
       [1, true],
       unsure.stderr,
     );
-    assert.equal((await service.shown()).rails_asked_at, null);
+    assert.equal((await service.shown()).rails_queried_at, null);
     assert.equal((await service.finish()).code, 0);
   });
 
@@ -213,7 +213,7 @@ describe('finishing a restore', () => {
       });
     };
 
-    it('a rail that is asked only after the ledger was opened gives nothing back that it has paid: what was approved meanwhile is in progress, and goes on', async () => {
+    it('if a rail is queried only after the ledger was opened, payouts that it has paid continue, and no money is given back', async () => {
       const paid = await own.pend();
       await openWithout();
       await service.paidThere(paid);
@@ -224,7 +224,7 @@ describe('finishing a restore', () => {
       await assertGoesOn(paid);
     });
 
-    it('a rail that is asked only after the ledger was opened lets members end what was approved meanwhile and it does not know', async () => {
+    it('if a rail is queried only after the ledger was opened, members can end payouts that it does not know', async () => {
       const unknown = await own.pend();
       await openWithout();
       await approve(unknown);

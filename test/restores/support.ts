@@ -14,7 +14,7 @@ import { type TestDatabase, testDatabase } from '../helpers/database.js';
 interface Shown {
   readonly id: string;
   readonly ledger: string;
-  readonly rails_asked_at: string | null;
+  readonly rails_queried_at: string | null;
   readonly earlier_not_asked: readonly string[];
 }
 

@@ -37,6 +37,6 @@ describe('finished files as they are downloaded', () => {
 
   it('the download of a finished file ends with a failure where a piece is missing', async () => {
     const opened = new StoredFiles().open(tenantId, SIZE, pieceOf(PIECES.slice(0, 2)));
-    await assert.rejects(textOf(opened), /gone/);
+    await assert.rejects(textOf(opened), /missing/);
   });
 });

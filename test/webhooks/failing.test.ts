@@ -4,7 +4,7 @@ import { startTestApi, type TestApi } from '../helpers/api.js';
 import { answered, list, object, text } from '../helpers/bank.js';
 import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { answeredWith, failedWith, FakeReceiver, type Reply } from '../helpers/receiver.js';
-import { describe as describeEndpoint, retryNow } from '../../src/webhooks/staff-actions.js';
+import { readDescription as describeEndpoint, retryNow } from '../../src/webhooks/staff-actions.js';
 import {
   deliveriesOf,
   dispatched,
@@ -105,7 +105,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('an endpoint that fails is due again when its retry is, and not before; what it waits for is described in words', async () => {
+  it('an endpoint that fails is due again at its retry, and its state is described in words', async () => {
     const own = await failing(2);
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2 });
     assert((await dueIn(own)).every((seconds) => seconds >= 2 && seconds <= 5));
@@ -128,7 +128,7 @@ describe('an endpoint that fails', () => {
     assert(seconds !== undefined && seconds > 3_590 && seconds <= 3_600);
   });
 
-  it('an endpoint that fails is probed after five failures in a row: only the oldest is sent, the others wait without using up a step', async () => {
+  it('an endpoint is probed after five failures in a row: only the oldest delivery is sent, and waiting ones use no step', async () => {
     const own = await failing(20);
     const tried = receiver.at(own.url).length;
     assert(tried >= 5 && tried <= 12, `${tried} attempts`);
@@ -241,7 +241,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('an endpoint that fails gets nothing more of a removed type, and of an added one only what comes later', async () => {
+  it('a failing endpoint gets no more events of a removed type, and only later ones of an added type', async () => {
     const own = await failing(2);
     const path = `/v1/webhook_endpoints/${own.id}`;
     await emit(api, own, 3, 'payout.failed');

@@ -14,13 +14,13 @@ import { wasReset } from '../../ledger/database-clock.js';
 import { type AuditRun, type Check, idList, scanTable } from '../scan.js';
 import { SOURCES } from '../sources.js';
 
-const ACCOUNTS_A_SLICE = 500;
+const ACCOUNTS_PER_SLICE = 500;
 
 /** Compares an account with its last entries, its holds and its operations of each month. */
 export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
-    scanTable(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
+    scanTable(audit, accounts, ACCOUNTS_PER_SLICE, async (reader, slice) => {
       audit.counted('accounts', slice.length);
       const ids = slice.map((account) => account.id);
       const own = await reader.select(balances, { accountId: ids, asset: ASSETS });
@@ -136,8 +136,8 @@ async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]
        GROUP BY source_account_id, asset, limit_month`,
     );
     for (const row of rows) {
-      const of = [uuid.parse(row.source_account_id), assetColumn.parse(row.asset)];
-      const name = `account ${of.join(' ')} ${string.parse(row.limit_month)}`;
+      const owner = [uuid.parse(row.source_account_id), assetColumn.parse(row.asset)];
+      const name = `account ${owner.join(' ')} ${string.parse(row.limit_month)}`;
       used.set(name, (used.get(name) ?? 0n) + bigint.parse(row.used));
     }
   }

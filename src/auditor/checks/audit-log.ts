@@ -6,7 +6,7 @@ import type { Reader } from '../../db/database.js';
 import { type ChainedAuditRow, chainedAuditLog } from '../../db/entities/identity.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { afterKey, type AuditRun, type Check, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
+import { afterKey, type AuditRun, type Check, ROWS_PER_SLICE, scan, whereAll } from '../scan.js';
 
 /** Checks each chain: numbers, hashes and the head. (src/db/audit-hash.ts) */
 export const auditLogChecks: Check = {
@@ -20,17 +20,20 @@ export const auditLogChecks: Check = {
 async function checkChains(audit: AuditRun): Promise<void> {
   let before: ChainedAuditRow | undefined;
   const read = (reader: Reader, after: ChainedAuditRow | undefined): Promise<ChainedAuditRow[]> => {
-    const behind = ({ chainId, sequence }: ChainedAuditRow): string =>
+    const afterSql = ({ chainId, sequence }: ChainedAuditRow): string =>
       afterKey('chain_id', 'sequence', uuid.literal(chainId), bigint.literal(sequence));
-    const conditions = [...audit.own('chain_id'), ...(after === undefined ? [] : [behind(after)])];
+    const conditions = [
+      ...audit.own('chain_id'),
+      ...(after === undefined ? [] : [afterSql(after)]),
+    ];
     return reader.list(
       chainedAuditLog,
       `FORCE INDEX (chain)${whereAll(conditions)}
-       ORDER BY chain_id, sequence, id LIMIT ${ROWS_A_SLICE}`,
+       ORDER BY chain_id, sequence, id LIMIT ${ROWS_PER_SLICE}`,
     );
   };
-  await scan(audit, ROWS_A_SLICE, read, (_, slice) => {
-    audit.counted('audit_acts', slice.length);
+  await scan(audit, ROWS_PER_SLICE, read, (_, slice) => {
+    audit.counted('audit_log', slice.length);
     for (const row of slice) {
       checkLink(audit, row, before?.chainId === row.chainId ? before : undefined);
       before = row;
@@ -38,10 +41,10 @@ async function checkChains(audit: AuditRun): Promise<void> {
   });
 }
 
-/** Returns whether the row records that a restore skipped these numbers. */
-function isAcrossGap({ action, details, sequence }: ChainedAuditRow, last: bigint): boolean {
+/** Returns whether the row records that a restore skipped the numbers after `last`. */
+function isRestoreGap({ action, details, sequence }: ChainedAuditRow, last: bigint): boolean {
   if (action !== RESTORE_GAP || sequence <= last) return false;
-  return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
+  return (JSON.parse(details) as { readonly rows_after?: unknown }).rows_after === last.toString();
 }
 
 function checkLink(
@@ -52,10 +55,10 @@ function checkLink(
   const { chainId, sequence, previousHash, hash } = row;
   const report = (message: string): void => audit.report('audit_chain', rowName(row), message);
   const last = before?.sequence ?? 0n;
-  const follows = isAcrossGap(row, last) ? sequence : last + 1n;
+  const expected = isRestoreGap(row, last) ? sequence : last + 1n;
   if (chainId !== chainOf(row)) report('it is in the chain of another tenant');
-  if (sequence !== follows)
-    report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
+  if (sequence !== expected)
+    report(`it is number ${sequence}, and ${sequence - expected} before it are missing`);
   else if (!previousHash.equals(before?.hash ?? GENESIS))
     report('it does not follow the row before it');
   if (!hash.equals(rowHash(previousHash, sequence, row))) report('it is not what was written');
@@ -82,12 +85,12 @@ async function checkHeads(audit: AuditRun): Promise<void> {
        LIMIT 1000`,
     );
     for (const row of added.map((one) => parseRow(chainedAuditLog, one)))
-      audit.report('audit_head', rowName(row), 'it is behind the end of its chain');
+      audit.report('audit_head', rowName(row), 'it is after the end of its chain');
   });
 }
 
 function chainName(chainId: Uuid): string {
-  return chainId === SYSTEM_CHAIN ? 'the chain of no tenant' : `the chain of tenant ${chainId}`;
+  return chainId === SYSTEM_CHAIN ? 'the chain without a tenant' : `the chain of tenant ${chainId}`;
 }
 
 function rowName({ id, sequence, action, at }: ChainedAuditRow): string {

@@ -11,13 +11,13 @@ import { rowParser } from '../../db/table.js';
 import { type AuditRun, type Check, idList, scanTable } from '../scan.js';
 
 /** A batch may have 100,000 rows, so a slice has few batches. */
-const BATCHES_A_SLICE = 20;
+const BATCHES_PER_SLICE = 20;
 
 /** Compares a batch's sums with its rows and bonuses, and each paid row with its bonus. */
 export const batchChecks: Check = {
   tables: ['bonus_batch_rows'],
   run: (audit) =>
-    scanTable(audit, bonusBatches, BATCHES_A_SLICE, async (reader, slice) => {
+    scanTable(audit, bonusBatches, BATCHES_PER_SLICE, async (reader, slice) => {
       const accepted = slice.filter(
         ({ status, rejectionCode }) =>
           status !== 'validating' && (status !== 'rejected' || rejectionCode !== null),
@@ -57,7 +57,7 @@ type RowSums = ReturnType<typeof parseSums>;
 
 async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]> {
   const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
-  // A row that was not paid has no bonus. Validation fixed the fee.
+  // A row that was not paid has no bonus. A paid row has the fee set at validation.
   const isSame = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw
     AND b.fee_raw=r.fee_raw AND b.recipient_account_id=r.recipient_account_id
     AND b.source_account_id=x.source_account_id))`;
@@ -72,28 +72,38 @@ async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]
   return rows.map(parseSums);
 }
 
-function compare(audit: AuditRun, { id }: BonusBatch, kind: string, sum: bigint, is: bigint): void {
-  if (sum !== is)
-    audit.report('batch_sums', `bonus_batch ${id}`, `it counts ${sum} ${kind}, there are ${is}`);
+function compare(
+  audit: AuditRun,
+  { id }: BonusBatch,
+  kind: string,
+  stored: bigint,
+  actual: bigint,
+): void {
+  if (stored !== actual)
+    audit.report(
+      'batch_sums',
+      `bonus_batch ${id}`,
+      `it counts ${stored} ${kind}, there are ${actual}`,
+    );
 }
 
 function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]): void {
-  const of = (
+  const sumOf = (
     property: 'ownRows' | 'raw' | 'feeRaw' | 'mismatched',
     ...statuses: readonly RowSums['status'][]
   ): bigint =>
     sums
       .filter(({ status }) => statuses.length === 0 || statuses.includes(status))
       .reduce((sum, one) => sum + one[property], 0n);
-  audit.counted('bonus_batch_rows', Number.parseInt(of('ownRows').toString(), 10));
-  const settled = of('raw', 'paid', 'failed') + of('feeRaw', 'paid', 'failed');
-  compare(audit, batch, 'rows', BigInt(batch.rowCount), of('ownRows'));
-  compare(audit, batch, 'total', batch.totalRaw, of('raw'));
-  compare(audit, batch, 'fees', batch.feesRaw, of('feeRaw'));
-  compare(audit, batch, 'paid rows', BigInt(batch.rowsPaid), of('ownRows', 'paid'));
-  compare(audit, batch, 'failed rows', BigInt(batch.rowsFailed), of('ownRows', 'failed'));
+  audit.counted('bonus_batch_rows', Number.parseInt(sumOf('ownRows').toString(), 10));
+  const settled = sumOf('raw', 'paid', 'failed') + sumOf('feeRaw', 'paid', 'failed');
+  compare(audit, batch, 'rows', BigInt(batch.rowCount), sumOf('ownRows'));
+  compare(audit, batch, 'total', batch.totalRaw, sumOf('raw'));
+  compare(audit, batch, 'fees', batch.feesRaw, sumOf('feeRaw'));
+  compare(audit, batch, 'paid rows', BigInt(batch.rowsPaid), sumOf('ownRows', 'paid'));
+  compare(audit, batch, 'failed rows', BigInt(batch.rowsFailed), sumOf('ownRows', 'failed'));
   compare(audit, batch, 'settled sum', batch.settledRaw, settled);
-  const mismatched = of('mismatched');
+  const mismatched = sumOf('mismatched');
   audit.report(
     'batch_row_bonus',
     `bonus_batch ${batch.id}`,

@@ -11,11 +11,11 @@ import {
   type ResourceType,
 } from '../../db/entities/ledger.js';
 import { describeExpected, describePosted, factsOf, postingFact, Totals } from '../totals.js';
-import { type AuditRun, type Check, ROWS_A_SLICE, scanTable } from '../scan.js';
+import { type AuditRun, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
 import { sourceOf, SOURCES } from '../sources.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
-import { checkEvents, mayBeRemoved, readRemovals, readUncounted } from './events.js';
+import { checkEvents, mayBeRemoved, readRemovals, readExcluded } from './events.js';
 import { checkKeys, isKeyOfRequest } from './references.js';
 import { checkOperations } from './operations.js';
 
@@ -33,20 +33,20 @@ export const crossChecks: Check = {
     const tables = SOURCES.map(({ table }) => table.name);
     const now = Date.now();
     const totals = await audit.slice((reader) => Totals.read(reader, tables, now));
-    const isUncounted = await audit.slice((reader) => readUncounted(reader, now));
+    const isExcluded = await audit.slice((reader) => readExcluded(reader, now));
     for (const source of SOURCES)
       await source.scan(audit, async (reader, operations) => {
         audit.counted(source.table.name, operations.length);
         await checkOperations(audit, reader, source, operations);
         for (const operation of operations) {
           const { money, events } = factsOf(source.resourceType, operation);
-          const counted = isUncounted(operation.id, operation.tenantId) ? [] : events;
+          const counted = isExcluded(operation.id, operation.tenantId) ? [] : events;
           for (const fact of [...money, ...counted]) totals.add(operation.id, fact, 1);
         }
       });
     await checkTransactions(audit, totals);
     await checkEntries(audit, totals);
-    await checkEvents(audit, totals, isUncounted);
+    await checkEvents(audit, totals, isExcluded);
     await checkKeys(audit, totals);
     for (const range of totals.differing()) {
       if (REPORTED.some((check) => audit.hasEnoughOf(check))) return;
@@ -66,7 +66,7 @@ const REPORTED = [
 
 /** Checks that every ledger transaction belongs to an operation of its tenant. */
 async function checkTransactions(audit: AuditRun, totals: Totals): Promise<void> {
-  await scanTable(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
+  await scanTable(audit, ledgerTransactions, ROWS_PER_SLICE, async (reader, slice) => {
     audit.counted('ledger_transactions', slice.length);
     for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
       const owners = await sourceOf(type)?.owners(

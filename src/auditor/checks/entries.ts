@@ -7,7 +7,7 @@ import { wasReset } from '../../ledger/database-clock.js';
 import { describePosted, partyOf, type Totals } from '../totals.js';
 import { afterKey, type AuditRun, scan } from '../scan.js';
 
-const ENTRIES_A_SLICE = 2_000;
+const ENTRIES_PER_SLICE = 2_000;
 
 export type AuditedEntry = ReturnType<typeof parseEntry>;
 
@@ -29,9 +29,9 @@ export async function checkEntries(audit: AuditRun, totals: Totals): Promise<voi
     const from = (one: AuditedEntry): string =>
       afterKey('e.account_id', 'e.seq', uuid.literal(one.account.id), one.seq.toString());
     const condition = after === undefined ? 'TRUE' : from(after);
-    return readEntries(audit, reader, condition, ` LIMIT ${ENTRIES_A_SLICE}`);
+    return readEntries(audit, reader, condition, ` LIMIT ${ENTRIES_PER_SLICE}`);
   };
-  await scan(audit, ENTRIES_A_SLICE, read, async (reader, entries) => {
+  await scan(audit, ENTRIES_PER_SLICE, read, async (reader, entries) => {
     for (const entry of entries) addToTotals(audit, totals, entry);
     const own = entries.filter(
       ({ account }) => audit.tenantId === undefined || account.tenantId === audit.tenantId,

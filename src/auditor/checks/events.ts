@@ -18,7 +18,7 @@ import {
   type AuditRun,
   type Check,
   ownersById,
-  ROWS_A_SLICE,
+  ROWS_PER_SLICE,
   scanTable,
   whereAll,
 } from '../scan.js';
@@ -27,7 +27,7 @@ import type { Expectation } from '../operation-source.js';
 import { bigint, nullable, time, uuid } from '../../db/columns.js';
 
 const DAY_MS = 86_400_000;
-/** In a longer audit, ranges with removed events are compared exactly. */
+/** If an audit takes longer, ranges from which events were removed are compared exactly. */
 const LONGEST_AUDIT_MS = DAY_MS;
 
 /**
@@ -37,10 +37,10 @@ const LONGEST_AUDIT_MS = DAY_MS;
 export async function checkEvents(
   audit: AuditRun,
   totals: Totals,
-  isUncounted: Uncounted,
+  isExcluded: IsExcluded,
 ): Promise<void> {
   let before: EventRow | undefined;
-  await scanTable(audit, events, ROWS_A_SLICE, async (reader, slice) => {
+  await scanTable(audit, events, ROWS_PER_SLICE, async (reader, slice) => {
     audit.counted('events', slice.length);
     const tenantIds = slice.map((event) => event.tenantId);
     const [removals, gaps] = [
@@ -53,12 +53,12 @@ export async function checkEvents(
       const removedThrough = removals.get(tenantId)?.removedThrough ?? 0n;
       const own = before?.tenantId === tenantId ? before : undefined;
       checkNumber(audit, event, own, removedThrough, gaps.get(tenantId) ?? []);
-      const resource = resources.get(nameOf(event));
+      const resource = resources.get(resourceName(event));
       checkBody(audit, event, resource);
       const isOfOperation = !type.startsWith('account.');
-      const uncounted = isUncounted(resourceId, tenantId);
-      if (isOfOperation && !uncounted) totals.add(resourceId, eventFact(type), -1);
-      checkResource(audit, event, resource, uncounted);
+      const excluded = isExcluded(resourceId, tenantId);
+      if (isOfOperation && !excluded) totals.add(resourceId, eventFact(type), -1);
+      checkResource(audit, event, resource, excluded);
       before = event;
     }
   });
@@ -78,13 +78,13 @@ export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefine
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
 
-type Uncounted = (operationId: Uuid, tenantId: Uuid) => boolean;
+type IsExcluded = (operationId: Uuid, tenantId: Uuid) => boolean;
 
 /**
  * Returns which operations' events stay out of the totals, because retention has removed them or
  * may do so before the audit ends. Both sides must exclude the same.
  */
-export async function readUncounted(reader: Reader, now: number): Promise<Uncounted> {
+export async function readExcluded(reader: Reader, now: number): Promise<IsExcluded> {
   const days = (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
   const until = days === null ? -Infinity : now + LONGEST_AUDIT_MS - days * DAY_MS;
   const removals = await readRemovals(reader);
@@ -101,7 +101,7 @@ async function readGaps(
   return groupBy(rows, ({ tenantId }) => tenantId);
 }
 
-/** Returns the number at which the log continues after the gaps that begin at `last`. */
+/** Returns the last number skipped by the gaps that begin at `last`; `last` without a gap. */
 function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce(
     (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
@@ -118,12 +118,12 @@ function checkNumber(
   gaps: readonly EventGap[],
 ): void {
   const last = before?.sequence ?? 0n;
-  const follows = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
-  if (event.sequence !== follows + 1n)
+  const previous = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
+  if (event.sequence !== previous + 1n)
     audit.report(
       'event_sequence',
       `event ${event.id}`,
-      `it is number ${event.sequence} and follows number ${follows}`,
+      `it is number ${event.sequence} and follows number ${previous}`,
     );
   if (before !== undefined && event.createdAt < before.createdAt)
     audit.report('event_time', `event ${event.id}`, 'it is dated before the event that it follows');
@@ -183,13 +183,13 @@ function checkResource(
   audit: AuditRun,
   event: EventRow,
   resource: Resource | undefined,
-  isUncounted: boolean,
+  isExcluded: boolean,
 ): void {
   const { id, type, tenantId } = event;
-  const subject = nameOf(event);
+  const subject = resourceName(event);
   if (resource?.tenantId !== tenantId)
     audit.report('event_resource', `event ${id}`, `the tenant has no ${subject}`);
-  else if (isUncounted && resource.operation?.events.includes(type) === false)
+  else if (isExcluded && resource.operation?.events.includes(type) === false)
     audit.report('operation_event', subject, `its state has no event ${type}`);
 }
 
@@ -198,24 +198,24 @@ async function readResources(
   slice: readonly EventRow[],
 ): Promise<ReadonlyMap<string, Resource>> {
   const resources = new Map<string, Resource>();
-  for (const [word, own] of groupBy(slice, (event) => wordOf(event.type))) {
+  for (const [resourceType, own] of groupBy(slice, (event) => resourceTypeOf(event.type))) {
     const ids = own.map((event) => event.resourceId);
-    const type = RESOURCE_TYPES.find((one) => one === word);
+    const type = RESOURCE_TYPES.find((one) => one === resourceType);
     const operations = type === undefined ? [] : await sourceOf(type)?.expectations(reader, ids);
     for (const [id, operation] of operations ?? [])
-      resources.set(`${word} ${id}`, { tenantId: operation.tenantId, operation });
-    if (word !== 'account') continue;
+      resources.set(`${resourceType} ${id}`, { tenantId: operation.tenantId, operation });
+    if (resourceType !== 'account') continue;
     for (const [id, tenantId] of await ownersById(reader, accounts, ids))
-      resources.set(`${word} ${id}`, { tenantId, operation: null });
+      resources.set(`${resourceType} ${id}`, { tenantId, operation: null });
   }
   return resources;
 }
 
-function nameOf({ type, resourceId }: EventRow): string {
-  return `${wordOf(type)} ${resourceId}`;
+function resourceName({ type, resourceId }: EventRow): string {
+  return `${resourceTypeOf(type)} ${resourceId}`;
 }
 
-function wordOf(type: string): string {
+function resourceTypeOf(type: string): string {
   return type.split('.')[0] ?? '';
 }
 
@@ -228,7 +228,9 @@ export const eventLogChecks: Check = {
   },
 };
 
-/** Checks that each verified account has one event, because only its first declaration causes one. */
+/**
+ * Checks that each verified account has one event, because only its first declaration causes one.
+ */
 async function checkVerified(audit: AuditRun): Promise<void> {
   const rows = await audit.slice((reader) =>
     reader.query(
@@ -274,7 +276,7 @@ async function checkCounters(audit: AuditRun): Promise<void> {
       const isBefore = lastAt !== null && createdAt !== null && lastAt < createdAt;
       const message =
         counter !== end
-          ? `its counter stands at ${counter ?? 'nothing'}, and its log ends at ${end}`
+          ? `its counter is at ${counter ?? 'nothing'}, and its log ends at ${end}`
           : isBefore && 'its counter is dated before its last event';
       audit.report('event_counter', `tenant ${id}`, message);
     }

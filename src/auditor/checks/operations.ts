@@ -102,14 +102,14 @@ function checkHold(
   found: Hold | undefined,
 ): void {
   const [remaining, expected] = [found?.remaining ?? 0n, hold?.remaining ?? 0n];
-  const isOther =
+  const differs =
     hold !== null &&
     found !== undefined &&
     !(found.accountId === hold.accountId && found.asset === hold.asset && found.raw === hold.raw);
   const message =
     remaining !== expected
       ? `it is ${state}, so ${expected} are held, but its hold has ${remaining}`
-      : isOther
+      : differs
         ? 'its hold is of another account, asset or amount'
         : (found?.expiresAt ?? null) !== (hold?.expiresAt ?? null) &&
           'its hold expires at another time';

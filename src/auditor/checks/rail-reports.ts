@@ -15,10 +15,12 @@ import {
 import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { literals } from '../../db/statements.js';
 import { rowParser } from '../../db/table.js';
-import { type AuditRun, type Check, idList, ROWS_A_SLICE, scanTable } from '../scan.js';
+import { type AuditRun, type Check, idList, ROWS_PER_SLICE, scanTable } from '../scan.js';
 
-/** Reports of a rail that fit a payout in each state. */
-const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof REPORT_STATUSES)[number][]>> = {
+/** The reports by a rail that are possible for a payout in each state. */
+const EXPECTED_REPORTS: Readonly<
+  Record<PayoutStatus, readonly (typeof REPORT_STATUSES)[number][]>
+> = {
   pending_approval: ['unknown'],
   approved: ['unknown'],
   rejected: ['unknown'],
@@ -35,21 +37,21 @@ const GENUINE: PayoutRailEvent['effect'][] = [
   'conflict',
   'settled',
 ];
-const WITHOUT_ORDER = ['pending_approval', 'approved', 'rejected', 'canceled'];
+const NOT_SUBMITTED = ['pending_approval', 'approved', 'rejected', 'canceled'];
 /** States that require a report of the rail, or a decision by two people. */
 const REPORTED = ['completed', 'returned', 'failed'];
-/** Age at which a loaded statement has been compared with the payouts. */
-const NOTED_WITHIN_MS = 600_000;
+/** Statements loaded longer ago than this have been compared with the payouts. */
+const COMPARED_AFTER_MS = 600_000;
 
 /**
  * Checks that each contradiction between a payout and its rail's reports and current statement
- * lines has been raised or settled, that no outcome was guessed, that no payout was canceled after
+ * lines has been flagged or settled, that no outcome was guessed, that no payout was canceled after
  * its rail received it, and that no money was given back after a statement listed it as paid.
  */
 export const railReportChecks: Check = {
   tables: ['payout_rail_events', 'payout_statement_lines'],
   run: (audit) =>
-    scanTable(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
+    scanTable(audit, payouts, ROWS_PER_SLICE, async (reader, slice) => {
       const all = idList(slice.map(({ id }) => id));
       const unflagged = slice.filter(({ stuckSince }) => stuckSince === null);
       const unflaggedIds = idList(unflagged.map(({ id }) => id));
@@ -57,7 +59,7 @@ export const railReportChecks: Check = {
         await readReports(reader, unflaggedIds),
         await readResolved(reader, unflaggedIds),
       ];
-      const lines = await readLines(reader, unflaggedIds, instant(Date.now() - NOTED_WITHIN_MS));
+      const lines = await readLines(reader, unflaggedIds, instant(Date.now() - COMPARED_AFTER_MS));
       for (const payout of unflagged) {
         const own = reports.get(payout.id) ?? [];
         checkReports(audit, payout, own, resolved.get(payout.id));
@@ -74,11 +76,11 @@ export const railReportChecks: Check = {
     }),
 };
 
-/** Orders sent, in all and before the payout's end, and reports and resolutions with an effect. */
+/** Numbers of orders sent, of those sent before the end, and of reports and resolutions applied. */
 const parseTraces = rowParser({
   payoutId: uuid,
-  given: integer,
-  givenBefore: integer,
+  sent: integer,
+  sentBeforeEnd: integer,
   applied: integer,
 });
 
@@ -87,10 +89,10 @@ async function readTraces(
   ids: string,
 ): Promise<ReadonlyMap<Uuid, ReturnType<typeof parseTraces>>> {
   const rows = await reader.query(
-    `SELECT e.payout_id, COUNT(IF(e.effect='sent', 1, NULL)) AS given,
+    `SELECT e.payout_id, COUNT(IF(e.effect='sent', 1, NULL)) AS sent,
        COUNT(IF(e.effect='applied', 1, NULL)) AS applied,
        COUNT(IF(e.effect='sent' AND e.at<=COALESCE(p.failed_at, p.ended_at, e.at), 1, NULL))
-         AS given_before
+         AS sent_before_end
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
      WHERE p.id IN (${ids}) AND e.effect IN ('sent','applied') GROUP BY e.payout_id`,
   );
@@ -103,12 +105,12 @@ function checkTraces(
   traces: ReturnType<typeof parseTraces> | undefined,
 ): void {
   if (traces === undefined) return;
-  const { given, givenBefore, applied } = traces;
-  const isReturned = given > 0 && WITHOUT_ORDER.includes(status);
+  const { sent, sentBeforeEnd, applied } = traces;
+  const wasSubmitted = sent > 0 && NOT_SUBMITTED.includes(status);
   // Retention removes older rows first: if the order still exists, so does a report of the outcome.
-  const isGuessed = givenBefore > 0 && applied === 0 && REPORTED.includes(status);
+  const isGuessed = sentBeforeEnd > 0 && applied === 0 && REPORTED.includes(status);
   audit.reportAll(`payout ${id}`, {
-    payout_order: isReturned && `it is ${status}, but its rail received it and may pay it`,
+    payout_order: wasSubmitted && `it is ${status}, but its rail received it and may pay it`,
     payout_outcome:
       isGuessed && `it is ${status}, which neither its rail nor two people have reported`,
   });
@@ -123,7 +125,7 @@ const parseReport = rowParser({
 });
 type RailReport = ReturnType<typeof parseReport>;
 
-/** Reads reports, without statement lines that contradicted nothing when loaded. */
+/** Reads the reports, except statement lines that agreed with the payout when loaded. */
 async function readReports(
   reader: Reader,
   ids: string,
@@ -163,7 +165,7 @@ function checkReports(
     audit.report(
       'payout_rail_word',
       `payout ${payout.id}`,
-      `it is ${payout.status}${known}, its rail reported ${reported}${named}, and it is not raised`,
+      `it is ${payout.status}${known}, its rail reported ${reported}${named}, and it is not flagged`,
     );
   }
 }
@@ -220,13 +222,13 @@ function checkLines(
 ): void {
   for (const { reported, railReference, raw, asset: ofAsset, takenAt } of lines) {
     const isPaidAfterAll = reported === 'failed' && payout.failedAt !== null;
-    const isOther = raw !== payout.raw || ofAsset !== payout.asset;
+    const hasOtherAmount = raw !== payout.raw || ofAsset !== payout.asset;
     const isContrary = contradicts(payout, { reported, railReference, effect: 'noted' });
-    if (!isOther && (isPaidAfterAll || !isContrary)) continue;
+    if (!hasOtherAmount && (isPaidAfterAll || !isContrary)) continue;
     if (isSettled(resolvedAt, [takenAt, ...timesOf(reports, reported, railReference)])) continue;
     const named = railReference === null ? '' : ` as ${railReference}`;
     const listed = `a statement of its rail lists ${reported} ${raw} ${ofAsset}${named}`;
-    const message = `it is ${payout.status}, ${listed}, and it is not raised`;
+    const message = `it is ${payout.status}, ${listed}, and it is not flagged`;
     audit.report('payout_rail_word', `payout ${payout.id}`, message);
   }
 }
@@ -248,8 +250,8 @@ function contradicts(
   { status, railReference: known }: Payout,
   { reported, railReference, effect }: Pick<RailReport, 'reported' | 'railReference' | 'effect'>,
 ): boolean {
-  if (effect === 'conflict' || !AGREEING[status].includes(reported)) return true;
-  // An acceptance before the failure agrees.
+  if (effect === 'conflict' || !EXPECTED_REPORTS[status].includes(reported)) return true;
+  // A rail may accept a payout before it reports the failure, but not afterwards.
   if (status === 'failed' && reported === 'accepted' && effect !== 'noted') return true;
   return railReference !== null && known !== null && railReference !== known;
 }

@@ -5,7 +5,7 @@ import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import { holds, idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
 import type { Table } from '../../db/table.js';
-import { type AuditRun, byId, type Check, ROWS_A_SLICE, scanTable } from '../scan.js';
+import { type AuditRun, byId, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
 import { sourceOf } from '../sources.js';
 import { statements } from '../../db/entities/statements.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -51,7 +51,7 @@ async function scanOfOperations<Row extends OfOperation>(
   await scanTable(
     audit,
     table,
-    ROWS_A_SLICE,
+    ROWS_PER_SLICE,
     async (reader, slice) => {
       audit.counted(table.name, slice.length);
       for (const [type, rows] of groupBy(slice, ({ resourceType }) => resourceType)) {
@@ -125,7 +125,7 @@ export function isKeyOfRequest(key: string): boolean {
 }
 
 export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> {
-  await scanTable(audit, idempotencyKeys, ROWS_A_SLICE, async (reader, slice) => {
+  await scanTable(audit, idempotencyKeys, ROWS_PER_SLICE, async (reader, slice) => {
     audit.counted('idempotency_keys', slice.length);
     for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
       const ids = own.flatMap((key) => key.resourceId ?? []);

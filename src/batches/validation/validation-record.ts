@@ -14,7 +14,7 @@ import {
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
 import { accounts } from '../../db/entities/parties.js';
-import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
+import { olderSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { appendEvents } from '../../ledger/event-log.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
@@ -51,8 +51,8 @@ interface Findings {
   readonly errors: GeneratedFiles | null;
 }
 
-const ROWS_A_DELETE = 5_000;
-const PROBLEMS_AN_INSERT = 1_000;
+const ROWS_PER_DELETE = 5_000;
+const PROBLEMS_PER_INSERT = 1_000;
 
 /**
  * Writes of a validation run. Each write checks the run's number in the batch's row, so that only
@@ -92,10 +92,10 @@ export class ValidationRecord {
     for (;;) {
       const deleted = await this.write(async (transaction) =>
         transaction.execute(
-          `DELETE FROM ${table} WHERE batch_id=${uuid.literal(this.batch.id)} ORDER BY number LIMIT ${ROWS_A_DELETE}`,
+          `DELETE FROM ${table} WHERE batch_id=${uuid.literal(this.batch.id)} ORDER BY number LIMIT ${ROWS_PER_DELETE}`,
         ),
       );
-      if (deleted < ROWS_A_DELETE) return;
+      if (deleted < ROWS_PER_DELETE) return;
     }
   }
 
@@ -118,9 +118,9 @@ export class ValidationRecord {
         statements.push(
           `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${stored.length} WHERE batch_id=${uuid.literal(this.batch.id)}`,
         );
-      for (let from = 0; from < stored.length; from += PROBLEMS_AN_INSERT)
+      for (let from = 0; from < stored.length; from += PROBLEMS_PER_INSERT)
         statements.push(
-          insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)),
+          insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_PER_INSERT)),
         );
       await transaction.all(statements);
     });
@@ -220,7 +220,7 @@ async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null>
   const [row] = await reader.query(
     `SELECT b.id FROM bonus_batches b FORCE INDEX (same_file)
      WHERE b.tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND b.file_sha256=${bytes.literal(fileSha256)}
-       AND b.created_at>${since} AND ${behindSql('b', { createdAt, id })}
+       AND b.created_at>${since} AND ${olderSql('b', { createdAt, id })}
      ORDER BY b.created_at DESC, b.id DESC LIMIT 1`,
   );
   return row === undefined ? null : uuid.parse(row.id);

@@ -257,8 +257,8 @@ class DecisionDraft {
     if (posting.entries.length < 2)
       throw new UnsoundDecision('a ledger transaction has fewer than two entries');
     const transactionId = newId();
-    const { entries, ...about } = posting;
-    this.transactions.push({ id: transactionId, tenantId, ...about, createdAt: this.at });
+    const { entries, ...columns } = posting;
+    this.transactions.push({ id: transactionId, tenantId, ...columns, createdAt: this.at });
     const sums = new Map<Asset, bigint>();
     for (const entry of entries) {
       const { accountId, asset, raw } = entry;

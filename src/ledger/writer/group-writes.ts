@@ -38,8 +38,8 @@ export async function writeGroup(
   const events = eventStatements(writes.events, now);
   const auditRows = auditRowsOf(writes.rows);
   if (auditRows.length === 0) return transaction.withCommit([...statements, ...events]);
-  const answers = await transaction.all([...statements, ...events, ...lockChains(auditRows)]);
-  transaction.withCommit(chainedInserts(answers.at(-1) ?? [], auditRows));
+  const rows = await transaction.all([...statements, ...events, ...lockChains(auditRows)]);
+  transaction.withCommit(chainedInserts(rows.at(-1) ?? [], auditRows));
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */

@@ -4,7 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, maxInstant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
-import type { Deadline } from '../../core/pause.js';
+import type { Deadline } from '../../core/timers.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import { resultsOf, TransactionKeys, UNKNOWN, UnknownResults } from '../idempotency.js';
@@ -34,14 +34,14 @@ export async function postGroup(
   failpoint('before_lock');
   const bound = new TransactionKeys();
   let newest: Uuid | undefined;
-  let answers: CommandResults = new Map();
+  let results: CommandResults = new Map();
   try {
     await deps.database.withPosting(
       async (transaction) => {
         await deps.rollbacks.admit(transaction);
         const loaded = await lockAndLoad(deps, transaction, group, named);
         failpoint('after_lock');
-        answers = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
+        results = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
         newest = loaded.state.writes.transactions.at(-1)?.id;
       },
       deadline,
@@ -49,12 +49,12 @@ export async function postGroup(
     );
   } catch (failure) {
     throw failure instanceof CommitUnknown
-      ? new UnknownResults(answers, bound.commitId, failure)
+      ? new UnknownResults(results, bound.commitId, failure)
       : failure;
   }
   if (newest !== undefined) deps.rollbacks.posted(newest);
   failpoint('after_commit');
-  return answers;
+  return results;
 }
 
 interface Loaded extends LockedGroup {
@@ -114,7 +114,7 @@ function decideAll(
   const decided: CommandResults = new Map();
   const ahead = new Map<Uuid, number>();
   for (const pending of group) {
-    const earlier = bound.answer<AnyRow>(pending);
+    const earlier = bound.resultFor<AnyRow>(pending);
     if (earlier !== undefined) {
       decided.set(pending, earlier);
       continue;

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../core/ids.js';
-import { Deadline } from '../../core/pause.js';
+import { Deadline } from '../../core/timers.js';
 import {
   DatabaseUnavailable,
   isDataFault,
@@ -33,7 +33,7 @@ export interface WriterOptions extends SchedulerOptions {
   readonly commandTimeoutMs: number;
 }
 
-/** If this share of a group were replays, the next group's keys are looked up before the locks. */
+/** If this share of a group were replays, the next group's keys are looked up before locking. */
 const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
 /** A second failure means that the server is down. */
@@ -231,14 +231,14 @@ export class LedgerWriter {
     for (const pending of group) pending.answer(UNKNOWN);
   }
 
-  private settle(answers: CommandResults): void {
+  private settle(results: CommandResults): void {
     let replays = 0;
-    for (const [pending, answer] of answers) {
-      if (answer === UNKNOWN_KEY) this.observer.keyUnknown();
-      if (answer.replayed) replays += 1;
-      pending.answer(answer);
+    for (const [pending, result] of results) {
+      if (result === UNKNOWN_KEY) this.observer.keyUnknown();
+      if (result.replayed) replays += 1;
+      pending.answer(result);
     }
-    if (answers.size > 0) this.expectsReplays = replays >= answers.size * REPLAYS_SHARE;
+    if (results.size > 0) this.expectsReplays = replays >= results.size * REPLAYS_SHARE;
   }
 
   /** Posts each command alone, so that only the one at fault fails. */

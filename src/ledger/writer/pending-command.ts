@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan, type OpenSpan } from '../../core/trace.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
-import { Deadline } from '../../core/pause.js';
+import { Deadline } from '../../core/timers.js';
 import type { DatabaseClock } from '../database-clock.js';
 import { UNKNOWN } from '../idempotency.js';
 import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';

@@ -30,7 +30,7 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
    */
   accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<CommandAccounts>;
   /**
-   * Returns the rows that `decide` will read, which are read behind the locks for the whole group.
+   * Returns the rows that `decide` will read, which are read under the locks for the whole group.
    * `at` is close to the time of the decision.
    */
   needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];

@@ -6,9 +6,9 @@ import {
   unreserveAlias,
 } from '../../accounts/alias.js';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
-import { listTenantAccounts, readAccountDetails } from '../../accounts/reading.js';
+import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
 import { displayName } from '../../accounts/recipients.js';
-import { openAccount } from '../../accounts/opening.js';
+import { openAccount } from '../../accounts/open-accounts.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
 import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
@@ -17,7 +17,7 @@ import { DOCUMENT_TYPES, reservedAliases } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import {
   eitherOf,
@@ -31,7 +31,7 @@ import {
   tenant,
   text,
   time,
-  within,
+  accountTenant,
 } from '../inputs.js';
 import { importCommand } from './import.js';
 import { type Fields, rowFields } from '../output.js';
@@ -42,7 +42,9 @@ export function accountFields(account: Account): Fields {
 
 const NO_TERMINAL = '--document-number or --document-number-stdin is required without a terminal';
 
-/** Reads the document number from an option, standard input or the terminal. No message quotes it. */
+/**
+ * Reads the document number from an option, standard input or the terminal. No message quotes it.
+ */
 async function readDocumentNumber({ output }: Ops, given: string | undefined, fromStdin: boolean) {
   if (given !== undefined && fromStdin)
     throw new UsageError('give either --document-number or --document-number-stdin');
@@ -65,7 +67,7 @@ function changeCommand(
     examples: [`accounts ${verb} '$ana' --tenant acme --reason 'asked for in ticket 118'`],
     input: {
       account: named.account,
-      tenant: within,
+      tenant: accountTenant,
       reason: optional('<text> why, for the audit log; up to 140 characters'),
     },
     run: async (ops, { reason = null, account: { id, name, status } }) => {
@@ -132,7 +134,7 @@ export const accountCommands = {
       "accounts show '$ana' --tenant acme",
       "accounts show '+57 300 111 2233' --tenant acme --json",
     ],
-    input: { account: named.account, tenant: within },
+    input: { account: named.account, tenant: accountTenant },
     run: async ({ database, output }, { account }) => {
       const { balances, members } = await readAccountDetails(database.reader, account.id);
       const sums = balances.flatMap(({ asset, available, held }) => [
@@ -157,7 +159,7 @@ export const accountCommands = {
     ],
     input: {
       account: named.account,
-      tenant: within,
+      tenant: accountTenant,
       legalName: option('<name> as in the document; never shown to anyone else'),
       documentType: option(`<type> ${DOCUMENT_TYPES.join(', ')}`, oneOf(DOCUMENT_TYPES)),
       documentNumber: optional(
@@ -178,8 +180,8 @@ export const accountCommands = {
         documentNumber: await readDocumentNumber(ops, documentNumber, documentNumberStdin),
         declaredAt: declared.declaredAt ?? null,
       } as const;
-      const answer = await declareVerification(deps, account.id, declaration, ops.actor());
-      ops.output.one({ name: account.name, ...answer });
+      const result = await declareVerification(deps, account.id, declaration, ops.actor());
+      ops.output.one({ name: account.name, ...result });
       if (account.verifiedAt !== null)
         ops.output.say('It was verified already: the declaration was replaced.');
     },
@@ -187,7 +189,7 @@ export const accountCommands = {
   'set-alias <account> <alias>': managerCommand({
     summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
-    input: { account: named.account, alias: text, tenant: within },
+    input: { account: named.account, alias: text, tenant: accountTenant },
     run: async (ops, { alias, account }) => {
       if (account.alias !== null && account.alias !== alias) await confirmRelease(ops, account);
       ops.output.one(accountFields(await setAlias(ops, account.id, alias, ops.actor())));
@@ -196,7 +198,7 @@ export const accountCommands = {
   'release-alias <account>': managerCommand({
     summary: 'release the alias of an account; it is blocked for 90 days',
     examples: ["accounts release-alias '$ana' --tenant acme"],
-    input: { account: named.account, tenant: within },
+    input: { account: named.account, tenant: accountTenant },
     run: async (ops, { account }) => {
       if (account.alias !== null) await confirmRelease(ops, account);
       ops.output.one(accountFields(await releaseAlias(ops, account.id, ops.actor())));

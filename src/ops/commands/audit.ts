@@ -66,7 +66,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
       ...rowFields(
         auditLog,
         entry,
-        'at channel actorClaimed action subjectType subjectId tenantId',
+        'at channel actorClaimed:actor action subjectType subjectId tenantId',
       ),
       details: parseDetails(entry),
     }));

@@ -10,7 +10,7 @@ import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { isAccepted, pendingRows } from '../../batches/rules.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, query } from '../command.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { duration, limit, option, status, tenant } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 

@@ -17,7 +17,7 @@ import {
 } from '../../funding/fee-refunds.js';
 import { type AuthorisedOps, command, managerCommand, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import type { Found } from '../finding.js';
+import type { Found } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { asset, assetName, flag, oneOf, option, optional, raw, tenant, time } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';

@@ -9,7 +9,7 @@ import {
 } from '../../funding/service.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { command, query } from '../command.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { asset, eitherOf, limit, option, optional, raw, status, tenant } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, rowFields } from '../output.js';

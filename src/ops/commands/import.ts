@@ -1,6 +1,6 @@
 import { openSync, statSync, writeSync } from 'node:fs';
 import { parseAlias, parsePhone } from '../../accounts/recipients.js';
-import { importAccounts, type ImportDeps, type NewAccount } from '../../accounts/opening.js';
+import { importAccounts, type ImportDeps, type NewAccount } from '../../accounts/open-accounts.js';
 import type { FieldProblem, Refusal } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Member, members as memberTable } from '../../db/entities/parties.js';

@@ -44,7 +44,7 @@ function beforeUse(keyring: KeyringName, keyId: string): string[] {
     `1. put ${keyId} last in ${keyring} of every process that has it`,
     `2. when ${metric} is 1 in each of them, put it first in each`,
     ...(keyring === 'CURSOR_KEYS'
-      ? ['3. keep the others: a cursor under a key that is gone is answered 503 for ever']
+      ? ['3. keep the others: a cursor made with a removed key gets 503 for ever']
       : []),
   ];
 }
@@ -56,7 +56,7 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
   if (keyring === 'ENCRYPTION_KEYS')
     return [
       everywhere,
-      `then run keys rotate; when keys list shows nothing under ${others.join(', ')}, take them out`,
+      `then run keys rotate; when keys list shows 0 for ${others.join(', ')}, take them out`,
     ];
   return [everywhere, `keep ${others.join(', ')} for ever: idempotency keys are kept as long`];
 }
@@ -64,7 +64,7 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
 export const keyCommands = {
   list: query({
     summary:
-      'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
+      'how many fingerprints, document numbers, webhook secrets, bank accounts and authenticators use each key',
     examples: ['keys list'],
     run: async ({ database, output }) => {
       const uses = await countUses(database.reader, output);
@@ -79,9 +79,9 @@ export const keyCommands = {
     summary: 'the next step towards using this key for everything new',
     explanation: `
 A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
-  1. Put the new key last, in every process. Nothing is written under it yet.
+  1. Put the new key last, in every process. Nothing is written with it yet.
   2. When every process has it (the metric keyring_keys shows it), put it first, in every process.
-A process that lacks a key answers 503 to what was written under it, or postpones the work. A wrong order loses
+A process that lacks a key answers 503 to what was written with it, or postpones the work. A wrong order loses
 nothing, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`,
     examples: ['keys roll k2'],
     input: {
@@ -101,8 +101,8 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
         const under = own === null ? null : sumOf(own, keyId);
         return {
           keyring,
-          made_under_it: under,
-          made_under_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
+          made_with_it: under,
+          made_with_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
           next:
             under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
         };
@@ -112,7 +112,7 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
   }),
   rotate: managerCommand({
     summary:
-      'reseal everything under the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
+      'encrypt all secrets again with the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
     examples: ['keys rotate'],
     run: async (ops) => {
       const { database, clock, output } = ops;
@@ -124,7 +124,7 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
       for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
       const done: [string, number][] = [];
       for (const secrets of all)
-        done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
+        done.push([secrets.auditName, await secrets.rotate(deps, ops.actor())]);
       output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
       output.say('Remove an old key only when every process runs with the new first key.');
     },

@@ -1,5 +1,5 @@
 import { clearAccountLimits, setAccountLimits } from '../../accounts/limits-and-fees.js';
-import { readLimitState } from '../../accounts/reading.js';
+import { readLimitState } from '../../accounts/read-accounts.js';
 import {
   type AccountPolicy,
   DEFAULT_EXPIRY_S,
@@ -17,8 +17,17 @@ import { toRfc3339 } from '../../core/instant.js';
 import type { Account } from '../../db/entities/parties.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { named } from '../finding.js';
-import { asset, flag, option, raw, rawOrDefault, seconds, wholeNumber, within } from '../inputs.js';
+import { named } from '../lookups.js';
+import {
+  asset,
+  flag,
+  option,
+  raw,
+  rawOrDefault,
+  seconds,
+  wholeNumber,
+  accountTenant,
+} from '../inputs.js';
 import type { Fields } from '../output.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
@@ -41,7 +50,7 @@ export const limitCommands = {
   'show <account>': query({
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
-    input: { account: named.account, tenant: within },
+    input: { account: named.account, tenant: accountTenant },
     run: (ops, { account }) => show(ops, account),
   }),
   'set <account>': managerCommand({
@@ -52,7 +61,7 @@ export const limitCommands = {
     ],
     input: {
       account: named.account,
-      tenant: within,
+      tenant: accountTenant,
       asset,
       minimum: option(`<raw> minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
       maximum: option(`<raw> maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
@@ -70,7 +79,7 @@ export const limitCommands = {
   'clear <account>': managerCommand({
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: named.account, tenant: within, asset },
+    input: { account: named.account, tenant: accountTenant, asset },
     run: async (ops, { asset: of, account }) => {
       const cleared = await clearAccountLimits(ops, account.id, of, ops.actor());
       await show(ops, account);
@@ -113,7 +122,7 @@ for members and operators. Setting the policy in force again withdraws a change 
     ],
     input: {
       account: named.account,
-      tenant: within,
+      tenant: accountTenant,
       asset,
       threshold: option(
         "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
@@ -140,14 +149,14 @@ for members and operators. Setting the policy in force again withdraws a change 
   'list <account>': query({
     summary: "an account's policies, one for each asset at most",
     examples: ["policies list '$acme' --tenant acme"],
-    input: { account: named.account, tenant: within },
+    input: { account: named.account, tenant: accountTenant },
     run: (ops, { account }) => listOf(ops, account.id),
   }),
   'remove <account>': managerCommand({
     summary:
       "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: named.account, tenant: within, asset },
+    input: { account: named.account, tenant: accountTenant, asset },
     run: async (ops, { asset: of, account: { id } }) => {
       const { database, clock, actor, output } = ops;
       const removed = await removePolicy(database, clock, id, of, actor());

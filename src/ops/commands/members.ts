@@ -17,7 +17,7 @@ import { ROLES, SCOPES } from '../../core/permissions.js';
 import { type Member, members, type Token, tokens } from '../../db/entities/parties.js';
 import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import {
   cidrs,

@@ -20,7 +20,7 @@ import { SubmissionQueue } from '../../payouts/rail-calls.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { flag, limit, oneOf, option, optional } from '../inputs.js';
 import { payoutList } from '../../payouts/service.js';
 import {
@@ -70,15 +70,15 @@ function stuckFields(
 ): Fields {
   const last = events.at(-1);
   const { stuckSince } = payout;
-  const contradicting = events.filter(({ effect }) => effect === 'conflict');
+  const contradictions = events.filter(({ effect }) => effect === 'conflict');
   const proposed = resolutions.filter(({ status }) => status === 'proposed');
   return {
     ...payoutFields(payout),
-    why: stuckText(payout),
+    stuck_because: stuckText(payout),
     stuck_since: toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
-    last_said: last === undefined ? null : eventLine(last),
-    contradicting: contradicting.slice(-MAX_CONTRADICTIONS).map(eventLine),
+    last_message: last === undefined ? null : eventLine(last),
+    contradictions: contradictions.slice(-MAX_CONTRADICTIONS).map(eventLine),
     proposed: proposed.map(resolutionLine),
   };
 }
@@ -110,10 +110,10 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     ),
     rejection: rejectionCode && `${rejectionCode}: ${rejectionReason ?? 'no reason'}`,
     failure: failureCode && `${failureCode}: ${failureMessage ?? ''}`,
-    rail_said: events.slice(-MAX_EVENTS).map(eventLine),
+    rail_messages: events.slice(-MAX_EVENTS).map(eventLine),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),
-    asked_next_at: toRfc3339(payout.nextPollAt),
+    next_poll_at: toRfc3339(payout.nextPollAt),
     resolutions: resolutions.map(resolutionLine),
     workflow_id: payoutWorkflowId(id),
   });

@@ -31,7 +31,7 @@ continue.`,
     run: async ({ database: { reader }, config, output }) => {
       const configured = [...OWN_RAILS, ...Array.from(config.PAYOUT_RAIL_URLS.keys(), httpRail)];
       const rows = await listRails(reader, configured);
-      output.list(rows, 'No results.', ['last_failure_at', 'tried']);
+      output.list(rows, 'No results.', ['last_failure_at', 'probes']);
     },
   }),
 };
@@ -58,8 +58,8 @@ async function listRails(reader: Reader, configured: readonly string[]): Promise
       failures: breaker?.failures ?? 0,
       last_failure: breaker?.lastFailure ?? null,
       last_failure_at: toRfc3339(breaker?.lastFailureAt ?? null),
-      tried: breaker?.probes ?? 0,
-      tried_next_at: toRfc3339(breaker?.probeAt ?? null),
+      probes: breaker?.probes ?? 0,
+      next_probe_at: toRfc3339(breaker?.probeAt ?? null),
       approved: integer.parse(approved),
       in_progress: integer.parse(inProgress),
     };
@@ -82,7 +82,7 @@ ${Object.entries(DIFFERENCES)
 
 Every line is kept and compared with those of all other days. Loading the same file again changes nothing; a corrected file
 replaces the day's earlier one. No money moves: a line that contradicts a payout (amount, state, paid_twice,
-reference) raises it, and payouts stuck shows it. docs/payouts.md explains each difference.
+reference) flags it, and payouts stuck shows it. docs/payouts.md explains each difference.
 PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
 
 export const day = parsedText(

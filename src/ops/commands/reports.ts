@@ -1,7 +1,7 @@
 import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { awaitPostings, totalsAt } from '../../accounts/balances.js';
 import { type Asset, ASSETS } from '../../core/amount.js';
-import { type Instant, instant, isTimeZone, monthNamed } from '../../core/instant.js';
+import { type Instant, instant, isTimeZone, parseMonth } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
 import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
 import type { Database } from '../../db/database.js';
@@ -113,7 +113,7 @@ export const reportCommands = {
       csv,
     },
     run: async (ops, { month: name, timeZone, ...options }) => {
-      const month = monthNamed(name, timeZone);
+      const month = parseMonth(name, timeZone);
       if (month === null)
         throw new UsageError(`--month: ${name} is not a month: write it as 2026-10`);
       const { startsAt, endsAt } = month;
@@ -171,18 +171,18 @@ async function readTotalsNow(database: Database): Promise<LedgerTotals> {
   return totals;
 }
 
-const ACCOUNTS_A_SLICE = 200;
+const ACCOUNTS_PER_SLICE = 200;
 
 /** Returns the totals at a settled past moment, from the entries. Throws ledger_unavailable. */
 export async function readTotalsAt(database: Database, at: Instant): Promise<LedgerTotals> {
   const { reader } = database;
   const totals = new LedgerTotals();
   for (let after: Uuid | null = null; ;) {
-    const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const afterSql: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
     const rows: Account[] = await reader.list(
       accounts,
-      `FORCE INDEX (PRIMARY) WHERE created_at<=${literal(accounts, 'createdAt', at)}${behind}
-       ORDER BY id LIMIT ${ACCOUNTS_A_SLICE}`,
+      `FORCE INDEX (PRIMARY) WHERE created_at<=${literal(accounts, 'createdAt', at)}${afterSql}
+       ORDER BY id LIMIT ${ACCOUNTS_PER_SLICE}`,
     );
     await awaitPostings(database, rows, at);
     const ids = rows.map(({ id }) => id);
@@ -190,6 +190,6 @@ export async function readTotalsAt(database: Database, at: Instant): Promise<Led
     for (const { id, tenantId, systemRole } of rows)
       for (const one of ASSETS) totals.add(tenantId, systemRole, one, own.get(id)?.[one] ?? 0n);
     after = rows.at(-1)?.id ?? null;
-    if (rows.length < ACCOUNTS_A_SLICE) return totals;
+    if (rows.length < ACCOUNTS_PER_SLICE) return totals;
   }
 }

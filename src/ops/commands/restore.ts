@@ -13,7 +13,7 @@ import {
   auditRestored,
   moveNumbers,
   openLedger,
-  raiseContradictions,
+  flagContradictions,
   restoreToFinish,
   runStep,
 } from '../../restores/finish-restore.js';
@@ -151,7 +151,7 @@ async function openRestored(work: Finishing, restore: Restore, accepted: number)
 async function followUp(work: Finishing, restore: Restore, isAsked: boolean): Promise<void> {
   const follow = async (): Promise<void> => {
     await settlePayoutsOf(work, restore, work.calls.deps.rails.keys());
-    await raiseContradictions(work, restore.id, work.calls);
+    await flagContradictions(work, restore.id, work.calls);
   };
   await (isAsked ? follow() : ask(work, restore, follow));
 }
@@ -185,8 +185,8 @@ function restoreFields(restore: Restore): Fields {
     ledger: restore.finishedAt === null ? 'closed' : 'open',
     ...rowFields(restores, restore, 'noticedBy reason beganAt beganBy restoredTo lostUntil skip'),
     ...rowFields(restores, restore, 'movedAt:sequences_moved_at rebuiltAt:workflows_rebuilt_at'),
-    ...rowFields(restores, restore, 'askedAt:rails_asked_at auditedAt finishedAt finishedBy'),
-    ...rowFields(restores, restore, 'notifiedAt:workflows_told_at'),
+    ...rowFields(restores, restore, 'askedAt:rails_queried_at auditedAt finishedAt finishedBy'),
+    ...rowFields(restores, restore, 'notifiedAt:workflows_notified_at'),
   };
 }
 

@@ -56,14 +56,14 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   // A session that could not be stored would waste a code.
   sessions.assertUsable();
   const code = given ?? (await askForCode(ops, name));
-  const answer = await signIn(deps, { name, code, channel: 'ops', place: hostname() });
-  if ('refusal' in answer)
+  const result = await signIn(deps, { name, code, channel: 'ops', place: hostname() });
+  if ('refusal' in result)
     throw new OpsError(
-      `${answer.refusal.message}; each code works once: wait for the next code, and sign in again`,
+      `${result.refusal.message}; each code works once: wait for the next code, and sign in again`,
     );
-  const { token, session, identity } = answer;
+  const { token, session, identity } = result;
   sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());
-  output.one(signedInFields(answer));
+  output.one(signedInFields(result));
 }
 
 async function askForCode({ output }: Ops, name: string): Promise<string> {

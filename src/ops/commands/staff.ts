@@ -10,10 +10,10 @@ import {
 } from '../../staff/factor-resets.js';
 import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
-import { unbindSubject } from '../../staff/subjects.js';
+import { unlinkSubject } from '../../staff/subjects.js';
 import { command, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { flag, option, optional, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, type Output, rowFields } from '../output.js';
@@ -106,7 +106,7 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     examples: ['staff unbind maria'],
     input: { name: named.staff },
     run: async (ops, { name: person }) => {
-      const changed = await unbindSubject(ops, person, ops.by());
+      const changed = await unlinkSubject(ops, person, ops.by());
       ops.output.one(staffFields(person));
       if (!changed)
         ops.output.say('Nothing was changed: they had no account at the identity provider.');
@@ -169,7 +169,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       const rows = open.map(({ session, name }) => ({
         id: session.id,
         name,
-        ...rowFields(staffSessions, session, 'channel:door place createdAt lastUsedAt expiresAt'),
+        ...rowFields(staffSessions, session, 'channel place createdAt lastUsedAt expiresAt'),
       }));
       output.list(rows, 'Nobody is signed in.', ['created_at']);
     },

@@ -7,7 +7,7 @@ import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { snakeCase } from '../../db/table.js';
 import { command, managerCommand, query } from '../command.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';

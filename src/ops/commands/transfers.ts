@@ -22,7 +22,7 @@ import { transferList } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { UnknownOutcome } from '../failures.js';
-import { type Lookup, named } from '../finding.js';
+import { type Lookup, named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { limit, option, status, tenant } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';

@@ -6,7 +6,7 @@ import {
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
 import {
-  describe,
+  readDescription,
   disableForStaff,
   enableForStaff,
   type Operation,
@@ -18,7 +18,7 @@ import {
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
-import { named } from '../finding.js';
+import { named } from '../lookups.js';
 import { ofTenant, option, time, wholeNumber } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -37,13 +37,13 @@ function deliveryFields(delivery: ShownDelivery): Fields {
     status: delivery.state,
     attempts: attempts.length,
     last_attempt_at: toRfc3339(last?.at ?? null),
-    last_answer: last?.status ?? last?.failure ?? null,
+    last_result: last?.status ?? last?.failure ?? null,
     next_attempt_at: toRfc3339(delivery.nextAttemptAt),
   };
 }
 
 async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
-  const endpoint = await describe(database.reader, endpointId, clock());
+  const endpoint = await readDescription(database.reader, endpointId, clock());
   const { lostFrom, lostTo } = endpoint;
   output.one({
     ...endpointFields(endpoint),

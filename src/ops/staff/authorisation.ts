@@ -179,7 +179,7 @@ async function verifyCode(
   const encryptionKeys = deps.encryptionKeys();
   const mayIfProven = rightRefusal(identity, right, true) === null;
   const code = mayIfProven ? await deps.code(identity.name) : null;
-  const answer = await verifyClaim(
+  const result = await verifyClaim(
     { database, clock, encryptionKeys },
     {
       ...{ name: identity.name, code, right, twoPeople: true, receivedAt: clock() },
@@ -188,10 +188,10 @@ async function verifyCode(
       refusalEntry: refusal(need, request),
     },
   );
-  if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
-  if (answer.identity.id !== identity.id)
+  if ('refusal' in result) throw adviceOn(result.refusal, identity, mayIfProven ? null : right);
+  if (result.identity.id !== identity.id)
     throw new Error('the code belongs to another person than the session');
-  return answer.identity;
+  return result.identity;
 }
 
 function refusal(need: Need, { command, subject }: CommandRequest, refused?: string): AuditEntry {
@@ -206,7 +206,10 @@ function refusal(need: Need, { command, subject }: CommandRequest, refused?: str
   };
 }
 
-/** Returns the refusal with the next step. `lacking` is the missing right; null if the code was wrong. */
+/**
+ * Returns the refusal with the next step. `lacking` is the missing right; null if the code was
+ * wrong.
+ */
 function adviceOn(
   { message }: Refusal,
   { kind, name, rights }: StaffIdentity,

@@ -111,11 +111,11 @@ export class SimulatedRail implements Rail {
   }
 
   async list(since: Instant, after: Uuid | null): Promise<RailPage> {
-    const behind = after === null ? '' : ` AND payment_key>${uuid.literal(after)}`;
+    const afterSql = after === null ? '' : ` AND payment_key>${uuid.literal(after)}`;
     const rows = await this.database.reader.list(
       simulatedRailPayments,
       `WHERE rail=${literal(simulatedRailPayments, 'rail', this.name)}
-         AND acted_at>=${time.literal(since)}${behind} ORDER BY payment_key LIMIT ${PAGE}`,
+         AND acted_at>=${time.literal(since)}${afterSql} ORDER BY payment_key LIMIT ${PAGE}`,
     );
     const items = rows.flatMap((payment): ListedPayment[] => {
       const { paymentKey: key, asset, raw } = payment;

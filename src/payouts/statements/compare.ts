@@ -181,7 +181,7 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   if (!isSame || payout.railReference !== railReference) return refuse(CHANGED, false);
   const { status: reported, reference } = command.line;
   const report = { reference, failureCode: null };
-  const effect = judge(command, payout, state);
+  const effect = effectOfLine(command, payout, state);
   const resource =
     effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).settled;
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
@@ -195,7 +195,7 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
  * Returns `settled` if two people have resolved the line, and `conflict` if it differs in more than
  * the outcome or from another open line. Otherwise the state machine decides.
  */
-function judge(
+function effectOfLine(
   { line, differences }: RecordLine,
   payout: Payout,
   state: LockedState,

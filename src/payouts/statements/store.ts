@@ -3,7 +3,7 @@ import { type Actor, recordAction } from '../../access/audit-log.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { instant, type Instant } from '../../core/instant.js';
 import { day as dayColumn, time, uuid } from '../../db/columns.js';
-import { Deadline } from '../../core/pause.js';
+import { Deadline } from '../../core/timers.js';
 import type { Database, Reader, Transaction } from '../../db/database.js';
 import {
   type PayoutStatement,

@@ -1,13 +1,13 @@
 import { parentPort } from 'node:worker_threads';
 import { bytesOf, type ReadingLimits, SheetProblem, type SheetRow, WHOLE_FILE } from '../sheet.js';
 import { openSheet } from '../open-sheet.js';
-import { lowerPriority } from '../../core/concurrency.js';
+import { lowerPriority } from '../../core/scheduling.js';
 import type { FileMessage, ReadingResult, RowsMessage } from './sheet-readers.js';
 
 /** Worker thread that reads files, a few pieces ahead of the requests for more. */
 
-const ROWS_A_PIECE = 250;
-const LENGTH_A_PIECE = 64 * 1024;
+const ROWS_PER_PIECE = 250;
+const LENGTH_PER_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
 /** Enough for a few thousand rows, and at most a fifth of a second for any file. */
@@ -46,7 +46,7 @@ async function read({ bytes, isShort }: FileMessage): Promise<void> {
       length += lengthOf(row);
       if (isShort) {
         if (isOver(SHORT_ROWS + 1, SHORT_LENGTH + 1)) return send([], { how: 'not_short' });
-      } else if (isOver(ROWS_A_PIECE, LENGTH_A_PIECE)) {
+      } else if (isOver(ROWS_PER_PIECE, LENGTH_PER_PIECE)) {
         await waitForCredit();
         send(piece, null);
         piece = [];

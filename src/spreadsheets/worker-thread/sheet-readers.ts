@@ -1,6 +1,6 @@
 import { on } from 'node:events';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import { FairQueue } from '../../core/concurrency.js';
+import { FairQueue } from '../../core/scheduling.js';
 import { SheetProblem, type SheetProblemCode, type SheetRow, unreadable } from '../sheet.js';
 
 /** A file of a few thousand rows is smaller, unless it has much other content. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../../core/concurrency.js';
+import { lowerPriority } from '../../core/scheduling.js';
 import type { TableRow } from '../writing/cells.js';
 import { TableFiles } from '../writing/table-files.js';
 import type { TableSpec, ThreadMessage } from '../writing/with-table-files.js';
@@ -16,9 +16,9 @@ const send = (message: ThreadMessage): void => port.postMessage(message);
 
 lowerPriority('file');
 
-let before = Promise.resolve();
+let lastWrite = Promise.resolve();
 port.on('message', (piece: string | null) => {
-  before = before.then(() => write(piece));
+  lastWrite = lastWrite.then(() => write(piece));
 });
 for (let piece = 0; piece < PIECES_AHEAD; piece += 1) send('more');
 

@@ -17,7 +17,7 @@ const PHONE = /^\+[0-9]{1,20}$/;
 /** Includes full-width forms, and a start after a `;`, which separates cells in Spanish. */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
-/** Line breaks and tabs become spaces, and other invisible characters are escaped. */
+/** Replaces line breaks and tabs by spaces, and escapes other invisible characters. */
 function visibleText(text: string): string {
   const visible = INVISIBLE.test(text)
     ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '')
@@ -25,7 +25,7 @@ function visibleText(text: string): string {
   return withEscapes(visible);
 }
 
-/** A column without a kind is text. */
+/** Returns CSV lines, safe to open in a spreadsheet. A column without a kind is text. */
 export function csvLines(
   rows: readonly (readonly (string | null)[])[],
   kinds: readonly CellKind[] = [],

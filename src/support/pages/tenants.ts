@@ -7,15 +7,15 @@ import { type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Fact, link, money, type Page, pageLinks, section, table } from './layout.js';
 import { NONE, tableOf, type View } from './rows.js';
 
-const OF_A_PAGE = 25;
+const ROWS_PER_PAGE = 25;
 
 /** Lists tenants by name, from the one after which the page before ends ('' for the first page). */
 export async function tenantsPage(view: View, after: string): Promise<Page> {
   const found = await view.reader.list(
     tenants,
-    `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${OF_A_PAGE + 1}`,
+    `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${ROWS_PER_PAGE + 1}`,
   );
-  const items = found.slice(0, OF_A_PAGE);
+  const items = found.slice(0, ROWS_PER_PAGE);
   const next = new URLSearchParams({ after: items.at(-1)?.name ?? '' });
   const content = html`${(await tableOf(view, 'tenants', items)) ?? NONE}
   ${pageLinks(

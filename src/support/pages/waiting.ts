@@ -20,8 +20,8 @@ import { totalsSection } from './tenants.js';
 /** Start page with the first resources of each list, and a page for each list. */
 
 const FIRST_OF_EACH = 3;
-const OF_A_PAGE = 25;
-export const MAX_PAGES = Math.ceil(MAX_LISTED / OF_A_PAGE);
+const ROWS_PER_PAGE = 25;
+export const MAX_PAGES = Math.ceil(MAX_LISTED / ROWS_PER_PAGE);
 
 export async function startPage(view: View): Promise<Page> {
   const { reader, now } = view;
@@ -56,7 +56,7 @@ interface ListQuery {
 export async function waitingPage(view: View, kind: WaitingKind, query: ListQuery): Promise<Page> {
   const { reader } = view;
   const filter = await filterOf(reader, query);
-  const place = { skip: (query.page - 1) * OF_A_PAGE, limit: OF_A_PAGE };
+  const place = { skip: (query.page - 1) * ROWS_PER_PAGE, limit: ROWS_PER_PAGE };
   const [counts, form, { items, hasMore }, count] = await Promise.all([
     countAll(reader, kind),
     filterForm(reader, kind, query),

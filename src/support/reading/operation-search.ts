@@ -1,5 +1,5 @@
 import type { Asset } from '../../core/amount.js';
-import { dayNamed, type Instant, instant } from '../../core/instant.js';
+import { parseDay, type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
@@ -30,7 +30,7 @@ export async function windowsOf(reader: Reader, day: string): Promise<readonly W
   const rows = await reader.query("SELECT time_zone FROM tenants UNION SELECT 'UTC'");
   return rows.flatMap((row) => {
     const timeZone = string.parse(row.time_zone);
-    const named = dayNamed(day, timeZone);
+    const named = parseDay(day, timeZone);
     return named === null ? [] : [{ ...named, timeZone }];
   });
 }

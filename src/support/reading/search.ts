@@ -147,7 +147,7 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
 }
 
 const MAX_OF_EACH = 25;
-const TENANTS_A_STATEMENT = 100;
+const TENANTS_PER_STATEMENT = 100;
 /** Keys are UUIDs: a shorter beginning is more likely an amount. */
 const MIN_KEY_LENGTH = 8;
 
@@ -175,8 +175,8 @@ function variantsOf(letter: string): readonly string[] {
 }
 
 /**
- * Returns the ids of accounts and tenants whose name begins with the text, without accents and case.
- * The index on the name finds those with the first two letters in any form.
+ * Returns the ids of accounts and tenants whose name begins with the text, without accents and
+ * case. The index on the name finds those with the first two letters in any form.
  */
 async function idsNamedLike(reader: Reader, text: string): Promise<readonly Uuid[]> {
   const [first = '', second = ''] = text.normalize('NFD').replace(/\p{M}/gu, '');
@@ -210,8 +210,9 @@ async function idsReferencedLike(reader: Reader, text: string): Promise<readonly
       keys(`ops/${text}`),
     ];
   });
-  const groups = Array.from({ length: Math.ceil(parts.length / TENANTS_A_STATEMENT) }, (_, index) =>
-    parts.slice(index * TENANTS_A_STATEMENT, (index + 1) * TENANTS_A_STATEMENT),
+  const groups = Array.from(
+    { length: Math.ceil(parts.length / TENANTS_PER_STATEMENT) },
+    (_, index) => parts.slice(index * TENANTS_PER_STATEMENT, (index + 1) * TENANTS_PER_STATEMENT),
   );
   const own = `(SELECT id FROM bonus_references WHERE ${begins} ${some})`;
   const ofRows = `(SELECT batch_id AS id FROM bonus_batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`;

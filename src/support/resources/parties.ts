@@ -1,4 +1,4 @@
-import { listTenantAccounts, readAccountDetails } from '../../accounts/reading.js';
+import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
 import { displayName } from '../../accounts/recipients.js';
 import { limitsOf } from '../../accounts/limits-and-fees.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
@@ -11,14 +11,14 @@ import { batchList } from '../../batches/read-batches.js';
 import { ASSETS } from '../../core/amount.js';
 import { monthOf } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
-import { pageOf, type TimePosition } from '../../core/collections.js';
+import { pageOf, type TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { accountLimits } from '../../db/entities/identity.js';
 import { type Balance, type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
 import { adjustments } from '../../db/entities/operations.js';
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
-import { behindSql, literal } from '../../db/statements.js';
+import { olderSql, literal } from '../../db/statements.js';
 import { payoutList } from '../../payouts/service.js';
 import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
@@ -221,7 +221,7 @@ export const tenantKind: ResourceKind<Tenant> = {
       reader.list(
         webhookEndpoints,
         `FORCE INDEX (tenant) WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)}
-         ${before === null ? '' : `AND ${behindSql(webhookEndpoints.name, before)}`}
+         ${before === null ? '' : `AND ${olderSql(webhookEndpoints.name, before)}`}
          AND status<>'deleted' ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
       ),
     ),

@@ -1,6 +1,6 @@
 import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
-import type { TimePosition } from '../../core/collections.js';
+import type { TimePosition } from '../../core/page.js';
 import type { DeskAction } from '../actions/action.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html } from '../html.js';
@@ -34,7 +34,9 @@ export interface ResourceKind<Resource> {
   describe(resource: Resource, context: PageContext): Described | Promise<Described>;
 }
 
-/** Content of a resource's page, without the title, the id, the history, the lists and the links. */
+/**
+ * Content of a resource's page, without the title, the id, the history, the lists and the links.
+ */
 interface Described {
   readonly status: Content;
   readonly facts: readonly Fact[];
@@ -77,8 +79,8 @@ export interface ListOfResource<Resource> {
   /** Noun in the plural, which is also the last part of the list's path. */
   readonly name: string;
   /**
-   * Returns rows, newest first, from the position after which the page before ends ('' for the first
-   * page), and the position of the next page.
+   * Returns rows, newest first, from the position after which the page before ends ('' for the
+   * first page), and the position of the next page.
    */
   read(
     resource: Resource,
@@ -88,7 +90,7 @@ export interface ListOfResource<Resource> {
   ): Promise<{ readonly rows: Content; readonly next: string | null }>;
 }
 
-const OF_A_PAGE = 25;
+const ROWS_PER_PAGE = 25;
 const SHOWN_FIRST = 10;
 
 /** Returns a section for each list that has rows. */
@@ -114,7 +116,7 @@ export async function listPage<Resource>(
   before: string,
 ): Promise<Page> {
   const row = kind.rowOf(resource);
-  const { rows, next } = await read(resource, await contextOf(site, row), before, OF_A_PAGE);
+  const { rows, next } = await read(resource, await contextOf(site, row), before, ROWS_PER_PAGE);
   const title = kind.titleOf(resource);
   const path = pathOf(kind.name, row.id);
   const content = html`<p><a href="${path}">${title}</a></p>

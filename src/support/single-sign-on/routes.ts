@@ -6,7 +6,7 @@ import { describeFault } from '../../http/logging.js';
 import { TokenBuckets } from '../../http/rate-limit.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { openSession } from '../../staff/sessions.js';
-import { bindSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
+import { linkSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
 import { assertAllowed, DeskError } from '../desk.js';
 import { codeOf } from '../forms.js';
 import { bindPage, nextOf, signedInPage } from '../sign-in.js';
@@ -58,7 +58,7 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
       const query = new URLSearchParams(context.querystring);
       const proven = await callProvider(site, () => provider.finish(query, flow));
       const found = await findBySubject(site, proven);
-      if (found.found === 'nobody') throw notSignedIn(NO_ACCESS);
+      if (found.found === 'refused') throw notSignedIn(NO_ACCESS);
       if (found.found === 'person') return signIn(site, context, found.identity, proven, flow);
       const { id, name } = found.person;
       const secret = randomBytes(32).toString('base64url');
@@ -73,7 +73,7 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
     limited(async (context) => {
       const { secret, person, proven, next } = readSealed(site, context, 'desk-bind');
       const form = await ownForm(context, site, secret);
-      const identity = await bindSubject(site, person, proven, codeOf(form));
+      const identity = await linkSubject(site, person, proven, codeOf(form));
       if ('refusal' in identity) return sendPage(context, bindPage(secret, person.name, true));
       context.append('Set-Cookie', site.cookies.clear('desk-bind'));
       await signIn(site, context, identity, proven, { next, before: sessionOf(context) });

@@ -68,7 +68,7 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
       : null,
     isKeyed: route.idempotent !== null,
     isFile: route.fileTypes.length > 0,
-    hasResult: !Object.keys(route.answers).includes('204'),
+    hasResult: !Object.keys(route.responses).includes('204'),
   };
 }
 

@@ -2,14 +2,14 @@ import { ASSETS } from '../core/amount.js';
 import { type Instant, maxInstant, monthOf, toRfc3339 } from '../core/instant.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Page, pageOf, type TimePosition } from '../core/collections.js';
+import { type Page, pageOf, type TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { balances, monthTotals } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles, tenants } from '../db/entities/parties.js';
-import { behindSql, columnList, literal } from '../db/statements.js';
+import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { readAccount } from './access.js';
 import { limitsOf } from './limits-and-fees.js';
@@ -89,10 +89,10 @@ export async function listTenantAccounts(
   limit: number,
   before: TimePosition | null = null,
 ): Promise<readonly Account[]> {
-  const behind = before === null ? '' : `AND ${behindSql('accounts', before)}`;
+  const olderThan = before === null ? '' : `AND ${olderSql('accounts', before)}`;
   return reader.list(
     accounts,
-    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)} ${behind}
+    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)} ${olderThan}
      AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
   );
 }

@@ -70,35 +70,35 @@ function draftAccount(
   if (phone === null && identifiers.phone !== null) wrong('phone', 'malformed');
   if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length)
     wrong('grants', 'member_named_twice');
-  const named = cleanText(name, MAX_NAME);
-  if ('fault' in named) wrong('name', named.fault);
+  const cleaned = cleanText(name, MAX_NAME);
+  if ('fault' in cleaned) wrong('name', cleaned.fault);
   const [first, ...rest] = problems;
   if (first !== undefined) return fieldRefusal([first, ...rest]);
   const account: Account = {
     ...{ id: newId(), tenantId, type, systemRole: null, status: 'active', alias, phone },
-    name: 'clean' in named ? named.clean : '',
+    name: 'clean' in cleaned ? cleaned.clean : '',
     ...{ verifiedAt: null, seq: 0n, lastPostedAt: createdAt, createdAt },
   };
   return { account, grants };
 }
 
 /** Thrown, before any row is written, if data read beforehand has changed. */
-class Overtaken extends Error {
-  override name = 'Overtaken';
+class ConcurrentChange extends Error {
+  override name = 'ConcurrentChange';
 }
 
-const TRIES = 4;
+const MAX_TRIES = 4;
 
 interface OpeningDeps extends DatabaseDeps {
   readonly actor: Actor;
 }
 
-/** Why drafts are not opened. `known`: the account is open already. */
+/** Why drafts were not opened. `known`: the account existed before. */
 type NotOpened = ReadonlyMap<Draft, Refusal | 'known'>;
 
 /**
- * Opens in one transaction those accounts of a tenant that no rule forbids and that are not known.
- * Throws ApiError not_found (tenant or member).
+ * Opens, in one transaction, the accounts of a tenant that no rule forbids and that do not exist
+ * yet. Throws ApiError not_found (tenant or member).
  */
 async function openAccounts(
   { database, clock, actor }: OpeningDeps,
@@ -111,14 +111,15 @@ async function openAccounts(
       return await transact(database, async (transaction) => {
         const now = clock();
         await assertParties(transaction, tenantId, drafts);
-        const notOpened = await judgeDrafts(transaction, tenantId, drafts, isImport, now);
-        const open = drafts.filter((draft) => !notOpened.has(draft));
-        if (open.length > 0) await store(transaction, tenantId, open, actor, now);
+        const notOpened = await checkDrafts(transaction, tenantId, drafts, isImport, now);
+        const toOpen = drafts.filter((draft) => !notOpened.has(draft));
+        if (toOpen.length > 0) await store(transaction, tenantId, toOpen, actor, now);
         return notOpened;
       });
     } catch (failure) {
-      if (!(failure instanceof Overtaken) && errnoOf(failure) !== DUPLICATE_KEY) throw failure;
-      if (tries === TRIES) throw failure;
+      if (!(failure instanceof ConcurrentChange) && errnoOf(failure) !== DUPLICATE_KEY)
+        throw failure;
+      if (tries === MAX_TRIES) throw failure;
     }
   }
 }
@@ -135,7 +136,7 @@ async function store(
   // The unique key has waited for transactions that release an alias, so their release is visible.
   for (const since of (await releasedAt(transaction, tenantId, opened)).values())
     if (quarantineRefusal(since, now) !== null)
-      throw new Overtaken('an alias was released meanwhile');
+      throw new ConcurrentChange('an alias was released meanwhile');
   const roles = drafts.flatMap(({ account, grants }) =>
     grants.map((grant) => ({ accountId: account.id, ...grant })),
   );
@@ -155,8 +156,8 @@ async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[])
   if (own.length < ids.size) throw missing('a member that is to be granted a role does not exist');
 }
 
-/** Judges drafts by the stored accounts, and by the names that earlier drafts take. */
-async function judgeDrafts(
+/** Checks drafts against the stored accounts, and the aliases and phones of earlier drafts. */
+async function checkDrafts(
   reader: Reader,
   tenantId: Uuid,
   drafts: readonly Draft[],
@@ -227,7 +228,7 @@ export async function importAccounts(
   const drafted = accounts.map((one) => draftAccount(one, clock()));
   const drafts = drafted.flatMap((one) => ('code' in one ? [] : one));
   const notOpened = dryRun
-    ? await judgeDrafts(database.reader, tenantId, drafts, true, clock())
+    ? await checkDrafts(database.reader, tenantId, drafts, true, clock())
     : await openAccounts(deps, tenantId, drafts, true);
   return drafted.map((one) => ('code' in one ? one : (notOpened.get(one) ?? 'opened')));
 }

@@ -1,3 +1,4 @@
+/** A pause that can be ended early, for example to stop a loop. */
 export class Pause {
   private isClosed = false;
   private cut: () => void = () => undefined;
@@ -15,11 +16,12 @@ export class Pause {
     });
   }
 
+  /** Ends the current pause. */
   end(): void {
     this.cut();
   }
 
-  /** Ends every later pause at once, too. */
+  /** Ends the current pause and all later ones at once. */
   close(): void {
     this.isClosed = true;
     this.cut();
@@ -27,8 +29,9 @@ export class Pause {
 }
 
 /**
- * Returns `late` if `work` takes longer than `ms`. The work itself continues. Data that arrived
- * while this process was busy still counts, because sockets are read between a timer and an immediate.
+ * Returns the result of `work`, or `late` if it takes longer than `ms`. The work itself continues.
+ * Data that arrived while this process was busy still counts, because sockets are read between a
+ * timer and an immediate.
  */
 export async function withTimeout<T, L>(
   ms: number,
@@ -46,6 +49,7 @@ export async function withTimeout<T, L>(
   }
 }
 
+/** A moment on the monotonic clock. */
 export class Deadline {
   private constructor(private readonly endsAt: number) {}
 

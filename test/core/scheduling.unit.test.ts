@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ConcurrencyLimit, FairQueue, LimitReached } from '../../src/core/concurrency.js';
+import { ConcurrencyLimit, LimitReached } from '../../src/core/concurrency-limit.js';
+import { FairQueue } from '../../src/core/scheduling.js';
 
 /** Whoever is let in notes it, and leaves when it is told to. */
 class Visitors {
@@ -27,7 +28,7 @@ class Visitors {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('a fair queue lets in as many tenants as there are places, and nobody twice', async () => {
+  it('a fair queue admits as many tenants as there are places, and no tenant twice', async () => {
     const visitors = new Visitors(2);
     for (const [tenant, name] of [
       ['a', 'a1'],
@@ -44,7 +45,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a1', 'b', 'c', 'a2']);
   });
 
-  it('a fair queue lets in next the one whose last turn is longest ago, however many others queued before', async () => {
+  it('a fair queue admits next the tenant whose last turn is longest ago, not the one that queued first', async () => {
     const visitors = new Visitors(1);
     await visitors.wants('a', 'a0');
     for (let at = 1; at <= 10; at += 1) void visitors.wants('a', `a${at}`);

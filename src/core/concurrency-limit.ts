@@ -1,0 +1,47 @@
+/** Thrown if the tenant, or all tenants together, have the maximum of work in progress. */
+export class LimitReached extends Error {
+  override name = 'LimitReached';
+
+  constructor(
+    message: string,
+    /** How often the tenant was refused before, since its last success. */
+    readonly previousRefusals: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Limits the work in progress, per tenant and in total. */
+export class ConcurrencyLimit {
+  private readonly inProgress = new Map<string, number>();
+  private readonly refused = new Map<string, number>();
+  private total = 0;
+
+  constructor(
+    private readonly perTenant: number,
+    private readonly inTotal: number,
+  ) {}
+
+  /** Acquires a permit and returns the function that releases it. Throws LimitReached. */
+  take(tenantId: string): () => void {
+    const own = this.inProgress.get(tenantId) ?? 0;
+    if (own >= this.perTenant) throw this.refusal(tenantId, 'the tenant has its maximum already');
+    if (this.total >= this.inTotal)
+      throw this.refusal(tenantId, 'the maximum of all tenants is reached');
+    this.refused.delete(tenantId);
+    this.total += 1;
+    this.inProgress.set(tenantId, own + 1);
+    return () => {
+      this.total -= 1;
+      const left = (this.inProgress.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.inProgress.delete(tenantId);
+      else this.inProgress.set(tenantId, left);
+    };
+  }
+
+  private refusal(tenantId: string, message: string): LimitReached {
+    const previous = this.refused.get(tenantId) ?? 0;
+    this.refused.set(tenantId, previous + 1);
+    return new LimitReached(message, previous);
+  }
+}
