@@ -11,7 +11,7 @@ import { railMetrics } from '../../src/payouts/metrics.js';
 import { deactivateStaff, listStaff, setService } from '../../src/staff/people.js';
 import { rowRefusal } from '../../src/staff/rules.js';
 import { findSession, listOpenSessions } from '../../src/staff/sessions.js';
-import { bindSubject, findBySubject, unbindSubject } from '../../src/staff/subjects.js';
+import { findBySubject, linkSubject, unlinkSubject } from '../../src/staff/subjects.js';
 import type { DeskSettings } from '../../src/support/desk.js';
 import { waitingRoutes } from '../../src/support/routes.js';
 import { sessionRoutes } from '../../src/support/sign-in.js';
@@ -307,8 +307,8 @@ describe("sign-in by the company's identity provider", () => {
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ALL });
     await forgetCodes(db.sql);
     const raced = await Promise.all([
-      bindSubject(deps(), person, subject('one'), codeOf(person)),
-      bindSubject(deps(), other, subject('one', other.name), codeOf(other)),
+      linkSubject(deps(), person, subject('one'), codeOf(person)),
+      linkSubject(deps(), other, subject('one', other.name), codeOf(other)),
     ]);
     assert.equal(raced.filter((one) => 'refusal' in one).length, 1);
     const bound = (await listStaff(db.database.reader)).filter(
@@ -319,7 +319,7 @@ describe("sign-in by the company's identity provider", () => {
     const [first] = winner;
     assert(first !== undefined);
     await forgetCodes(db.sql);
-    const second = await bindSubject(deps(), first, subject('two', first.name), codeOf(first));
+    const second = await linkSubject(deps(), first, subject('two', first.name), codeOf(first));
     assert('refusal' in second);
     const found = await findBySubject(deps(), subject('one', 'anybody'));
     assert(found.found === 'person' && found.identity.id === first.id);
@@ -480,9 +480,9 @@ describe("sign-in by the company's identity provider", () => {
     const clerk = proven(
       await addStaff(db.database, { name: `Clerk ${count}`, rights: ['approve'] }),
     );
-    await assert.rejects(unbindSubject(deps(), person, clerk), /lacks the right to manage/);
-    assert.equal(await unbindSubject(deps(), person, lead), true);
-    assert.equal(await unbindSubject(deps(), person, lead), false);
+    await assert.rejects(unlinkSubject(deps(), person, clerk), /lacks the right to manage/);
+    assert.equal(await unlinkSubject(deps(), person, lead), true);
+    assert.equal(await unlinkSubject(deps(), person, lead), false);
     assert.equal(await isIn(), false);
     assert.equal(
       (await listOpenSessions(db.database.reader, systemClock())).some(
