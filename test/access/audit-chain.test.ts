@@ -130,7 +130,7 @@ describe('the chains of the audit log', () => {
   const acts = (chainId: Uuid): Promise<ChainedAuditRow[]> =>
     db.database.reader.select(chainedAuditLog, { chainId }, { orderBy: ['sequence'] });
 
-  it('the chains of the audit log are gapless, one for each tenant and one for actions that belong to none, each action with the hash of the previous one', async () => {
+  it('each chain of the audit log is gapless, one for each tenant and one for the system, and each row has the hash of the previous one', async () => {
     const [one, other] = [await chained(), await chained()];
     await reserveAlias({ database: db.database, clock }, '$chained', TEST_ACTOR);
     await unreserveAlias({ database: db.database, clock }, '$chained', TEST_ACTOR);
@@ -147,7 +147,7 @@ describe('the chains of the audit log', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('the chains of the audit log stay whole when many act at once, in several tenants and in none', async () => {
+  it('the chains of the audit log stay gapless under concurrent actions in several tenants and of the system', async () => {
     const tenants = [await chained(), await chained()];
     await Promise.all(
       Array.from({ length: 60 }, (_, count) => {

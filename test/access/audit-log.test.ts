@@ -294,7 +294,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('the audit log has nothing about refused actions', async () => {
+  it('the audit log does not contain refused actions of members', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
     await assert.rejects(closeAccount(db.deps, id, DECIDED));

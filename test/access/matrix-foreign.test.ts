@@ -85,7 +85,7 @@ describe("another tenant's resources", () => {
   for (const endpoint of ENDPOINTS.filter(
     ({ route, status }) => /^POST/.test(route) && status === 201,
   ))
-    it(`another tenant's idempotency key reveals nothing and is free here: ${endpoint.route}, in either direction`, async () => {
+    it(`another tenant's idempotency key can be used here, and reveals nothing: ${endpoint.route}, in either direction`, async () => {
       const sides = [
         { of: bank, target: own },
         { of: stranger, target: foreign },

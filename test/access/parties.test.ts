@@ -52,7 +52,7 @@ describe('tenants, members and tokens', () => {
       TEST_ACTOR,
     );
 
-  it('a name belongs to one tenant, and a refused one leaves nothing behind', async () => {
+  it('a name belongs to one tenant, and a refused creation stores nothing', async () => {
     const before = await test.sql('SELECT COUNT(*) AS count FROM accounts');
     assert.deepEqual(await refusalOf(add({ name: world.tenant.name })), ['invalid_field', 'taken']);
     assert.deepEqual(await test.sql('SELECT COUNT(*) AS count FROM accounts'), before);
@@ -122,7 +122,7 @@ describe('tenants, members and tokens', () => {
     assert.deepEqual(await refusalOf(again), ['invalid_field', 'taken']);
   });
 
-  it('a token keeps its scopes once, its ranges and its end', async () => {
+  it('a token stores its scopes without repetition, its address ranges and its expiry', async () => {
     const expiresAt = instant(systemClock() + 60_000);
     const wanted = {
       name: 'server',
@@ -141,7 +141,7 @@ describe('tenants, members and tokens', () => {
     );
   });
 
-  it('a token without a scope, with an end in the past or a range that is none is refused', async () => {
+  it('a token without a scope, with an expiry in the past or a malformed address range is refused', async () => {
     for (const [wanted, reason] of [
       [{ scopes: [] }, 'empty'],
       [{ expiresAt: instant(0) }, 'in_the_past'],

@@ -96,7 +96,7 @@ describe('a token', () => {
     for (let count = 0; count < 5; count += 1) answered(await use(text), 401, 'unauthorized');
   });
 
-  it('a token that was revoked moves no money, though the request came before and its last byte was held back', async () => {
+  it('a revoked token moves no money, even if the request began before and its last byte came after', async () => {
     const { text, token } = await issue({ scopes: ['read', 'transfers'] });
     const [from, to] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
     const body = JSON.stringify(transferBody({ from, to, raw: LEAST }));
@@ -136,7 +136,7 @@ describe('a token', () => {
     assert.equal(new Set(texts).size, 1);
   });
 
-  it('a token rotated gives a new one with the same member, name, scopes, expiry and ranges; the old one ends at once', async () => {
+  it('rotating a token gives a new one with the same member, name, scopes, expiry and ranges; the old one ends at once', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const old = await issue({
       scopes: ['read', 'lookup'],
@@ -177,7 +177,7 @@ describe('a token', () => {
     answered(await use(fresh.text), 200);
   });
 
-  it('a token never lives longer because of a grace', async () => {
+  it('a grace period never extends the expiry of a token', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const { token } = await issue({ expiresAt });
     const { old } = await rotate(token.keyId, 2 * HOUR_MS);
@@ -207,7 +207,7 @@ describe('the form of a token', () => {
     assert.ok(secret.length * 5 >= 160);
   });
 
-  it('the form of a token is that of no text that was changed', () => {
+  it('a token with any changed character is malformed', () => {
     const { text } = newToken();
     for (const spoiled of [
       ...[text.replace('svc_live_', 'svc_test_'), text.slice(0, -1), `${text}a`, `${text}\n`],

@@ -75,7 +75,7 @@ describe('the alias of an account', () => {
       assert.equal(answered(await set(account, alias), 400, code).details?.field, 'alias');
   });
 
-  it('the alias of an account that another account has is 422 alias_taken, without details', async () => {
+  it('an alias that another account has is 422 alias_taken, without details', async () => {
     const alias = newAlias();
     await set(account, alias);
     const refused = await set(await bank.account(), alias.toUpperCase());
@@ -90,7 +90,7 @@ describe('the alias of an account', () => {
     answered(await set(account, alias), 200);
   });
 
-  it('the alias of an account that is reserved is 422 alias_reserved, without details', async () => {
+  it('a reserved alias is 422 alias_reserved, without details', async () => {
     for (const alias of ['$admin', '$soporte', '$support', '$banco', '$sistema', '$ADMIN'])
       assert.equal(answered(await set(account, alias), 422, 'alias_reserved').details, undefined);
   });
@@ -103,7 +103,7 @@ describe('the alias of an account', () => {
       assert.equal(answered(await set(one, alias), 422, 'alias_in_quarantine').details, undefined);
   });
 
-  it('the alias of an account is in quarantine for 90 days from its last release to the millisecond, and free at exactly 90 days', async () => {
+  it('a released alias is in quarantine until exactly 90 days after its last release', async () => {
     const alias = newAlias();
     await set(account, alias);
     for (const released of ['2031-03-01T10:00:00.123Z', '2031-06-01T10:00:00.000Z']) {
@@ -124,7 +124,7 @@ describe('the alias of an account', () => {
     assert.deepEqual([await holder(first), await holder(second)], [undefined, account.id]);
   });
 
-  it('the alias of an account of a closed account is in quarantine, and the closed account accepts none: 409 invalid_state', async () => {
+  it('the alias of a closed account is in quarantine, and a closed account accepts no alias: 409 invalid_state', async () => {
     const alias = newAlias();
     await set(account, alias);
     await closeAccount(db.deps, account.id, DECIDED);
@@ -136,7 +136,7 @@ describe('the alias of an account', () => {
       });
   });
 
-  it('the alias of an account is refused in the order reserved, taken, quarantine', async () => {
+  it('an alias is checked in the order reserved, taken, quarantine', async () => {
     const alias = newAlias();
     const [other, third] = [await bank.account(), await bank.account()];
     await set(account, alias);

@@ -29,7 +29,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     bank = await openBank(api);
   });
 
-  it('GET /v1/accounts/{account_id}/balances lists every asset, also of an account that never had any; as_of is the moment of the answer', async () => {
+  it('GET /v1/accounts/{account_id}/balances lists every asset, even without a movement; as_of is the moment of the response', async () => {
     const account = await bank.account();
     assert.deepEqual(answered(await bank.get(`/v1/accounts/${account.id}/balances`), 200).json, {
       account_id: account.id,
@@ -64,7 +64,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     assert.deepEqual(await seen(other.id), received);
   });
 
-  it('GET /v1/accounts/{account_id}/balances shows as total what is available and held together; held funds are not available', async () => {
+  it('GET /v1/accounts/{account_id}/balances shows the sum of available and held funds as the total', async () => {
     const account = await bank.account({ funds: { COPM: 9_007_199_254_740_993n } });
     const hold = (raw: bigint): Promise<number> =>
       db.change(

@@ -73,7 +73,7 @@ describe('closing and freezing', () => {
     assert.deepEqual(await refusalOf(use(fees)), ['invalid_state', 'closed']);
   });
 
-  it('the old fee account is not closed while any payout will pay its fee into it, and is once none will', async () => {
+  it('the old fee account can be closed only when no payout will pay a fee into it', async () => {
     const own = await openPayoutBank(api);
     const old = await charge(own, 1_000n);
     const refused = async (): Promise<void> =>
@@ -99,7 +99,7 @@ describe('closing and freezing', () => {
     assert.equal(await own.bank.available(old), 0n);
   });
 
-  it('the old fee account is not closed while a waiting transfer will pay its fee into it; the fee arrives there', async () => {
+  it('the old fee account cannot be closed while a waiting transfer will pay its fee into it; the fee arrives there', async () => {
     const own = await openGuarded(api);
     const { bank: guarded } = own;
     const tenantId = guarded.tenant.tenant.id;
@@ -139,7 +139,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('a transfer to an account that is being closed arrives before, or is 404 after: a closed account has no money', async () => {
+  it('a transfer to an account that is being closed arrives before the closing or is 404 after it: a closed account has no money', async () => {
     const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
     for (let round = 0; round < 10; round += 1) {
       const account = await bank.account();
@@ -160,7 +160,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('nothing leaves an account once it is frozen', async () => {
+  it('no money leaves a frozen account', async () => {
     const [account, other] = [
       await bank.account({ funds: { COPM: 200n * LEAST } }),
       await bank.account(),

@@ -81,7 +81,7 @@ describe('document numbers', () => {
     }
   });
 
-  it('document numbers are resealed under the first key unchanged, with progress shown and a line in the audit log', async () => {
+  it('keys rotate encrypts document numbers again with the first key, unchanged, with progress and a line in the audit log', async () => {
     const known = [await declared([older]), await declared([old]), await declared([current])];
     const before = await DOCUMENT_NUMBERS.countByKey(db.database.reader);
     const due = (before.get('older') ?? 0) + (before.get('old') ?? 0);

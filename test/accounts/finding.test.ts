@@ -160,7 +160,7 @@ describe('the lists of operations', () => {
       }
   });
 
-  it('the lists of operations refuse an impossible destination, and one of another list', async () => {
+  it('the lists of operations refuse a malformed destination, and a cursor of another list', async () => {
     for (const path of [
       'transfers?destination_account=x',
       'bonuses?recipient_account=1',
@@ -174,7 +174,7 @@ describe('the lists of operations', () => {
       answered(await bank.get(`/v1/${path}`), 400, 'invalid_field');
   });
 
-  it('the lists of operations show nothing of another tenant, whatever the filter', async () => {
+  it("the lists of operations never show another tenant's operations, with any filter", async () => {
     const stranger = await openBank(api);
     for (const query of [
       `transfers?destination_account=${others[0]!.id}`,

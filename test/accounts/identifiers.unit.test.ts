@@ -86,7 +86,7 @@ describe('a display name', () => {
     it(`a display name of a person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
       assert.equal(displayName('person', name), shown));
 
-  it('a display name abbreviates a word to what is read as one letter, whatever follows in the word', () => {
+  it('a display name abbreviates a word to its first letter with its accents', () => {
     const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
     const words = [...'aZñ1-!~ªﬁ×한กक👩'].flatMap((letter) =>
       ['', 'b', '7', 'é', '́', 'ำ', '्', '\u200d', '\u20e3', '\ufe0f', 'ᆨ'].map(

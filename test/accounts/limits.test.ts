@@ -76,7 +76,7 @@ describe('the limits of an account', () => {
     assert.deepEqual([over.details?.used, over.details?.limit], ['5', '7']);
   });
 
-  it('the limits of an account that are not named stay unchanged, and null restores the limit of the type', async () => {
+  it("limits absent from a request stay unchanged, and null restores the default limit of the account's type", async () => {
     const own = await bank.account();
     await override(own, { minimum: 2n, maximum: 9n });
     await override(own, { month: 50n });
@@ -89,7 +89,7 @@ describe('the limits of an account', () => {
     assert.equal((await limitsOf(own)).minimum, '100000');
   });
 
-  it('a monthly limit of zero lets nothing leave', async () => {
+  it('a monthly limit of zero refuses every payment', async () => {
     const own = await bank.account({ funds: { COPM: LEAST } });
     await override(own, { month: 0n });
     const refusedAnswer = await bank.send({ from: own, to, raw: LEAST });
@@ -125,7 +125,7 @@ describe('the limits of an account', () => {
     assert.deepEqual(frozen.details, { reason: 'frozen' });
   });
 
-  it('the limits of an account show what the month has used, for each asset, by what leaves and not by what comes in', async () => {
+  it('the limits of an account show how much of the month is used in each asset, by outgoing payments only', async () => {
     const own = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: LEAST } });
     await bank.sent({ from: own, to, raw: LEAST });
     await bank.sent({ from: own, to, raw: 2n * LEAST });
@@ -176,7 +176,7 @@ describe('the limits of an account', () => {
       assert.equal((await monthOf(payer, own)).used, (2n * LEAST).toString());
     });
 
-  it('the limits of an account of the month are never exceeded by even one unit by 64 simultaneous senders', async () => {
+  it('64 simultaneous payments never exceed the monthly limit by even one unit', async () => {
     const payer = await bank.account({ type: 'person', funds: { COPM: 100n * LEAST } });
     const limit = 21n * LEAST - 1n;
     await override(payer, { month: limit });

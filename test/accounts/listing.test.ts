@@ -34,7 +34,7 @@ describe('the accounts of a tenant', () => {
     indexes.map((index) => opened[index]!.id);
   const all = (): string[] => newest(8, 7, 6, 5, 4, 3, 2, 1, 0);
 
-  it('the accounts of a tenant are listed newest first and once each, whatever the size of a page, closed ones too, system accounts never', async () => {
+  it('the accounts of a tenant are listed newest first and once each with any page size, including closed accounts but no system accounts', async () => {
     for (const limit of [1, 4, 9, 100])
       assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), all());
     const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
@@ -52,7 +52,7 @@ describe('the accounts of a tenant', () => {
     );
   });
 
-  it('the accounts of a tenant with a wrong filter are 400 invalid_field', async () => {
+  it('the list of accounts with a malformed filter is 400 invalid_field', async () => {
     const wrong = 'type=system status=open limit=0 limit=101 limit=x cursor=x name=a type=';
     for (const query of wrong.split(' ')) {
       const { details } = answered(await bank.get(`/v1/accounts?${query}`), 400, 'invalid_field');
@@ -72,7 +72,7 @@ describe('the accounts of a tenant', () => {
     answered(await bank.get(`/v1/accounts?limit=7&cursor=${cursor}`), 200);
   });
 
-  it('the accounts of a tenant are shown individually in full, in the form of the list', async () => {
+  it('a single account has the same fields as in the list', async () => {
     const phone = '+573145550123';
     const own = await openBank(api);
     const { id } = await own.account({
@@ -107,7 +107,7 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual(sends, [true, false, false, false]);
   });
 
-  it('the accounts of a tenant that are foreign, missing, system accounts or malformed ids give the same 404, whatever the roles', async () => {
+  it('foreign, missing and system accounts and malformed ids give the same 404, with any role', async () => {
     const foreign = await (await openBank(api)).account();
     const system = await db.database.reader.find(accounts, {
       tenantId: bank.tenant.tenant.id,

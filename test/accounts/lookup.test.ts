@@ -46,7 +46,7 @@ describe('a lookup', () => {
     }
   });
 
-  it('a lookup by none or both of alias and phone is 400 missing_query, without details', async () => {
+  it('a lookup by neither or by both of alias and phone is 400 missing_query, without details', async () => {
     for (const query of ['', '?', '?alias=&phone=', '?phone=', '?alias=$ana&phone=3001112233'])
       assert.equal(answered(await lookUp(query), 400, 'missing_query').details, undefined);
   });

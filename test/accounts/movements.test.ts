@@ -120,7 +120,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual([...kinds].sort(), KINDS.filter((kind) => kind !== 'bonus_in').sort());
   });
 
-  it('GET /v1/accounts/{account_id}/movements gives every movement once, whatever the size of a page', async () => {
+  it('GET /v1/accounts/{account_id}/movements shows every movement once, with any page size', async () => {
     for (const limit of [1, 3, 99, 100])
       assert.deepEqual(await walk(bank, path(payer, `limit=${limit}`)), all);
   });

@@ -64,7 +64,7 @@ describe('accounts as operators manage them', () => {
   const statusOf = async (id: Awaited<ReturnType<typeof open>>['id']) =>
     (await test.database.reader.find(accounts, { id }))?.status;
 
-  it('an account opens active, unverified and with nothing, in both assets, and may not be overdrawn', async () => {
+  it('a new account is active, unverified, has zero balances in both assets, and may not be overdrawn', async () => {
     const { id } = await open({ alias: '$Ana.One', phone: '(300) 555-0001' });
     const stored = await test.database.reader.find(accounts, { id });
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);
   });
 
-  it('an alias and a phone belong to one account of the tenant, in whatever way they are written, and may be used in another tenant', async () => {
+  it('an alias or phone, in any spelling, belongs to one account of the tenant, and may be used in another tenant', async () => {
     const other = await makeTenant(test.database);
     const both = { alias: '$taken', phone: '3005550002' };
     await open(both);
@@ -98,7 +98,7 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual(refused, ['invalid_field', 'phone', 'taken']);
   });
 
-  it('an account is not opened with a malformed alias or phone, no name, or a tenant or member that is not there', async () => {
+  it('an account is not opened with a malformed alias or phone, without a name, or for an unknown tenant or member', async () => {
     const { owner } = await makeTenant(test.database);
     for (const [wanted, refusal] of [
       [{ alias: '$a' }, ['invalid_field', 'alias', 'malformed']],

@@ -107,7 +107,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= does not change, whatever is posted later', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= returns the same totals after later postings', async () => {
     const at = instant(now - 15_000);
     const before = await totals(payer, at);
     await bank.fund(payer, { raw: 1n, asset: 'COPM' });

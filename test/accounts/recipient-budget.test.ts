@@ -167,7 +167,7 @@ describe('the budget of new recipients', () => {
     }
   });
 
-  it('the budget of new recipients fills again with time, no further than it was', async () => {
+  it('the budget of new recipients refills with time up to its size', async () => {
     await spend(10);
     const retryAfterS = Number(refused(await lookUp(nobody())).headers.get('retry-after'));
     assert(retryAfterS <= DAY / 1_000 && retryAfterS > DAY / 1_000 - 60, `${retryAfterS} s`);

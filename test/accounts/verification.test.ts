@@ -76,7 +76,7 @@ describe('the verification of an account', () => {
     );
   });
 
-  it('the verification of an account declared by many at the same time is emitted once, and nothing fails', async () => {
+  it('simultaneous declarations of a verification emit one event, and none fails', async () => {
     const numbers = Array.from({ length: 16 }, (_, index) => String(10_000_000 + index));
     const answers = await Promise.all(
       numbers.map((number) => declare({ document_number: number })),
@@ -102,7 +102,7 @@ describe('the verification of an account', () => {
     assert.equal((await stored())?.declared_at, in10s.replace('T', ' ').replace('Z', ''));
   });
 
-  it('the verification of a frozen account is taken, and says that it cannot send; that of a closed one is 409 invalid_state {current: "closed"}', async () => {
+  it('the verification of a frozen account is accepted with can_send false; that of a closed one is 409 invalid_state {current: "closed"}', async () => {
     await freezeAccount(db.deps, account.id, DECIDED);
     assert.equal(answered(await declare(), 200).json.can_send, false);
     const empty = await bank.account({ type: 'person', isVerified: false });
@@ -111,7 +111,7 @@ describe('the verification of an account', () => {
     assert.deepEqual(refused.details, { current: 'closed', allowed: ['active', 'frozen'] });
   });
 
-  it("the verification of an account of another type than the account's is 400 {field: type}, and nothing is stored", async () => {
+  it("a verification of another type than the account's is 400 {field: type}, and is not stored", async () => {
     const { details } = answered(await declare({ type: 'business' }), 400, 'invalid_field');
     assert.deepEqual([details?.field, details?.reason], ['type', 'not_the_type_of_the_account']);
     assert.equal(await stored(), undefined);

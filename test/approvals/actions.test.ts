@@ -133,7 +133,7 @@ for (const kind of KINDS)
       }
     });
 
-    it(`a ${kind} that waits for approval ends after a first approval of two by reject, and the approval stays visible`, async () => {
+    it(`a ${kind} that waits for approval can be rejected after the first of two approvals, which stays visible`, async () => {
       await own.setPolicy({ approvals: 2 });
       const before = await own.money();
       const { id } = await own.pend();
@@ -175,7 +175,7 @@ for (const kind of KINDS)
     });
 
     for (const verb of VERBS)
-      it(`an expired ${kind} is settled by a late ${verb}, which is answered 409 with that; its key stays free`, async () => {
+      it(`a late ${verb} settles the expiry of a ${kind} and is 409 with the new status; its key stays free`, async () => {
         const before = await own.money();
         const pending = await own.pend();
         now = instant(now + EXPIRES_IN_S * 1_000);

@@ -116,7 +116,7 @@ describe('an approval policy', () => {
       );
   });
 
-  it('an approval policy with a missing, malformed or unknown field is 400 {field, reason}, and changes nothing', async () => {
+  it('an approval policy with a missing, malformed or unknown field is 400 {field, reason}, and is not stored', async () => {
     const [INTEGER, TEXT] = ['not_an_integer', 'not_an_integer_string'];
     for (const [change, field, reason] of [
       [{ threshold: (MOST + 1n).toString() }, 'threshold', 'out_of_range'],
@@ -240,7 +240,7 @@ describe('an approval policy', () => {
   const send = (raw: bigint, key = randomUUID()): Promise<TestAnswer> =>
     bank.send({ from: account, to: receiver, raw }, { token: own.tokens.creator, key });
 
-  it('an approval policy holds from the threshold on: one unit less completes at once; another asset and account do too', async () => {
+  it('an approval policy applies from its threshold on: one unit less, another asset or another account completes at once', async () => {
     await put({ ...GOOD, threshold: THRESHOLD.toString() });
     answered(await send(THRESHOLD - 1n), 201);
     answered(await send(THRESHOLD), 202);
@@ -256,7 +256,7 @@ describe('an approval policy', () => {
     answered(await send(50n * THRESHOLD), 201);
   });
 
-  it('an approval policy leaves the owner no way around it: it applies to every creator', async () => {
+  it('an approval policy applies to every creator, including the owner', async () => {
     await put({ ...GOOD, threshold: LEAST.toString() });
     for (const person of ['owner', 'admin', 'creator'] as const)
       answered(

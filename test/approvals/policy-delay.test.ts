@@ -168,7 +168,7 @@ describe('the delay of a weaker approval policy', () => {
     answered(await send(LEAST), 202);
   });
 
-  it('the delay of a weaker approval policy is none by default, and is set only by operators, from 1 s to 30 days, with a line in the audit log', async () => {
+  it('the delay of a weaker approval policy is zero by default; only operators set it, from 1 s to 30 days, with a line in the audit log', async () => {
     const fresh = await openGuarded(api);
     const tenantId = fresh.bank.tenant.tenant.id;
     assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);

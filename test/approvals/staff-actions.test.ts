@@ -131,7 +131,7 @@ for (const kind of KINDS)
         }
       });
 
-      it(`support staff with a ${kind} that waits for approval change nothing by ${channel} without the right, if inactive or unknown, and the audit log records the attempt`, async () => {
+      it(`support staff without the right, inactive or unknown cannot act by ${channel} on a ${kind} that waits for approval, and the audit log records the attempt`, async () => {
         const pending = await own.pend();
         const { id } = pending;
         for (const [action, who, why] of [
@@ -162,7 +162,7 @@ for (const kind of KINDS)
       });
     }
 
-    it(`support staff with a ${kind} that waits for approval count once, whoever of them approves: each further approval is refused and recorded`, async () => {
+    it(`support staff together count as one approval of a ${kind}: each further approval of theirs is refused and recorded`, async () => {
       await own.setPolicy({ approvals: 3 });
       const { id } = await own.pend();
       const status = 'pending_approval';
@@ -214,7 +214,7 @@ for (const kind of KINDS)
       assert.equal((await own.events(id)).length, 1);
     });
 
-    it(`support staff with a ${kind} that waits for approval that act too late settle its expiry: their action is recorded as refused, together with the end`, async () => {
+    it(`a late action of support staff settles the expiry of a ${kind}, and is recorded as refused`, async () => {
       for (const channel of CHANNELS) {
         late = 0;
         // Of its own: what is posted to an account is never dated before the last posting to it.
@@ -233,7 +233,7 @@ for (const kind of KINDS)
       }
     });
 
-    it(`support staff with a ${kind} that waits for approval by one signal act once: asked again it answers the same and is recorded once, also when it was refused`, async () => {
+    it(`one signal to a ${kind} that waits for approval acts once: a repetition has the same result and is recorded once, even if it was refused`, async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       const [approve, refuse, again] = [newId(), newId(), newId()];

@@ -202,7 +202,7 @@ describe('of what approvals made, the auditor', () => {
       assert(CHECK_REFUSED.includes(Number(refused.errno)), String(refused.errno));
     });
 
-  it('the auditor need not find two approvals of one member for one transfer: the database refuses them', async () => {
+  it('the database refuses two approvals of one member for one transfer, so the auditor need not find them', async () => {
     const { db, victims } = opened();
     const [row] = await db.sql(
       `SELECT LOWER(HEX(member_id)) AS hex FROM approvals WHERE resource_id=${id(victims.halfway)}`,

@@ -36,7 +36,7 @@ describe('an audit beside other work', () => {
     assert(slices > 16, `${slices} slices`);
   }
 
-  it('an audit beside other work finds nothing in operations that begin, and in those that end, between its slices', async () => {
+  it('an audit during other work reports no finding for operations that begin or end between its slices', async () => {
     const [from, to] = [
       await bank.account({ funds: { COPM: 1_000n * LEAST } }),
       await bank.account(),
@@ -44,7 +44,7 @@ describe('an audit beside other work', () => {
     await auditBeside(async () => void (await bank.sent({ from, to, raw: LEAST })));
   });
 
-  it('an audit beside other work finds nothing in events that are removed between its slices', async () => {
+  it('an audit during other work reports no finding for events that are removed between its slices', async () => {
     const { database } = db;
     const later = instant(Date.now() + 30 * DAY_MS + 1_000);
     await setRetention(database, () => later, 30, TEST_ACTOR);

@@ -36,7 +36,7 @@ describe('an operator at a batch that is executing', () => {
   };
   const received = async (): Promise<bigint> => (await balanceOf(db.database, ana.id)).available;
 
-  it('an operator at a batch that is executing pauses it after the group under way, and resumes it where it was', async () => {
+  it('an operator pauses an executing batch after the current group, and resumes it where it stopped', async () => {
     const batch = await world.executed(payer, file);
     let paused: Promise<unknown> | undefined;
     const heartbeat = (settled: number): void => {
@@ -151,7 +151,7 @@ describe('an operator at a batch that is executing', () => {
     }
   });
 
-  it('an operator at a batch that is executing can do none of this in another state, to a missing batch, or without a reason', async () => {
+  it('an operator cannot pause, resume or cancel a batch in another state, a missing batch, or without a reason', async () => {
     const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
     const [ready, paid] = [await world.ready(payer, one), await world.paid(payer, one)];
     for (const [act, { id, status: current }, allowed] of [

@@ -63,7 +63,7 @@ describe('the review of a batch reports earlier payments', () => {
       })
       .then((answer) => answered(answer, 201).json);
 
-  it('the review of a batch reports earlier payments by another batch, with its id and that of the bonus, and accepts the file nonetheless', async () => {
+  it('the review of a batch reports earlier payments by another batch, with its id and that of the bonus, and still accepts the file', async () => {
     const first = await paid([dora, 'PAY-001'], [dora, 'PAY-002']);
     const again = await ready([dora, 'PAY-003'], [dora, 'PAY-001']);
     const { items } = answered(await bank.get('/v1/bonus_batches?limit=1'), 200).json;
@@ -78,7 +78,7 @@ describe('the review of a batch reports earlier payments', () => {
     await served.pay(again.id);
   });
 
-  it('the review of a batch reports earlier payments that other batches will make: two files uploaded before either is executed warn each other', async () => {
+  it('the review of a batch reports payments that other batches will make: of two files uploaded before either is executed, both are warned of', async () => {
     const first = await ready([dora, 'PAY-001']);
     assert.deepEqual(await earlier(first), NONE);
     const second = await ready([dora, 'PAY-001']);
@@ -111,7 +111,7 @@ describe('the review of a batch reports earlier payments', () => {
     });
   });
 
-  it('the review of a batch reports earlier payments but no row without a reference, to another account, or under another reference', async () => {
+  it('the review of a batch reports no row without a reference, to another account, or with another reference as an earlier payment', async () => {
     const other = await bank.account();
     await paid([dora, null], [other, 'PAY-001'], [dora, 'PAY-002']);
     await single('PAY-003', other);
@@ -122,7 +122,7 @@ describe('the review of a batch reports earlier payments', () => {
     );
   });
 
-  it('the review of a batch reports earlier payments but no row that failed, and none of a batch that was withdrawn or is refused', async () => {
+  it('the review of a batch reports as earlier payments neither failed rows nor rows of withdrawn or rejected batches', async () => {
     const poor = await bank.account({ funds: { COPM: LEAST - 1n } });
     const failed = await served.ready(poor, file([dora, 'PAY-001']));
     await served.execute(failed.id);
@@ -135,7 +135,7 @@ describe('the review of a batch reports earlier payments', () => {
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
   });
 
-  it('the review of a batch reports earlier payments but none of another tenant', async () => {
+  it('the review of a batch reports no earlier payment of another tenant', async () => {
     const network = `net-${randomUUID()}`;
     const setNetwork = (of: Bank): Promise<unknown> =>
       db.change(
@@ -167,7 +167,7 @@ describe('the review of a batch reports earlier payments', () => {
     assert.equal(await countAt(instant(now + 91 * DAY_MS)), 0);
   });
 
-  it('the review of a batch reports earlier payments counting all, and naming the first 100, of more rows than one statement compares', async () => {
+  it('the review of a batch counts all earlier payments and names the first 100, even if they need several statements', async () => {
     const rows = Array.from({ length: 2_105 }, (_, index): PaidRow => [dora, `R-${index}`]);
     const first = await ready(...rows);
     const again = await ready([dora, 'NEW'], ...rows);

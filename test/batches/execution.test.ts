@@ -95,7 +95,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: 0n });
   });
 
-  it('the execution of a batch without the funds for all holds nothing: each row is tried in its order, and a later smaller one may still be paid', async () => {
+  it('the execution of a batch without the funds for all rows holds no funds: each row is tried in order, and a later smaller one may still be paid', async () => {
     const payer = await source(5n * LEAST);
     const batch = await world.paid(payer, pays(3n * LEAST, 3n * LEAST, LEAST, 2n * LEAST, LEAST));
     assert(!batch.isHeld);
@@ -254,7 +254,7 @@ describe('the execution of a batch', () => {
     }
   });
 
-  it('executing a batch replays for the same member and key, as the batch is now; another member with the key is 409, and so are other keys, also at the same time', async () => {
+  it('executing a batch again with the same member and key is a replay with the current batch; another member or key is 409, even at the same time', async () => {
     const payer = await source(10n * LEAST);
     const batch = await world.ready(payer, pays(LEAST));
     const other = await addMember(db.database, systemClock, payer.tenantId, 'other', TEST_ACTOR);

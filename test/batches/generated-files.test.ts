@@ -98,7 +98,7 @@ describe('the files that a batch gives back', () => {
     assert.notEqual((await urls(id)).result_url, null);
   });
 
-  it('the files that a batch gives back are made by the sweeper for a batch that ended without, and have no address until then', async () => {
+  it('the sweeper generates the missing files of an ended batch, which have no URL until then', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     const before = [await download(refused, 'errors'), await download(done, 'result')];
     for (const id of [refused, done]) await forget(id);

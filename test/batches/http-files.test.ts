@@ -96,7 +96,7 @@ describe('the files of batches over HTTP', () => {
     answered(await bank.get('/v1/bonus_batches/template?format=ods'), 400, 'invalid_field');
   });
 
-  it('the errors and the result of a batch are files in both formats, each once there is one: before, and of another end, they are 404', async () => {
+  it('the errors and result files of a batch exist in both formats, and are 404 before they are generated and after another end', async () => {
     const bad = csvOf([
       ['$ana', '1.5', 'COPM', '-cmd', 'r1'],
       ['=1+1', MIN, 'EUR', null, 'r1'],

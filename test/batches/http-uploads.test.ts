@@ -61,7 +61,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('the upload of a batch over HTTP is replayed as GET shows the batch by then, its review included', async () => {
+  it('a replayed upload of a batch returns the batch as GET shows it at that time, including the review', async () => {
     const key = randomUUID();
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
@@ -101,7 +101,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(await batches(), before);
   });
 
-  it('the upload of a batch over HTTP makes one batch for many simultaneous requests of a key, and answers each of them', async () => {
+  it('simultaneous uploads with one key make one batch, and each gets a response', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 12 }, () => upload(usual(), { key })));
     const statuses = answers.map(({ status }) => status).toSorted();

@@ -62,7 +62,7 @@ describe('a batch that may not be covered to its last row', () => {
     }
   }
 
-  it('a batch whose funds may not cover every row pays its rows in order, and none after a row without a result', async () => {
+  it('a batch whose funds may not cover every row pays its rows in order, and pauses at a row without a result', async () => {
     const open = 60;
     const payer = await world.account({ funds: { COPM: BigInt(COVERED) * LEAST } });
     const batch = await world.executed(payer, fileWithBrunoIn(open));
@@ -84,7 +84,7 @@ describe('a batch that may not be covered to its last row', () => {
     assert.equal((await balanceOf(db.database, bruno.id)).available, LEAST);
   });
 
-  it('a batch that may not be covered to its last row that is covered continues past an open row, since its money is set aside', async () => {
+  it('a batch whose money is held continues past a row without a result', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
     const batch = await world.executed(payer, fileWithBrunoIn(2));
     await payWhileLocked(

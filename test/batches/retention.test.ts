@@ -39,7 +39,7 @@ describe('what is kept of batches that are over', () => {
     (await db.database.reader.find(bonusBatchStorage, { batchId }))?.rowsRemovedAt !== null;
   const paid = () => world.paid(source, payroll([[ana.id, MIN, 'COPM', null, randomUUID()]]));
 
-  it('retention removes the rows of an executed batch some time after its end; its bonuses stay, and the audit agrees', async () => {
+  it('retention removes the rows of an executed batch some time after its end; its bonuses stay, and the auditor reports no finding', async () => {
     const { id, finishedAt } = await paid();
     await remove('paid', instant(finishedAt! - 1));
     await remove('unpaid', later());

@@ -45,7 +45,7 @@ describe('batches over HTTP', () => {
       ...(token === undefined ? {} : { token }),
     });
 
-  it('batches over HTTP show the progress of one that is validating', async () => {
+  it('GET shows the progress of a batch that is validating', async () => {
     const { id, createdAt } = await served.upload(payer, file(LEAST));
     assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json, {
       id,
@@ -99,7 +99,7 @@ describe('batches over HTTP', () => {
     });
   });
 
-  it('batches over HTTP executes: 202 and its progress; repeated with the key 202 as a replay, with another key 409', async () => {
+  it('executing a batch over HTTP is 202 with its progress, 202 as a replay with the same key, and 409 with another key', async () => {
     const { id } = await served.ready(payer, file(LEAST, 2n * LEAST));
     const key = randomUUID();
     const { json } = answered(await execute(id, key), 202);
@@ -171,7 +171,7 @@ describe('batches over HTTP', () => {
     );
   });
 
-  it('batches over HTTP lists batches newest first, by status, source, time and key, those of accounts with a role', async () => {
+  it('GET /v1/bonus_batches lists the batches of accounts with a role, newest first, filtered by status, source, time and key', async () => {
     const [one, two] = [
       await served.ready(payer, file(LEAST)),
       await served.upload(payer, file(LEAST)),

@@ -126,7 +126,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready']);
   });
 
-  it('the validation of a batch accepts columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
+  it('the validation of a batch accepts columns in any order and spelling, unknown columns, and a file without the optional columns', async () => {
     const file = fileOf([
       ['Asset ', 'Employee', 'AMOUNT', 'Recipient'],
       ['COPM', { kind: 'formula', text: '=A1' }, MIN, '$ana'],
@@ -223,7 +223,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([batch.rowCount, batch.rowsRejected], [1, 1]);
   });
 
-  it('the validation of a batch finds amounts that are not whole numbers: in text, and in number cells that are none or are not exact', async () => {
+  it('the validation of a batch reports amounts that are not whole numbers, in text and in number cells', async () => {
     const texts = '-1 1.5 1e5 +100000 0100000 ١٠٠٠٠٠ $100000 9223372036854775808'.split(' ');
     const numbers = '100000.5 1E-1 9007199254740992 -100000 1E99 NaN'.split(' ').map(number);
     const amounts = [...texts, '100 000', ...numbers];
@@ -279,12 +279,12 @@ describe('the validation of a batch', () => {
     assert.deepEqual([rowCount, rowsRejected, asset], [2, 0, null]);
   });
 
-  it('the validation of a batch finds no rows, and nothing at all', async () => {
+  it('the validation of a batch rejects a file without rows, and an empty file', async () => {
     for (const file of [fileOf([HEADER]), fileOf([HEADER, [null], ['', ' ']]), fileOf([])])
       assert.deepEqual(await wrong(file), [[0, '', 'no_rows']]);
   });
 
-  it('the validation of a batch finds a file that breaks off, together with the problems before it', async () => {
+  it('the validation of a batch reports a file that ends too early, together with the problems before its end', async () => {
     for (const code of ['unreadable_file', 'too_many_columns'])
       assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
         [0, '', code],
@@ -370,7 +370,7 @@ describe('the validation of a batch', () => {
   describe('that is interrupted', () => {
     const rows = Array.from({ length: 3_000 }, () => ['$ana', MIN, 'COPM']);
 
-    it('the validation of a batch that is interrupted begins again from the first row and doubles nothing', async () => {
+    it('an interrupted validation of a batch begins again from the first row, and stores each row once', async () => {
       const { id } = await world.uploaded(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
       for (const stopAt of [900, 1_800, 2_700]) {
         const abort = new AbortController();
@@ -401,7 +401,7 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('the validation of a batch that is interrupted fails, and is tried again, when the bytes cannot be read; it rejects nothing for that', async () => {
+    it('the validation of a batch fails and is retried if its bytes cannot be read, and does not reject the batch', async () => {
       const batch = resourceOf(await world.upload(source, payroll(rows)));
       await db.sql(`DELETE FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`);
       await assert.rejects(world.validate(batch.id), /are missing/);

@@ -152,7 +152,7 @@ describe('a batch that is ready', () => {
     }
   });
 
-  it('a batch that is ready is withdrawn by support with a reason; asked again, nothing changes', async () => {
+  it('support withdraws a ready batch with a reason, and repeating it changes nothing', async () => {
     const batch = await world.ready(payer, file);
     for (let round = 0; round < 2; round += 1)
       assert.equal(
@@ -200,7 +200,7 @@ describe('a batch that is ready', () => {
     await dated.pay(executing);
   });
 
-  it('a batch that is ready executed, withdrawn twice and lapsed at the same time has exactly one end', async () => {
+  it('a ready batch that is executed, withdrawn twice and lapses at the same time has exactly one end', async () => {
     const ends = new Map<string, number>();
     for (let round = 0; round < 4; round += 1) {
       const batch = await world.ready(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));

@@ -85,7 +85,7 @@ describe('POST /v1/bonuses', () => {
     assert.deepEqual(await walk(bank, '/v1/events'), []);
   });
 
-  it('POST /v1/bonuses finds the recipient by alias and by phone, in any way of writing them', async () => {
+  it('POST /v1/bonuses finds the recipient by alias or phone in any spelling', async () => {
     const stored = text(receiver.phone);
     for (const recipient of [
       { alias: '$ana' },
@@ -225,7 +225,7 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$ana' }, {}, {}, 100n * LEAST), 201);
   });
 
-  it('POST /v1/bonuses replays 200 with the same bonus, also when the alias and the role are gone; another body is 409', async () => {
+  it('POST /v1/bonuses replays 200 with the same bonus even if the alias was released and the role removed; another body is 409', async () => {
     const key = randomUUID();
     const first = answered(await pay({ alias: '$ana' }, {}, { key }), 201);
     answered(await bank.request('DELETE', `/v1/accounts/${receiver.id}/alias`), 204);
@@ -249,7 +249,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('POST /v1/bonuses is refused from the approval threshold of its source on: a bonus cannot wait', async () => {
+  it('POST /v1/bonuses is refused from the approval threshold of its source on, because a bonus cannot wait for approval', async () => {
     await bank.guard(payer, { threshold: 2n * LEAST });
     const ask = async (raw: bigint) => {
       const { status, code } = await pay({ account_id: receiver.id }, {}, {}, raw);

@@ -123,7 +123,7 @@ describe('a call of the client', () => {
     assert.equal(seen[2]?.key, 'mine');
   });
 
-  it('a call of the client says that the result is unknown, with the key for retrying, when its patience is over', async () => {
+  it('a call of the client that exceeds its time limit reports that the result is unknown, with the key for retrying', async () => {
     acts = [unavailable];
     const error = await failure(client(300).createTransfer(body));
     assert.ok(error instanceof UnknownResultError);
@@ -183,7 +183,7 @@ describe('a call of the client', () => {
     assert.ok(performance.now() - began >= 995);
   });
 
-  it('a call of the client says rate_limited, and not that anything may have happened, when it may wait no longer', async () => {
+  it('a call of the client that may wait no longer reports rate_limited, and not an unknown result', async () => {
     acts = [refuse(429, 'rate_limited', undefined, { 'retry-after': '30' })];
     assert.equal((await failure(client(100).createTransfer(body))).code, 'rate_limited');
   });
@@ -212,7 +212,7 @@ describe('a call of the client', () => {
     assert.ok((await failure(nowhere.createTransfer(body))) instanceof ConnectionError);
   });
 
-  it('a call of the client never repeats a call without an idempotency key, and reports that its outcome is unknown', async () => {
+  it('the client never repeats a call without an idempotency key, and reports that its outcome is unknown', async () => {
     acts = [cut];
     const error = await failure(client().rotateWebhookSecret('x'));
     assert.ok(error instanceof UnknownResultError && error.idempotencyKey === null);
@@ -225,7 +225,7 @@ describe('a call of the client', () => {
     assert.equal((await client().setAlias('a', { alias: '$a' })).alias, '$a');
   });
 
-  it('a call of the client never reports a read as possibly done', async () => {
+  it('the client never reports the result of a read as unknown', async () => {
     acts = [cut, refuse(404, 'not_found')];
     assert.equal((await failure(client().getTransfer('x'))).code, 'not_found');
     acts = [cut];
@@ -269,7 +269,7 @@ describe('a call of the client', () => {
     );
   });
 
-  it('a call of the client reads on after a page without items, which is a stretch without matches', async () => {
+  it('the client reads the next page after a page without items, which can occur with a filter', async () => {
     acts = [
       answer(200, { items: [], next_cursor: 'c' }),
       answer(200, { items: [{ id: 3 }], next_cursor: null }),

@@ -30,7 +30,7 @@ function reportedError(error: unknown): Reported {
 }
 
 describe('the client, while connections break and 503 is answered', () => {
-  it('the client makes each transfer once and reports none wrongly while connections break and 503 is answered', async () => {
+  it('the client makes each transfer once and reports the right result despite broken connections and 503 responses', async () => {
     const db = await testDatabase();
     const healthy = await startTestApi(db);
     const ledger = await Proxy.open(db.url);

@@ -56,7 +56,7 @@ describe('the packed client', () => {
     assert.equal(offered.stdout, (await contents(packed)).stdout);
   });
 
-  it('the packed client contains its own files, and nothing of the service', () => {
+  it('the packed client contains only its own files, none of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
     const { dependencies = {} } = JSON.parse(
       readFileSync(join(installed(), 'package.json'), 'utf8'),
@@ -64,7 +64,7 @@ describe('the packed client', () => {
     assert.deepEqual(dependencies, {});
   });
 
-  it('the packed client needs nothing of Node: importing it loads only its own files', () => {
+  it('the packed client needs no module of Node: importing it loads only its own files', () => {
     const loaded = new Set<string>();
     const load = (file: string): void => {
       if (loaded.has(file)) return;

@@ -41,7 +41,7 @@ describe('the MySQL URL', () => {
     assert.equal(withDatabase('mysql://a:b@one,two:1/x', 'y'), 'mysql://a:b@one,two:1/y');
   });
 
-  it('the MySQL URL accepts nothing else, and no options', () => {
+  it('the MySQL URL accepts no other scheme and no options', () => {
     for (const url of [
       '',
       'http://a:b@c/d',

@@ -39,7 +39,7 @@ describe('an id', () => {
     assert.equal(parseUuid(id.toUpperCase()), id);
   });
 
-  it('an id is not read from anything else', () => {
+  it('text that is not a UUID is not parsed as an id', () => {
     const id = newId();
     for (const text of [
       ...['', 'x', id.slice(1), `${id}0`, `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')],

@@ -54,7 +54,7 @@ describe('an instant', () => {
     ...['2026-W48-1T05:00:00Z', '1796014800000', ' 2026-11-30T05:00:00Z'],
     ...['2026-11-30T05:00:00Z\n', '２０２６-11-30T05:00:00Z'],
   ];
-  it('an instant is not read from text that names none', () => {
+  it('text that is not a date-time is not parsed as an instant', () => {
     for (const text of none) assert.equal(parseRfc3339(text), null, text);
   });
 
@@ -132,7 +132,7 @@ describe('a day', () => {
     );
   });
 
-  it('a day before is the calendar day before, also where a day has 23 hours', () => {
+  it('the day before is the previous calendar day, even if a day has 23 hours', () => {
     const moment = at('2026-03-09T04:30:00Z');
     assert.deepEqual(
       [0, 1, 2].map((back) => localDay(moment, 'America/New_York', back)),

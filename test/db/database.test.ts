@@ -35,7 +35,7 @@ describe('the database', () => {
     }
   });
 
-  it('the database writes nothing when the work throws', async () => {
+  it('a transaction is rolled back if its work throws', async () => {
     const { tenant } = await makeTenant(db.database);
     await assert.rejects(
       db.database.withTransaction(async (transaction) => {

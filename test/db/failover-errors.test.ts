@@ -54,14 +54,14 @@ describe('a server that is no longer the primary', () => {
   }
 
   for (const errno of [...REFUSED_BEFORE_EXECUTION, ...UNKNOWN_AT_COMMIT]) {
-    it(`a server that is no longer the primary that answers ${errno} to a statement is left for the primary, and nothing happened`, async () => {
+    it(`a former primary that answers ${errno} to a statement is replaced by the new one, and the transaction had no effect`, async () => {
       const [failure, isThere] = await failing((transaction) => transaction.execute(fail(errno)));
       assert(failure instanceof DatabaseUnavailable, String(failure));
       assert.equal(isThere, false);
       assert.deepEqual(told, ['found', 'lost', 'found']);
     });
 
-    it(`a server that is no longer the primary that answers ${errno} to a statement before the COMMIT in its text is left too, and nothing happened`, async () => {
+    it(`a former primary that answers ${errno} to a statement sent with COMMIT is replaced too, and the transaction had no effect`, async () => {
       const [failure, isThere] = await failing(async (transaction) => {
         transaction.withCommit(['DO 1', fail(errno)]);
         return Promise.resolve();
@@ -73,7 +73,7 @@ describe('a server that is no longer the primary', () => {
 
     const isUnknown = UNKNOWN_AT_COMMIT.includes(errno);
     // No server answers so to COMMIT when a test asks for it.
-    it(`a server that is no longer the primary that answers ${errno} to COMMIT itself: ${isUnknown ? 'the outcome is unknown' : 'nothing happened'}`, () => {
+    it(`after ${errno} from a former primary to COMMIT ${isUnknown ? 'the outcome is unknown' : 'the transaction is known to be rolled back'}`, () => {
       const answer = Object.assign(new Error('a test'), { errno });
       assert.equal(isUncommitted(answer, 2, 2), !isUnknown);
       assert(isUncommitted(answer, 1, 2));

@@ -273,7 +273,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         }
       });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: transfers by what no index covers: a page looks at two thousand rows, and the next goes on after them', async () => {
+  it('over forty thousand rows, a filter without an index reads at most two thousand rows for a page, and the next page continues after them', async () => {
     const nobody = newId();
     for (const filter of [
       { destination: { destinationAccountId: nobody } },

@@ -88,7 +88,7 @@ describe('of several servers', () => {
     assert.deepEqual(told, [`found ${name(0)}`, `lost ${name(0)}`, `found ${name(1)}`]);
   });
 
-  it('a write refused as read-only triggers a search for the writer at once, and nothing happened', async () => {
+  it('a write refused as read-only triggers a search for the writer at once, and is known to have no effect', async () => {
     await serverOf(database);
     await setReadOnly(0);
     await assert.rejects(
@@ -100,7 +100,7 @@ describe('of several servers', () => {
     assert.equal(await serverOf(database), String(servers[1]!.port));
   });
 
-  it('of several servers none is used while two take writes, and both are named', async () => {
+  it('no server is used while two accept writes, and both are named', async () => {
     await setReadOnly();
     await assert.rejects(serverOf(database), /several do/);
     assert.deepEqual(told, [`refused ${name(0)} ${name(1)}`]);
@@ -108,7 +108,7 @@ describe('of several servers', () => {
     assert.equal(await serverOf(database), String(servers[0]!.port));
   });
 
-  it('of several servers none is used while none takes writes: that is 503, and known before it is asked', async () => {
+  it('no server is used while none accepts writes: requests are 503 without a connection', async () => {
     await serverOf(database);
     await setReadOnly(0, 1);
     await sleep(SEEN_MS);
@@ -123,7 +123,7 @@ describe('of several servers', () => {
     await twice.close();
   });
 
-  it('a server that does not answer is believed to be the writer for two seconds and no longer', async () => {
+  it('a server that stops responding counts as the writer for at most two seconds', async () => {
     await serverOf(database);
     servers[0]!.freeze();
     try {

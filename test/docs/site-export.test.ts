@@ -54,7 +54,7 @@ describe('npm run docs:site', () => {
     }
   });
 
-  it('npm run docs:site says what is wrong with an address', async () => {
+  it('npm run docs:site explains an invalid URL', async () => {
     const env = { PATH: process.env.PATH, DOCS_URL: 'nowhere' };
     await assert.rejects(promisify(execFile)(process.execPath, [EXPORT, 'never-made'], { env }), {
       code: 2,

@@ -34,7 +34,7 @@ function idsOf(text: string): string[] {
 
 describe('the site', () => {
   for (const [path, text] of html) {
-    it(`the page ${path} has no broken link, no id twice, and nothing inline`, () => {
+    it(`the page ${path} has no broken link, no repeated id, and no inline script or style`, () => {
       for (const link of linksOf(text)) {
         const [place = '', anchor] = link.split('#');
         assert.ok(place === '' || known.has(place), `there is no ${link}`);
@@ -47,7 +47,7 @@ describe('the site', () => {
     });
   }
 
-  it('the site lists every page once, with what it is for, and each can be reached from the first', () => {
+  it('the site lists every page once with its purpose, and each can be reached from the first', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ path }) => path));
     assert.deepEqual(listed, [...new Set(listed)]);
     const reached = new Set<string>();

@@ -117,7 +117,7 @@ describe('GET /v1/events', () => {
   });
 
   for (const limit of [1, 5])
-    it(`GET /v1/events gives every event once when it is walked by ${limit}`, async () => {
+    it(`GET /v1/events shows every event once in pages of ${limit}`, async () => {
       assert.deepEqual(await walk(bank, `/v1/events?limit=${limit}`), all);
     });
 
@@ -215,7 +215,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?${query}`), 400, 'invalid_field');
   });
 
-  it('GET /v1/events holds the events of every account to a token of the tenant, roles or none', async () => {
+  it('GET /v1/events shows the events of all accounts to any token of the tenant, even without roles', async () => {
     await db.change(
       `DELETE FROM member_roles WHERE member_id=X'${bank.tenant.owner.id.replaceAll('-', '')}'`,
     );
@@ -223,7 +223,7 @@ describe('GET /v1/events', () => {
   });
 
   describe('/{id}', () => {
-    it('GET /v1/events/{id} answers the event as the list shows it', async () => {
+    it('GET /v1/events/{id} returns the event as the list shows it', async () => {
       for (const event of all.slice(0, 6)) {
         const id = text(event.id);
         assert.deepEqual(answered(await bank.get(`/v1/events/${id}`), 200).json, event);

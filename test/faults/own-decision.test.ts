@@ -71,7 +71,7 @@ describe('a COMMIT that was never answered', () => {
       assert.equal(told.headers.get('svc-idempotent-replayed'), 'true');
     });
 
-    it('an approval that was rolled back at an unanswered COMMIT has an unknown outcome, not that of another member, if the key did nothing elsewhere', async () => {
+    it("an approval that was rolled back at an unanswered COMMIT has an unknown outcome, not the outcome of another member's approval", async () => {
       const own = await openGuarded(healthy, { approvals: 1 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const cut = fateOfNextCommit('cut_before', withEvents);

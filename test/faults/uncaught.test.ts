@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { run } from '../ops/ops.js';
 
 describe('an error that nobody caught', () => {
-  it('an uncaught error ends the process, and prints its stack but nothing of the statement it contains', async () => {
+  it('an uncaught error ends the process, and prints its stack but not the statement it contains', async () => {
     const { code, stdout, stderr } = await run('test/helpers/uncaught-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /uncaught exception/);

@@ -87,7 +87,7 @@ describe('a refund of wrong fees', () => {
   const available = async ({ id }: Account): Promise<bigint> =>
     (await balanceOf(db.database, id)).available;
 
-  it('a refund of wrong fees is proposed by one person and moves nothing', async () => {
+  it('a refund of wrong fees moves no money when one person proposes it', async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();
     await charge(RIGHT);
     await send();

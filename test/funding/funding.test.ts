@@ -133,7 +133,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await codeOf(payIn({ amount: { raw: 1n, asset: 'COPM' } })), 'invalid_field');
   });
 
-  it('nothing can be sent to an account of another tenant or to a system account', async () => {
+  it('funding is refused for an account of another tenant and for a system account', async () => {
     const other = await makeTenant(test.database);
     assert.equal(await codeOf(payIn({ tenantId: other.tenant.id })), 'not_found');
     assert.equal(await codeOf(propose({ tenantId: other.tenant.id })), 'not_found');
@@ -150,7 +150,7 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([resource.recordedBy, resource.description], ['bob', 'from the bank']);
   });
 
-  it('an adjustment moves nothing until another operator posts it', async () => {
+  it('an adjustment moves no money until another operator posts it', async () => {
     const { resource } = await propose();
     assert.equal(await available(), 0n);
     assert.equal(

@@ -82,7 +82,7 @@ describe('bodies', () => {
       await refusedWith(text, '', 'not_an_object');
   });
 
-  it('a field of another type has that problem alone: its length, of something else, is none', async () => {
+  it('a field of the wrong type has that problem alone, and none about its length', async () => {
     for (const events of ['', 'transfer.completed'])
       assert.deepEqual(problemsOf(await post({ ...VALID_BODY, events })), [
         'invalid_field events not_an_array',
@@ -107,7 +107,7 @@ describe('bodies', () => {
     await refusedWith(nested(9), 'a.a.a.a.a.a.a.a', 'nested_too_deep');
   });
 
-  it('a body of a thousand values is read, one of more is refused unread; commas in texts are none of them', async () => {
+  it('a body of a thousand values is read, and a larger one is refused before parsing; commas in texts do not count', async () => {
     const keys = (count: number): string =>
       `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
     const list = (count: number): string => `{"more":[${'1,'.repeat(count - 1)}1]}`;
@@ -196,7 +196,7 @@ describe('bodies', () => {
     }
   });
 
-  it('bodies hostile names come back as they are, in valid JSON', async () => {
+  it('hostile names in bodies are returned unchanged in valid JSON', async () => {
     for (const name of ['\ud800', '"', '\\', '\u2028', '<script>', 'a.b', '', 'x'.repeat(5_000)]) {
       const answer = await post({ ...VALID_BODY, [name]: 1 });
       assert.equal(answer.status, 400);

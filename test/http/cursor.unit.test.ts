@@ -68,12 +68,12 @@ describe('cursors', () => {
 
   const [key] = KEYS;
 
-  it('a cursor whose key has the id of ours and another secret is refused', () => {
+  it('a cursor made with another secret under the same key id is refused', () => {
     const foreign = new Cursors([{ id: key.id, secret: Buffer.alloc(32, 9) }]);
     assertRefused(BINDING, foreign.encode(BINDING, position));
   });
 
-  it('a cursor shows nothing of its position, and positions that begin alike do not look alike', () => {
+  it('a cursor does not reveal its position, and similar positions give dissimilar cursors', () => {
     const [one, other] = ['a', 'b'].map((end) => {
       const cursor = cursors.encode(BINDING, ['a long beginning that both of them have', end]);
       return Buffer.from(cursor, 'base64url').subarray(18 + KEYS[0].id.length);

@@ -68,7 +68,7 @@ describe('docs', () => {
       assert.equal((await get(`/docs/${path}`)).status, 404, path);
   });
 
-  it('a browser at the root is led to the docs, a program gets the 404 of the API', async () => {
+  it('the root redirects a browser to the docs, and answers a program 404', async () => {
     const at = (accept: string): Promise<Response> =>
       fetch(`${world.url}/`, { redirect: 'manual', headers: { accept } });
     const browser = await at('text/html,application/xhtml+xml,*/*;q=0.8');

@@ -66,7 +66,7 @@ describe('errors', () => {
     ['nothing', () => undefined],
     ['a data fault of a statement', () => coded('ER_DUP_ENTRY', 1062)],
   ];
-  it('errors of ours are 500 without their text, and 503 where money moves', async () => {
+  it('internal errors are 500 without their text, and 503 where money moves', async () => {
     for (const [name, thrown] of OURS) {
       fault = thrown;
       const answer = await read();

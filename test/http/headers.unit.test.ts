@@ -52,7 +52,7 @@ describe('headers', () => {
     }
   });
 
-  it('a repeated header is found even if many other headers are in between', async () => {
+  it('a repeated header is detected even with many other headers in between', async () => {
     const others = Array.from({ length: 1_100 }, () => 'a:');
     const answer = await get(...others, `Authorization: Bearer ${TOKEN}`);
     assert.match(answer, /^HTTP\/1.1 401 /);

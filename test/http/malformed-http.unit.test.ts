@@ -170,7 +170,7 @@ describe('malformed HTTP', () => {
   const head = posting;
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-  it('a body in chunks is put together', async () => {
+  it('a chunked body is read as a whole', async () => {
     const text = `${head('Transfer-Encoding: chunked', 'Connection: close')}${[...body].map(chunk).join('')}0\r\n\r\n`;
     assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
   });
@@ -183,7 +183,7 @@ describe('malformed HTTP', () => {
     assert.equal(bodyOfRaw(answer).error.code, 'body_too_large');
   });
 
-  it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
+  it('a Content-Length over 64 KiB is 413 before the body arrives', async () => {
     const socket = await opened(world.port);
     const answer = readUntil(socket, /\r\n\r\n/);
     socket.write(head('Content-Length: 5000000'));
@@ -211,7 +211,7 @@ describe('malformed HTTP', () => {
     assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);
   });
 
-  it('a client that sends Expect is told to continue only if its body is read', async () => {
+  it('a client that sends Expect gets 100 Continue only if its body will be read', async () => {
     const wanted = head(
       `Content-Length: ${body.length}`,
       'Expect: 100-continue',
@@ -229,7 +229,7 @@ describe('malformed HTTP', () => {
     assert.match(await sendRaw(world.port, large, 1_000), /^HTTP\/1.1 413 /);
   });
 
-  it('a client that disconnects in the middle of its body leaves nothing behind', async () => {
+  it('a client that disconnects in the middle of its body leaves no open resources', async () => {
     const socket = await opened(world.port);
     socket.write(`${head('Content-Length: 1000')}{`);
     await eventually('the request is in flight', () => world.server.inFlight() === 1);

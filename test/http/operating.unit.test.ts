@@ -13,7 +13,7 @@ import { call, eventually, opened, rawHead, startWorld, UUID_PATTERN } from './s
 const BALANCER_MS = 2_000;
 
 describe('a client that reads nothing of its answer', () => {
-  it('a client that reads nothing of its response loses its connection, and a slow one gets all of it', async () => {
+  it('a client that does not read its response loses the connection, and a slow one gets all of it', async () => {
     const part = 2 * 1024 * 1024;
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({

@@ -86,7 +86,7 @@ describe('a shared rate limit', () => {
     limiter.close();
   });
 
-  it('a shared rate limit holds for two APIs: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
+  it('a shared rate limit holds for two API processes: of 60 requests only the burst passes, and there is no 5xx while Redis hangs', async () => {
     const db: TestDatabase = await testDatabase();
     const environment = { REDIS_URL: redis.url, RATE_LIMITS: 'requests=1/30' };
     const processes = [await startTestApi(db, environment), await startTestApi(db, environment)];
@@ -126,7 +126,7 @@ describe('a shared rate limit', () => {
 });
 
 describe('a shared rate limit without its Redis', () => {
-  it('a shared rate limit without its Redis starts and decides nonetheless', async () => {
+  it('a process starts and limits rates without its Redis', async () => {
     const [port] = await freePorts(1);
     const { take, limiter, changes } = limiterOver(`redis://127.0.0.1:${port}`);
     assert.equal((await take('alone')).remaining, 19);

@@ -57,7 +57,7 @@ describe('the slots of uploads', () => {
     assert.equal(await isFull('honest'), true, 'nobody has two more than its three');
   });
 
-  it('an upload below 64 KiB/s loses its slot to a upload, but not in the first two seconds', async () => {
+  it('an upload slower than 64 KiB/s loses its slot to a waiting upload, but not in its first two seconds', async () => {
     const all = await Promise.all(
       Array.from({ length: 16 }, (_, at) => slots.take(`tenant ${at}`)),
     );

@@ -149,7 +149,7 @@ describe('uploads', () => {
     assert.equal(seen.length, 0);
   });
 
-  it('uploads without a file it is the file that is missing, with advice', async () => {
+  it('an upload without a file is refused with advice about the missing field', async () => {
     for (const part of [
       { name: 'file', value: 'text' },
       { name: 'file', value: 'a'.repeat(9_000) },
@@ -260,7 +260,7 @@ describe('uploads', () => {
     );
   });
 
-  it('a form cut at any byte is never taken for a whole one', async () => {
+  it('a form cut at any byte is never accepted as complete', async () => {
     const whole = formBody([SOURCE, { ...FILE, value: 'abc' }]);
     // Behind the last boundary's own end nothing is missing.
     const last = whole.length - 2;
@@ -339,7 +339,7 @@ describe('uploads', () => {
 });
 
 describe('the rate of uploads', () => {
-  it('the rate of uploads is their own', async () => {
+  it('uploads have a rate limit of their own', async () => {
     const world = await startWorld({
       routes: uploadRoute(() => {}),
       rates: { uploads: { perSecond: 1 / 6, burst: 2 } },

@@ -55,7 +55,7 @@ describe('what is held and what a month has used', () => {
     assert(!outcome.done && outcome.refusal.code === 'insufficient_funds');
   });
 
-  it('a hold is spent once, and leaves no rest', async () => {
+  it('a hold is spent once, and completely', async () => {
     const pending = await pend(80n);
     const answers = await Promise.all(
       [1, 2, 3].map(() => watched.writer.submit(testKind, settle(pending, 'completed'))),
@@ -75,7 +75,7 @@ describe('what is held and what a month has used', () => {
     assert.equal(await used(), 0n);
   });
 
-  it('no more is released than is held', async () => {
+  it('a release of more than is held is refused', async () => {
     const pending = await pend(50n);
     await pend(50n);
     for (const raw of [51n, -1n]) {

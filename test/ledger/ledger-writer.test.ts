@@ -34,7 +34,7 @@ describe('the ledger writer', () => {
   const available = async (account: Account): Promise<bigint> =>
     (await balanceOf(db.database, account.id)).available;
 
-  it('the ledger writer answers nothing before its commit', async () => {
+  it('the ledger writer returns no result before its commit', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
     const { writer } = openWriter(database);
@@ -73,7 +73,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(payer), 0n);
   });
 
-  it('the ledger writer answers a refusal that binds in the same words forever', async () => {
+  it('the ledger writer returns a bound refusal with the same message forever', async () => {
     const command = move({ from: payer, to: receiver, raw: 1_001n });
     const first = await watched.writer.submit(testKind, command);
     assert.deepEqual(first, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: false });

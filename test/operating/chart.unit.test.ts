@@ -70,7 +70,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('the Helm chart has variables of its own values that every program knows or leaves alone, and none that is secret', () => {
+  it('the Helm chart sets only variables that config.ts knows, and none that is secret', () => {
     for (const variable of Object.keys(values.environment)) {
       assert.ok(variable in VARIABLES, variable);
       assert.doesNotMatch(
@@ -90,7 +90,7 @@ describe('the Helm chart', () => {
         assert.doesNotMatch(read(file), new RegExp(`\\b${name}\\b(?!_FILE)`), `${file}: ${name}`);
   });
 
-  it('the Helm chart limits the memory of each, and the processor of none', () => {
+  it('the Helm chart limits the memory of every program, and the processor of none', () => {
     for (const name of Object.keys(PARTS) as (keyof typeof PARTS)[]) {
       assert.deepEqual(Object.keys(values[name].resources.limits), ['memory'], name);
       assert.deepEqual(
@@ -101,7 +101,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('the Helm chart starts the programs as compose does', () => {
+  it('the Helm chart starts the programs with the same commands as docker-compose.yml', () => {
     const compose = readFileSync('docker-compose.yml', 'utf8').replaceAll(
       /command:\n\s+\[/g,
       'command: [',

@@ -185,7 +185,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...used].sort(), files);
   });
 
-  it('docker-compose.yml holds no password, and asks for none in the environment', () => {
+  it('docker-compose.yml contains no password, and requires none in the environment', () => {
     const text = read('docker-compose.yml');
     assert.doesNotMatch(text, /mysql:\/\/[^\s]*:[^\s]*@/);
     for (const [name, { environment }] of services)

@@ -40,7 +40,7 @@ function rowsBelow(page: string, head: string): string[][] {
 }
 
 describe('the guides for tenants', () => {
-  it('the guides for tenants list every column of a batch, whether it must be there, and what the template says of it', () => {
+  it('the guides for tenants list every column of a batch, whether it is required, and its description in the template', () => {
     const amount = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
     const isRequired = (name: string): boolean => REQUIRED_COLUMNS.some((one) => one === name);
     assert.deepEqual(

@@ -170,7 +170,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('npm run ops asks before it moves money, and moves none without a terminal', async () => {
+  it('npm run ops asks for confirmation before it moves money, and moves none without a terminal', async () => {
     const payIn = words`payins record --tenant ${tenant} --account $treasury --amount 1 --asset COPM`;
     await fails(1, /confirm it with --yes/, ...payIn, '--reference', 'unasked');
     assert.deepEqual(await test.sql("SELECT 1 FROM pay_ins WHERE reference='unasked'"), []);

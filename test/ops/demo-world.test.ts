@@ -182,7 +182,7 @@ describe('the demo world', () => {
     }
   });
 
-  it('the demo world is the same at the next start, and touches nothing that people have changed', async () => {
+  it('the next start of the demo world keeps it, including changes made by people', async () => {
     await test.sql("UPDATE accounts SET alias='$anita', status='frozen' WHERE alias='$ana'");
     await test.sql('UPDATE fee_schedules SET basis_points=20');
     await test.sql('UPDATE tenant_quotas SET open_batches=7');
@@ -299,7 +299,7 @@ describe('the demo world', () => {
       for (const name of ['demo-lead', 'demo-support']) assert.equal(await login(name), 0);
     });
 
-    it('the staff of the demo world stay as they are at the next start, deactivated ones too', async () => {
+    it('the next start of the demo world does not change its staff, including deactivated ones', async () => {
       await test.sql("UPDATE staff SET rights='read' WHERE name='demo-support'");
       await test.sql("UPDATE staff SET active=0 WHERE name='demo-lead'");
       const before = await test.sql('SELECT * FROM staff ORDER BY name');

@@ -61,7 +61,7 @@ describe('the first who manages the staff', () => {
     assert.equal((await json(...words`staff add leo --can manage`)).name, 'leo');
   });
 
-  it("the first manager of the staff is the last whom the administrator's database user adds", async () => {
+  it("the administrator's database user can add only the first manager of the staff", async () => {
     const admin = by(adminUrl);
     await admin.one(...ADD);
     await fails(/sign in first/, words`staff add eva --can manage`, admin.ops);
@@ -82,7 +82,7 @@ describe('the first who manages the staff', () => {
     assert.equal((await json(...words`staff add leo --can manage`)).name, 'leo');
   });
 
-  it('the first manager of the staff may do nothing else as the administrator: no other command asks for it', async () => {
+  it("no command except the creation of the first manager uses the administrator's database user", async () => {
     for (const args of [
       words`tenants add acme`,
       words`staff add-service nightly --can manage`,

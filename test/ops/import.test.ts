@@ -107,7 +107,7 @@ describe('the import of accounts', () => {
     assert.deepEqual(acts, [{ actor_claimed: 'maria', count: '3' }]);
   });
 
-  it('the import of accounts opens nothing twice: the same file again finds all of them open', async () => {
+  it('the import of accounts opens each account once: the same file again finds all of them open', async () => {
     const path = file(
       'name;phone;type;alias\nAna;3001112233;person;\nAcme;;business;$acme\nBob;3001112235;person;$bob\n',
     );
@@ -122,7 +122,7 @@ describe('the import of accounts', () => {
     );
   });
 
-  it('an import of accounts that is run twice at the same time opens nothing twice', async () => {
+  it('two simultaneous imports of the same accounts open each account once', async () => {
     const lines = Array.from(
       { length: 1_200 },
       (_, index) => `person,Person ${index},,+5730211${String(index).padStart(5, '0')}`,
@@ -146,7 +146,7 @@ describe('the import of accounts', () => {
     assert.deepEqual([third.opened, third.known], [0, 1_200]);
   });
 
-  it('a dry run of an import of accounts reports the same and opens nothing', async () => {
+  it('a dry run of an import of accounts gives the same report and opens no account', async () => {
     const path = file('type,name,alias,phone\nperson,Ana,$ana,\nperson,Root,$admin,\n');
     const dry = await imported(1, path, '--dry-run');
     assert.deepEqual([dry.opened, dry.bad, dry.dry_run], [1, 1, true]);
@@ -216,7 +216,7 @@ describe('the import of accounts', () => {
     assert.equal(statSync(report).mode & 0o777, 0o600);
   });
 
-  it('the import of accounts refuses a file that cannot be read to its end as a whole: nothing is opened', async () => {
+  it('the import of accounts opens no account if the file cannot be read to its end', async () => {
     const path = file(
       Buffer.from('type,name,alias\nperson,Ana,$ana\nperson,Pe\xF1a,$pena\n', 'latin1'),
     );

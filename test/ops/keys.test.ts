@@ -75,7 +75,7 @@ describe('the keys, as operators see them', () => {
     }
   });
 
-  it('keys roll says which other keys stay behind a key in use', async () => {
+  it('keys roll lists the other keys that must be kept after the key in use', async () => {
     const [fingerprints] = ROWS.parse(await ops('keys', 'roll', 'rolled'));
     assert.equal(fingerprints?.keyring, 'FINGERPRINT_KEYS');
     assert.equal(fingerprints.made_with_it, 3);

@@ -130,7 +130,7 @@ describe('what operators do', () => {
     assert.deepEqual([closed.status, closed.phone], ['closed', null]);
   });
 
-  it('the command line grants roles, issues, rotates and revokes tokens, each with a line', async () => {
+  it('the command line grants roles, and issues, rotates and revokes tokens, each with a line in the audit log', async () => {
     await acts('role.grant', ...words`members grant clerk viewer ${IN} --account $priv-acme`);
     await acts('role.remove', 'members', 'remove-role', 'clerk', ...IN, '--account', '$priv-acme');
     const issue = ['tokens', 'issue', 'server', ...IN, '--member', 'clerk', '--scopes', 'read'];
@@ -194,7 +194,7 @@ describe('what operators do', () => {
     }
   });
 
-  it('the command line manages staff and policies, decides what waits, and releases what is stuck, each with a line', async () => {
+  it('the command line manages staff and policies, decides waiting operations, and releases stuck ones, each with a line in the audit log', async () => {
     const api = await startTestApi(test);
     try {
       const { guarded, pend, bank } = await openGuarded(api);
@@ -329,7 +329,7 @@ describe('what operators do', () => {
     assert.match((await ops(['batches', 'show', 'x'])).stderr, /there is no batch x/);
   });
 
-  it('the command line has no command that changes something and is not in the audit log', () => {
+  it('every command that changes something is recorded in the audit log', () => {
     const changing = leaves(buildProgram()).filter(
       ([path, command]) => Array.isArray(needsOf(command)) && !ELSEWHERE.test(path),
     );
@@ -358,7 +358,7 @@ describe('what operators do', () => {
     assert.match(stdout, /reason: ticket 1/);
   });
 
-  it('the command line asks before a final action, and does nothing without a terminal', async () => {
+  it('the command line asks for confirmation before a final action, and refuses it without a terminal', async () => {
     await done(['accounts', 'open', 'Careful', ...IN, '--type', 'person', '--alias', '$priv-care']);
     const issued = await done(words`tokens issue careful ${IN} --member clerk --scopes read`);
     const before = await newest();

@@ -45,7 +45,7 @@ describe('the sessions of the command line', () => {
     );
   });
 
-  it('the sessions of the command line are written beside another process with the same number, as in another container', () => {
+  it('the sessions file is written correctly next to another process with the same process id, as in another container', () => {
     file.keep(session('maria'), NOW);
     // What it is just writing.
     const others = `${path}.${process.pid}`;
@@ -77,7 +77,7 @@ describe('the sessions of the command line', () => {
     }
   });
 
-  it('the sessions of the command line cannot be stored where nothing can be written', () => {
+  it('signing in fails if the sessions file cannot be written', () => {
     writeFileSync(join(folder, 'own'), '');
     refuses(() => file.keep(session('maria'), NOW), /cannot be (written|read): (EEXIST|ENOTDIR)/);
   });

@@ -132,7 +132,7 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('the command line rejects and cancels with the reason, which the records keep with the name', async () => {
+  it('the command line rejects and cancels with a reason, which is recorded with the name', async () => {
     const endings: string[] = [];
     for (const action of ['reject', 'cancel']) {
       const id = await pend();

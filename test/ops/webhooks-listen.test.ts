@@ -126,7 +126,7 @@ describe('npm run ops -- webhooks listen', () => {
     );
   });
 
-  it('npm run ops -- webhooks listen prints a line of JSON for each with --json', async () => {
+  it('npm run ops -- webhooks listen --json prints a line of JSON for each event', async () => {
     await listen('--json');
     await deliver(EVENT, signed(EVENT));
     await shown(1);

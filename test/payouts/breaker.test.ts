@@ -73,7 +73,7 @@ describe('a rail that does not answer', () => {
     assert.deepEqual([state, failures], ['closed', 1]);
   });
 
-  it('a rail that does not answer but answers before too many had none is counted from the beginning', async () => {
+  it('a response of a rail resets the count of payouts without a response', async () => {
     const { submissions } = over('silent', 'silent', say('completed'), 'silent', 'silent');
     for (const id of await pay(5)) await submissions.submit(id);
     const { state, failures } = await breaker();
@@ -142,7 +142,7 @@ describe('a rail that does not answer', () => {
     await assertSameStory(own, waiting);
   });
 
-  it('a rail that does not answer may be handed a waiting payout as a trial if it has spoken of none; that attempt counts', async () => {
+  it('a rail without any probe gets a waiting payout as a trial, and the attempt counts', async () => {
     const { rail, queue, recovery, submissions } = over(...silent(3), say('completed'));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
@@ -224,7 +224,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('a payout of a frozen account that was handed over before is asked about, and not given again before the account may send', async () => {
+  it('a payout of a frozen account that was submitted before is polled, and not submitted again before the account may send', async () => {
     const { rail, queue } = over('silent', null, null, say('completed'));
     await queue.submit(id);
     await freeze();

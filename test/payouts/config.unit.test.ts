@@ -25,7 +25,7 @@ function refusalOf(environment: Record<string, string>): string {
 }
 
 describe('the configuration of rails', () => {
-  it('the configuration of rails has none by default: nothing is sent over a simulated rail by accident', () => {
+  it('no rail is configured by default, so nothing is sent over a simulated rail by accident', () => {
     assert.deepEqual(readConfig(REST).PAYOUT_RAILS, []);
   });
 
@@ -57,7 +57,7 @@ describe('the configuration of rails', () => {
     assert.match(without, /bank-a has no key/);
   });
 
-  it('the configuration of rails reads the times of each gateway: how long payouts may come back, how long it may still pay what it was handed, how late its statements are', () => {
+  it('the configuration of rails has the times of each gateway: for returns, for late payments and for statements', () => {
     const worker = readWorkerConfig({
       ...REST,
       PAYOUT_RAIL_RETURN_WINDOW_S: 'bank-a=2592000,bank-b=3600',

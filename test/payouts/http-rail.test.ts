@@ -95,7 +95,7 @@ describe('the HTTP rail', () => {
       }
     });
 
-    it('the HTTP rail with the reference gateway leaves unanswered orders unknown, and asks; what was lost is submitted again', async () => {
+    it('with the reference gateway the HTTP rail treats unanswered orders as unknown and polls them; lost orders are submitted again', async () => {
       const [silent, lost] = [await own.pay('03'), await own.pay('07')];
       for (const id of [silent, lost]) {
         assert.equal((await submissions().submit(id)).payout.status, 'in_progress');
@@ -157,7 +157,7 @@ describe('the HTTP rail', () => {
       ],
       ['a closed connection', (request) => void request.socket.destroy()],
     ] as const satisfies readonly (readonly [string, RequestListener])[])
-      it(`the HTTP rail does not take ${what} for an answer: the outcome stays unknown`, () =>
+      it(`the HTTP rail does not accept ${what} as a response: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
 
     it('the HTTP rail takes "cannot_void" for an answer to a void only in the words of the protocol', async () => {
@@ -224,7 +224,7 @@ describe('the HTTP rail', () => {
     };
     const status = async () => (await rowOf(db, id)).status;
 
-    it('the HTTP rail takes callbacks once: repeated under another id they change nothing and are recorded, resent they leave no trace', async () => {
+    it('the HTTP rail applies a callback once: under another id it is recorded without effect, and resent it is ignored', async () => {
       const body = about();
       answered(await call(body), 200);
       const events = (await own.events(id)).length;

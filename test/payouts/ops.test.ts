@@ -187,7 +187,7 @@ describe('the operators of payouts', () => {
     );
   });
 
-  it("the operators of payouts compare a day with the rail's statement: every difference, and none where they agree", async () => {
+  it("payouts reconcile shows every difference between a day and the rail's statement, and no other line", async () => {
     const today = new Date().toISOString().slice(0, 10);
     const [done, failed, open] = [await own.pay(), await own.pay('01'), await silent()];
     for (const id of [done, failed]) await railsOf(db).submissions.submit(id);

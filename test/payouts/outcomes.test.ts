@@ -131,7 +131,7 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout unknown: it stays in progress and is asked, never guessed', async () => {
+  it('an approved payout with an unknown outcome stays in progress and is polled', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
     const { submissions } = railsOf(db, { rail });

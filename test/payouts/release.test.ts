@@ -168,7 +168,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('an outcome that gives money back is not applied if the rail names a second payment while it is asked: the money stays on hold', async () => {
+  it('an outcome that releases money is not applied if the rail reports a second payment during the poll: the money stays on hold', async () => {
     const rail = new ScriptedRail(say('accepted'));
     const answer = async (): Promise<typeof VOIDED> => {
       const second = { key: id, ...say('completed', null, 'R-2'), callbackId: `second-${id}` };
@@ -234,7 +234,7 @@ describe('an outcome that gives money back', () => {
       await assertSameStory(own, id);
     });
 
-    it('an outcome that gives money back on a rail that cannot void counts from the end of what a restore has lost: it may have been handed over until then', async () => {
+    it('on a rail that cannot void, the wait before money is released counts from the end of the period that a restore lost', async () => {
       let now: Clock = systemClock;
       const rails = railsOf(db, {
         rail: new ScriptedRail('silent', null, null),
@@ -262,7 +262,7 @@ describe('an outcome that gives money back', () => {
     });
   });
 
-  it('a payout with a proposed resolution is not handed over again; its rail is still asked about it', async () => {
+  it('a payout with a proposed resolution is not submitted again, but still polled', async () => {
     const rail = new ScriptedRail('silent', null, null, say('accepted'));
     const rails = railsOf(db, { rail });
     await rails.submissions.submit(id);

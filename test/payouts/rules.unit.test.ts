@@ -19,7 +19,7 @@ describe('the transitions of a payout', () => {
   const base = { status: 'approved', createdAt: instant(1_000), approvalsRequired: null } as Payout;
   const at = (ms: number) => instant(ms);
 
-  it('the transitions of a payout follow from its times, and the first from whether it needed approval', () => {
+  it('the transitions of a payout are derived from its times, and the first from whether it needed approval', () => {
     const never = {
       approvedAt: null,
       submittedAt: null,
@@ -84,7 +84,7 @@ describe('a payout that has ended', () => {
     return asked;
   };
 
-  it('a payout that has ended as completed is asked about after an hour, then less and less often, and last when the window closes', () => {
+  it('a completed payout is polled after an hour, then less and less often, and last when the return window closes', () => {
     const asked = untilOver(completed, 0).map((at) => at / HOUR);
     assert.deepEqual(asked, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440]);
   });
@@ -98,7 +98,7 @@ describe('a payout that has ended', () => {
       assert.equal(nextPoll({ ...completed, ...change }, instant(0), window), null);
   });
 
-  it('a payout that has ended is asked about sooner while its rail contradicts it, for as long as that takes', () => {
+  it('an ended payout is polled more often as long as its rail contradicts it', () => {
     const raised = { ...completed, status: 'failed', stuckSince: instant(0) } as const;
     const pauses = untilOver(raised, 0)
       .slice(0, 9)

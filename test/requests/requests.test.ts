@@ -56,7 +56,7 @@ describe('GET /v1/requests/{request_id}', () => {
   const transfer = (raw = LEAST): Json => transferBody({ from: payer, to: ana, raw });
   const stored = async (): Promise<number> => (await db.sql('SELECT id FROM requests')).length;
 
-  it('GET /v1/requests/{request_id} shows at once a request that created a transfer, bonus or payout; nothing was written for it', async () => {
+  it('GET /v1/requests/{request_id} shows at once a request that created a transfer, bonus or payout, without a row of its own', async () => {
     const bonus = {
       source_account: payer.id,
       recipient: { account_id: ana.id },
@@ -123,7 +123,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await told(answered(alias, 200))).method, 'PUT');
   });
 
-  it('GET /v1/requests/{request_id} knows nothing of reads, unknown paths and unknown ids', async () => {
+  it('GET /v1/requests/{request_id} is 404 for reads, unknown paths and unknown ids', async () => {
     const read = await bank.get('/v1/transfers');
     const unknown = await bank.request('POST', '/v1/nothing');
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -157,7 +157,7 @@ describe('GET /v1/requests/{request_id}', () => {
       answered(await ask(idOf(answer), await bank.issue(owner, ['transfers'])), 200);
   });
 
-  it('GET /v1/requests/{request_id} forgets a request after 30 days, and the sweeper removes what it had written', async () => {
+  it('GET /v1/requests/{request_id} is 404 after 30 days, and the sweeper removes the row', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const refused = answered(await post('/v1/transfers', {}), 400, 'missing_field');
     await told(refused);
@@ -185,7 +185,7 @@ describe('GET /v1/requests/{request_id}', () => {
     answered(await ask(idOf(made)), 200);
   });
 
-  it('GET /v1/requests/{request_id} finds in the lists what a request made', async () => {
+  it('GET /v1/requests/{request_id} names a resource by the id that the lists show', async () => {
     const key = randomUUID();
     const made = answered(await post('/v1/transfers', transfer(), { key }), 201);
     const again = answered(await post('/v1/transfers', transfer(), { key }), 200);

@@ -233,7 +233,7 @@ describe('finishing a restore', () => {
       answered(await own.act('cancel', unknown), 200);
     });
 
-    it('a rail that is asked only after the ledger was opened is asked for an earlier restore too when a later one is finished, which shows what is then found', async () => {
+    it('a rail that was left out of a restore is queried for it when a later restore is finished, which shows the findings', async () => {
       const [paid, unknown] = [await own.pend(), await own.pend()];
       await service.paidThere(paid);
       await openWithout();

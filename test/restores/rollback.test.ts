@@ -313,7 +313,7 @@ describe('a process that starts', () => {
     await db.change('DELETE FROM event_removals');
   });
 
-  it('a process that starts checks what it posted itself before its first posting on another connection', async () => {
+  it('a new process verifies its own earlier postings before its first posting on another connection', async () => {
     const guard = newGuard();
     await guard.check();
     await guard.check();

@@ -51,7 +51,7 @@ describe('CSV', () => {
     );
   });
 
-  it('every cell is text, an empty one none, and spaces stay', async () => {
+  it('every CSV cell is text with its spaces, and an empty one is null', async () => {
     assert.deepEqual((await rowsOf('+57300,-1,@a,, 150000 ,TRUE,\n'))[0]?.cells, [
       { kind: 'text', text: '+57300' },
       { kind: 'text', text: '-1' },

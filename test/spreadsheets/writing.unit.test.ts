@@ -168,7 +168,7 @@ describe('exported cells', () => {
     }
   });
 
-  it('every cell exported to an XLSX is text, unchanged but for control characters', async () => {
+  it('every cell exported to an XLSX is text, unchanged except for control characters', async () => {
     const rows = FORMULAS.map((text) => ({
       ...FAILED,
       reference: text,

@@ -36,7 +36,7 @@ describe('XLSX cells', () => {
     );
   });
 
-  it('texts in XLSX cells are shared, inline or the result of nothing', async () => {
+  it('texts in XLSX cells are read if they are shared, inline, or formulas without a result', async () => {
     const cells =
       '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
@@ -103,7 +103,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('a shared text that is not there makes the file unreadable', async () => {
+  it('a missing shared text makes the file unreadable', async () => {
     for (const index of ['1', '99999999', '-1', 'a', '1.0', '1E0'])
       assert.equal(
         await problemOf(workbook(sheetXml(`<row><c t="s"><v>${index}</v></c></row>`))),
@@ -185,7 +185,7 @@ describe('XLSX rows', () => {
     assert.equal(await problemOf(row(1, '<c r="ZZZZZZZZ1"><v>1</v></c>')), 'too_many_columns');
   });
 
-  it('XLSX rows outside of the sheet data are none', async () => {
+  it('XLSX rows outside of the sheet data are ignored', async () => {
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:x14="urn:x"><row><c><v>9</v></c></row><sheetData><row><c><v>1</v></c><x14:c><v>8</v></x14:c><c><v>2</v></c></row><x14:row><c><v>8</v></c><v>8</v></x14:row><row><c><v>3</v></c></row></sheetData><extLst><ext><row><c><v>7</v></c></row></ext></extLst></worksheet>`,
     );

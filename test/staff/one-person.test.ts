@@ -59,7 +59,7 @@ describe('one person', () => {
     );
   };
 
-  it('one person added under a name that looks the same stays one, with the authenticator that was there', async () => {
+  it('adding a person under a name that looks the same keeps that person and their authenticator', async () => {
     for (const [what, way] of Object.entries(WAYS)) {
       const name = way(maria.name);
       const again = await addStaff(db.database, { name, rights: maria.rights });
@@ -81,7 +81,7 @@ describe('one person', () => {
     );
   });
 
-  it('one person never counts as two: posts none of their own adjustments by any name, and no service does it for them', async () => {
+  it('one person cannot post their own adjustments under any name, nor through a service', async () => {
     const { tenantId, id: accountId } = account;
     const wanted = {
       tenantId,
@@ -111,7 +111,7 @@ describe('one person', () => {
     assert.equal((await balanceOf(db.database, accountId)).available, available + LEAST);
   });
 
-  it('one person never counts as two: applies none of their own resolutions by any name, and no service does it for them', async () => {
+  it('one person cannot apply their own resolutions under any name, nor through a service', async () => {
     const id = await own.pay('03');
     const { submissions, writer, calls } = railsOf(db);
     await submissions.submit(id);

@@ -99,7 +99,7 @@ describe('what one of the staff may do', () => {
 });
 
 describe('the pause after wrong codes in a row', () => {
-  it('the pause after wrong codes in a row is none for four, 30 s for the fifth, then twice the last each time, an hour at most', () => {
+  it('the pause after wrong codes in a row is zero up to four, 30 s after the fifth, and doubles each time up to an hour', () => {
     const pauses = Array.from({ length: 16 }, (_, index) => {
       const until = lockedUntil(index, NOW);
       return until === null ? 0 : (until - NOW) / 1_000;

@@ -78,7 +78,7 @@ describe('a signal of the staff', () => {
     }
   });
 
-  it('a signal of the staff that the history does not have is refused, and its code stays good', async () => {
+  it('a staff signal that the history does not contain is refused, and its code stays valid', async () => {
     assert.equal(
       (await verify({ number: 8 }))[0],
       'the time at which it arrived is unknown: send it again',

@@ -102,7 +102,7 @@ describe('a form of the support desk that is sent again', () => {
     });
   }
 
-  it('a form of the support desk that is sent again that was refused stays refused, though it would be possible now', async () => {
+  it('a refused form of the support desk that is sent again stays refused, even if the action is possible now', async () => {
     const { id, page, pausedBy } = await batch();
     const status = (to: string): Promise<unknown> =>
       db.sql(`UPDATE bonus_batches SET status='${to}' WHERE id=${idLiteral(id)}`);

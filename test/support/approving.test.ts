@@ -294,7 +294,7 @@ describe('at the support desk', () => {
     assert.equal((await paying.get(id)).status, 'completed');
   });
 
-  it('a resolution is proposed for the payout that the page showed, not for what it has become', async () => {
+  it('a resolution is proposed only for the state of the payout that the page showed', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
     const rails = railsOf(db);
@@ -362,7 +362,7 @@ describe('at the support desk', () => {
     );
   });
 
-  it('a decision made elsewhere meanwhile is shown, and nothing changes', async () => {
+  it('a decision made elsewhere meanwhile is shown, and is not changed', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
     const fields = {

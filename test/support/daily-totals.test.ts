@@ -58,7 +58,7 @@ describe('the daily totals of a tenant', () => {
     assert.equal(shown.days.at(0)?.moved, 0n);
   });
 
-  it('the daily totals of a tenant count bonuses once, after a minute, and no longer contain what is not pending any more', async () => {
+  it('the daily totals of a tenant count bonuses once, after a minute, and drop operations that are no longer pending', async () => {
     const [before] = await totals();
     const { creator: token } = own.tokens;
     const body = {

@@ -73,7 +73,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'rejected');
   });
 
-  it('the support desk does nothing for a session that is revoked while its form is on the way', async () => {
+  it('the support desk refuses a form whose session is revoked while it is sent', async () => {
     const id = await pend();
     const late = await desk.staffed('late');
     const fields = { ...(await late.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 2' };
@@ -119,7 +119,7 @@ describe('the support desk', () => {
     assert.equal((await maria.get('/')).status, 200);
   });
 
-  it('the support desk sends every page with headers that let nothing in and let no page hold it in a frame', async () => {
+  it('every page of the support desk has headers that forbid foreign content and frames', async () => {
     const id = await pend();
     for (const path of [
       '/',
@@ -184,7 +184,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'pending_approval');
   });
 
-  it('the support desk has nothing under ids of another kind, unknown ids and malformed ids', async () => {
+  it('the support desk answers 404 for ids of another kind, unknown ids and malformed ids', async () => {
     const id = await pend();
     for (const path of [
       `/payouts/${id}`,

@@ -61,7 +61,7 @@ describe('a template of HTML', () => {
 });
 
 describe('an amount as people write it', () => {
-  it('an amount as people write it is exact, or none', () => {
+  it('an amount entered by a person is parsed exactly or refused', () => {
     for (const [text, raw] of [
       ['1500.00', 150_000n],
       ['1500', 150_000n],

@@ -12,7 +12,7 @@ const read = (environment: Readonly<Record<string, string>>) =>
   readSupportConfig(testEnvironment('mysql://user:password@127.0.0.1:3306/money', environment));
 
 describe('the configuration of signing in at the support desk', () => {
-  it('the configuration of signing in at the support desk is only by name and code by default', () => {
+  it('by default people sign in at the support desk only by name and code', () => {
     const config = read({});
     assert.deepEqual([providerOf(config), config.SUPPORT_CODE_SIGN_IN], [null, 'on']);
   });

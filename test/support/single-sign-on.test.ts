@@ -400,7 +400,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider leads to no page but the desk’s own", async () => {
+  it("sign-in by the company's identity provider redirects only to pages of the desk", async () => {
     await signedIn();
     for (const next of [
       ...['https://evil.example/', '//evil.example', '/\\evil.example', '/sign-in'],

@@ -18,7 +18,7 @@ describe('the bundle of the workflows', () => {
   const packageOf = (name: string): string | undefined =>
     /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
 
-  it('the bundle of the workflows contains of our own code the workflows, contracts, rules and pure core, and nothing of activities', () => {
+  it('the bundle of the workflows contains of our own code only workflows, contracts, rules and pure core, no activities', () => {
     const own = modules.filter((name) => name.startsWith('./dist/'));
     assert(
       own.includes('./dist/workflows/transfer.js') &&

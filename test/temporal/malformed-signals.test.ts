@@ -121,7 +121,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     'an attempt at SQL': [unknown, by("' OR 1=1 -- ", { reason: "'); --" })],
   });
 
-  it('a signal that is malformed, or from somebody without the right changes nothing and is recorded', async () => {
+  it('a signal that is malformed or sent without the right has no effect and is recorded', async () => {
     const id = await pending();
     const refusals: string[] = [];
     for (const [what, [words, input]] of Object.entries(malformed())) {
@@ -141,7 +141,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     await assertStillWorks(id);
   });
 
-  it('a signal that is malformed, or from somebody without the right changes nothing, is recorded and breaks nothing if it cannot be decoded', async () => {
+  it('a signal that cannot be decoded has no effect, is recorded and does not fail the workflow', async () => {
     const id = await pending();
     for (const undecodable of Object.values(UNDECODABLE))
       await temporal.client.workflowService.signalWorkflowExecution({

@@ -125,7 +125,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   });
 
-  it("a signal's code is worth nothing in a workflow that is not the resource's own, though the service's worker runs it", async () => {
+  it("a signal's code is refused in a workflow that is not the resource's own, even if the service's worker runs it", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     const other = await temporal.client.workflow.start('transfer', {
       ...{ workflowId: `transfer/${newId()}`, taskQueue: 'approvals' },

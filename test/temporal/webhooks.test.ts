@@ -198,6 +198,6 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
   });
 
-  it('the workflow of a webhook endpoint made the SDK warn of nothing', () =>
+  it('the workflow of a webhook endpoint causes no warning of the SDK', () =>
     assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

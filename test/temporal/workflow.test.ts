@@ -115,6 +115,6 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('the workflow of a pending transfer made the SDK warn of nothing', () =>
+  it('the workflow of a pending transfer causes no warning of the SDK', () =>
     assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

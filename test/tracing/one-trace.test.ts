@@ -106,7 +106,7 @@ describe('a trace', () => {
   const arrivedOf = (id: string) =>
     receiver.arrived.find((delivery) => delivery.body.includes(id))!;
 
-  it('a trace leads from the request over ledger, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
+  it('a trace leads from the request through ledger, outbox, workflow and activity to the rail and the webhook, without personal data', async () => {
     const traceId = randomBytes(16).toString('hex');
     const spanId = randomBytes(8).toString('hex');
     const id = await paid(api, { traceparent: `00-${traceId}-${spanId}-01` });

@@ -180,7 +180,7 @@ describe('a transfer that waits for approval ends', () => {
     assert.deepEqual(await months(), { '2035-12': THRESHOLD });
   });
 
-  it('the fee of a waiting transfer is held with the amount from the start and released with it, uses none of the month, and stays that of its creation', async () => {
+  it('the fee of a waiting transfer is held and released with its amount, does not count towards the month, and keeps its value', async () => {
     const { tenantId } = own.guarded;
     const [fees, next] = [await own.bank.account(), await own.bank.account()];
     await setFeeAccount(db.deps, tenantId, fees.id, TEST_ACTOR);

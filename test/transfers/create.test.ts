@@ -60,7 +60,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('POST /v1/transfers answers a repeated request 200 with the same transfer, marks it as a replay, and moves nothing, for every spelling of key and body', async () => {
+  it('POST /v1/transfers answers a repeated request in any spelling 200 with the same transfer, marked as a replay, and moves no money', async () => {
     const key = randomUUID();
     const body = transferBody({ from: payer, to: receiver, raw: LEAST });
     const { source_account: source, destination, amount } = body;
@@ -104,7 +104,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(answered(await bank.send(transfer, { key }), 200).json.id, first.id);
   });
 
-  it('POST /v1/transfers keeps a description in NFC, counted in code points: 140 are the most; none, null and an empty one are accepted', async () => {
+  it('POST /v1/transfers stores a description in NFC of at most 140 code points, and accepts an absent, null or empty one', async () => {
     const transfer = { from: payer, to: receiver, raw: LEAST };
     assert.equal((await bank.sent(transfer)).description, null);
     for (const [description, shown] of [

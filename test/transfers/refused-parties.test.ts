@@ -51,7 +51,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
 
   const random = (): { id: Uuid } => ({ id: asUuid(randomUUID()) });
 
-  it('POST /v1/transfers: who may pay from where to where answers every account that cannot be reached 404, to the byte as one that does not exist', async () => {
+  it('POST /v1/transfers to an account that cannot be reached is 404, to the byte as for one that does not exist', async () => {
     const closed = await bank.account();
     await setStatus(db, closed, 'closed');
     const missing = visible(
@@ -69,13 +69,13 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), missing);
   });
 
-  it('POST /v1/transfers: who may pay from where to where answers 404 for a tenant of no network, though the other has none either', async () => {
+  it('POST /v1/transfers to another tenant is 404 if neither tenant has a network', async () => {
     const [one, other] = [await openBank(api), await openBank(api)];
     const from = await one.account({ funds: { COPM: LEAST } });
     answered(await one.send({ from, to: await other.account(), raw: LEAST }), 404, 'not_found');
   });
 
-  it('POST /v1/transfers: who may pay from where to where answers 404 before 403 before 422: without the right nothing is revealed about other accounts, limits and funds', async () => {
+  it('POST /v1/transfers answers 404 before 403 before 422, so without the right nothing is revealed about other accounts, limits and funds', async () => {
     const member = await bank.member();
     const token = await bank.issue(member);
     answered(
@@ -96,7 +96,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     }
   });
 
-  it('POST /v1/transfers: who may pay from where to where binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {
+  it('POST /v1/transfers binds no key by a 400, 403, 404 or 409: the same key acts once the cause is gone', async () => {
     const own = await openBank(api);
     const member = await own.member();
     const token = await own.issue(member);
@@ -117,7 +117,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     assert.equal(answered(await send(LEAST), 200).json.id, made.json.id);
   });
 
-  it('POST /v1/transfers: who may pay from where to where checks the key first: a used key gets a replay or 409, never 404 or 403', async () => {
+  it('POST /v1/transfers checks the key first: a used key gets a replay or 409, never 404 or 403', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();

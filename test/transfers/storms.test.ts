@@ -27,7 +27,7 @@ describe('POST /v1/transfers, at the same time', () => {
     await drainStorm({ ...storm, clients: CLIENTS, transfers: 300, feeRaw: 333n });
   });
 
-  it('transfers from everybody to everybody over two processes are never answered by a deadlock, and readers of the event log miss none', async () => {
+  it('concurrent transfers between all accounts over two processes never fail by a deadlock, and readers of the event log miss none', async () => {
     await racingStorm({ ...storm, clients: CLIENTS, rounds: 6 });
   });
 });

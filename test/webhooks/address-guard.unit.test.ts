@@ -188,7 +188,7 @@ describe("the operator's list of hosts", () => {
     );
   });
 
-  it("the operator's list of hosts is read from schemes, hosts and ports, and from nothing else", () => {
+  it("the operator's list of hosts accepts only schemes, hosts and ports", () => {
     for (const [text, protocol, hostname, port] of [
       ['http://127.0.0.1:*', 'http:', '127.0.0.1', null],
       ['http://localhost', 'http:', 'localhost', ''],

@@ -320,7 +320,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(receiver.at(own.url).length, 1);
   });
 
-  it('a run of the dispatcher that was overtaken by another can write nothing', async () => {
+  it('a run of the dispatcher whose claim was taken over cannot write', async () => {
     const own = await hooked(api);
     await emit(api, own, 4);
     const gate = new Gate();

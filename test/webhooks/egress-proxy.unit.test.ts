@@ -116,7 +116,7 @@ describe('an egress proxy', () => {
     assert.equal(proxy.asked[0]!.authority, `${NAME}:8080`);
   });
 
-  it('an egress proxy is not even asked for an address that is forbidden as written', async () => {
+  it('no request goes to an egress proxy for an address that is forbidden as written', async () => {
     const proxy = await proxyThat((client) => client.destroy());
     for (const host of [
       '127.0.0.1',
@@ -157,7 +157,7 @@ describe('an egress proxy', () => {
       assert.match(result.message, message);
     });
 
-  it('an egress proxy that hangs costs an attempt its time and leaves nothing behind', async () => {
+  it('an egress proxy that hangs fails the attempt at its time limit, and no connection stays open', async () => {
     const proxy = await proxyThat((client) => void client.resume().on('end', () => client.end()));
     const sender = senderWith({
       guard: guardWith({ namesAreLeftToProxy: true }),

@@ -197,7 +197,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('webhook endpoints that are deleted are gone, and deleting one again is not an error', async () => {
+  it('deleted webhook endpoints are no longer shown, and deleting one again is not an error', async () => {
     const { id } = await register(bank, ['account.verified']);
     const path = `${PATH}/${text(id)}`;
     for (let times = 0; times < 2; times += 1)
@@ -272,7 +272,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual(await walk(bank, '/v1/events'), []);
     });
 
-    it('webhook endpoints that are tested are asked once, and a failure is shown', async () => {
+    it('a test of a webhook endpoint is sent once, and a failure is shown', async () => {
       const { id, url } = await register(bank, ['account.verified']);
       receiver.reply = () => 500;
       answered(await bank.request('POST', `${PATH}/${text(id)}/test`), 202);

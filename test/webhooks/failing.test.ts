@@ -122,7 +122,7 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
   });
 
-  it('an endpoint that fails is asked again no sooner than its Retry-After says', async () => {
+  it('a failing endpoint is retried no sooner than its Retry-After', async () => {
     const own = await failing(1, () => answeredWith(429, { retryAfterMs: 3_600 * SECOND }));
     const [seconds] = await dueIn(own);
     assert(seconds !== undefined && seconds > 3_590 && seconds <= 3_600);
@@ -154,7 +154,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 20 });
   });
 
-  it('an endpoint that fails is retried at once, once for each action: a repeated action hurries nothing that has failed since', async () => {
+  it('a failing endpoint is retried at once, once for each action; a repeated action has no effect on later failures', async () => {
     const own = await failing(3);
     const ana = proven(
       await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }),

@@ -60,7 +60,7 @@ describe('an attempt', () => {
     });
   });
 
-  it('an attempt is spread by a tenth to either side', () => {
+  it('the time of a retry varies randomly by a tenth', () => {
     assert.deepEqual(
       [waitOf(1, answeredWith(500), 0), waitOf(1, answeredWith(500), 1)],
       [270_000, 330_000],

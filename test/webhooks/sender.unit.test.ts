@@ -124,7 +124,7 @@ describe('a delivery to a receiver', () => {
     assert.equal(receiver.requests.length, 3);
   });
 
-  it('a delivery to a receiver reveals nothing of the address or the URL when it fails', async () => {
+  it('the message of a failed delivery reveals neither the address nor the URL', async () => {
     const closed = await httpReceiver();
     await closeAll();
     const result = await send(

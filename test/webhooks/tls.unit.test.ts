@@ -117,7 +117,7 @@ describe('a delivery over TLS', () => {
       assert.equal(receiver.requests(), 0);
     });
 
-  it('a delivery over TLS sends nothing over a version of TLS that is out of date', async () => {
+  it('no delivery is sent over an outdated version of TLS', async () => {
     const certificate = makeCertificate({ subject: NAME, names: [NAME] }, authority);
     const receiver = await tlsReceiver(certificate, {
       minVersion: 'TLSv1',
