@@ -98,7 +98,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
     docsUrl: config.DOCS_URL,
     trustedProxies: config.TRUSTED_PROXIES,
     ...{ errors, logger, registry },
-    onAnswered: (answered) => requests.note(answered),
+    onAnswered: (answered) => requests.record(answered),
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
   const server = await listen(app.callback(), errors, { host: config.HOST, port: config.PORT });
