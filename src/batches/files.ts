@@ -8,13 +8,14 @@ import {
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import {
-  FileGenerator,
   type FileOwner,
   type GeneratedFiles,
+  generateFiles,
   GenerationSuperseded,
   storePieces,
 } from '../spreadsheets/generated-files.js';
 import type { Asset } from '../core/amount.js';
+import { FairQueue } from '../core/scheduling.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
@@ -36,26 +37,29 @@ const OWNER: FileOwner = {
   attemptSql: (batchId, filesRun) => updateSql(bonusBatchStorage, { filesRun }, { batchId }),
 };
 
-interface BatchFilesDeps {
-  readonly database: Database;
-}
-
 export class BatchFiles {
-  private readonly generator: FileGenerator;
+  /** Runs one long table at a time, to limit memory and temporary disk space. */
+  private readonly long = new FairQueue(1);
 
-  constructor(private readonly deps: BatchFilesDeps) {
-    this.generator = new FileGenerator({ database: deps.database, owner: OWNER });
-  }
+  constructor(private readonly database: Database) {}
 
-  generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {
-    const { reader } = this.deps.database;
+  async generate(
+    kind: BatchFile,
+    batch: BonusBatch,
+    signal: AbortSignal,
+  ): Promise<GeneratedFiles> {
+    const { database } = this;
+    const { reader } = database;
     const table = {
       columns: kind === 'errors' ? ERROR_COLUMNS : RESULT_COLUMNS,
       sheetName: 'Result',
       pieces: kind === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch),
       isLong: batch.rowCount > SHORT_ROWS,
     };
-    return this.generator.generate(batch, table, signal, MAX_WRITING_MS);
+    if (!table.isLong) return generateFiles(database, OWNER, batch.id, table, signal);
+    const leave = await this.long.enter(batch.tenantId, signal);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(MAX_WRITING_MS)]);
+    return generateFiles(database, OWNER, batch.id, table, until).finally(leave);
   }
 
   /** Returns null after a failure of the file system. A sweep then generates the files later. */

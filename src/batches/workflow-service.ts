@@ -44,7 +44,7 @@ export class BatchWorkflowService {
   private readonly execution: BatchExecution;
 
   constructor(deps: BatchWorkflowDeps) {
-    this.deps = { ...deps, files: new BatchFiles(deps) };
+    this.deps = { ...deps, files: new BatchFiles(deps.database) };
     this.execution = new BatchExecution(this.deps);
   }
 

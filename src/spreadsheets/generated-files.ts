@@ -8,7 +8,6 @@ import { deleteSql, insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { notFound } from '../core/errors.js';
 import type { FileKind } from './open-sheet.js';
-import type { TablePaths } from './writing/table-files.js';
 import { type Table, withTableFiles } from './writing/with-table-files.js';
 
 /**
@@ -53,41 +52,18 @@ export interface GeneratedFiles {
 
 type PiecesToStore = Pick<GeneratedFiles, 'ownerId' | 'attempt' | 'rest'>;
 
-interface FileGeneratorDeps {
-  readonly database: Database;
-  readonly owner: FileOwner;
-}
-
-/** Generates the files of owners. Calls may be repeated, late or concurrent. */
-export class FileGenerator {
-  /** Runs one long table at a time, to limit memory and temporary disk space. */
-  private readonly longTables = new FairQueue(1);
-
-  constructor(private readonly deps: FileGeneratorDeps) {}
-
-  /**
-   * Writes the files and stores most of their pieces. The caller completes them with `storePieces`.
-   * A long table may take `maxMs`.
-   */
-  async generate(
-    { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
-    table: Table,
-    signal: AbortSignal,
-    maxMs: number,
-  ): Promise<GeneratedFiles> {
-    const store = (paths: TablePaths): Promise<GeneratedFiles> => this.store(id, paths, signal);
-    if (!table.isLong) return withTableFiles(table, signal, store);
-    const leave = await this.longTables.enter(tenantId, signal);
-    const until = AbortSignal.any([signal, AbortSignal.timeout(maxMs)]);
-    return withTableFiles(table, until, store).finally(leave);
-  }
-
-  private async store(
-    ownerId: Uuid,
-    paths: TablePaths,
-    signal: AbortSignal,
-  ): Promise<GeneratedFiles> {
-    const { database, owner } = this.deps;
+/**
+ * Writes the files and stores most of their pieces. The caller completes them with `storePieces`.
+ * Calls may be repeated, late or concurrent.
+ */
+export function generateFiles(
+  database: Database,
+  owner: FileOwner,
+  ownerId: Uuid,
+  table: Table,
+  signal: AbortSignal,
+): Promise<GeneratedFiles> {
+  return withTableFiles(table, signal, async (paths) => {
     const bytes = { csv: 0, xlsx: 0 };
     let attempt: number | null = null;
     let rest: Piece[] = [];
@@ -108,7 +84,7 @@ export class FileGenerator {
       }
     }
     return { ownerId, attempt, rest, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx };
-  }
+  });
 }
 
 /**

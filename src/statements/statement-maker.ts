@@ -6,8 +6,8 @@ import { type Statement, statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import {
-  FileGenerator,
   type FileOwner,
+  generateFiles,
   GenerationSuperseded,
   removePieces,
   storePieces,
@@ -43,14 +43,11 @@ const OWNER: FileOwner = {
 /** Makes the files of statements, each in one process at a time. */
 export class StatementMaker {
   private lastTenant: Uuid | null = null;
-  private readonly generator: FileGenerator;
 
   constructor(
     private readonly deps: DatabaseDeps,
     private readonly length: Length,
-  ) {
-    this.generator = new FileGenerator({ database: deps.database, owner: OWNER });
-  }
+  ) {}
 
   /** Makes one waiting statement, taking tenants in turn. Returns false if none is waiting. */
   async makeNext(signal: AbortSignal): Promise<boolean> {
@@ -115,7 +112,7 @@ export class StatementMaker {
       pieces: lines.pieces(),
       isLong: this.length === 'long',
     };
-    const files = await this.generator.generate(statement, table, signal, leaseMsOf(statement));
+    const files = await generateFiles(database, OWNER, id, table, signal);
     await transact(database, async (transaction) => {
       await storePieces(transaction, OWNER, files);
       const { csvBytes, xlsxBytes } = files;

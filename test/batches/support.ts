@@ -128,7 +128,7 @@ export function batchServiceOf(
 
 /** Makes the files of batches as a worker does. */
 export function fileMaker(database: Database): BatchFiles {
-  return new BatchFiles({ database });
+  return new BatchFiles(database);
 }
 
 /** What validates the tests' own kind of files. */
