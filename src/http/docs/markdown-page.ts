@@ -7,8 +7,8 @@ import type { SiteUrls, Section, SitePage } from './layout.js';
 
 const ROOT = new URL('../../../../', import.meta.url);
 /** The service's URL as the Markdown files write it: that of `npm start`. */
-const WRITTEN_URL = 'http://127.0.0.1:8080';
-const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
+export const WRITTEN_URL = 'http://127.0.0.1:8080';
+export const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
 const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
 
 export function readPart(file: string): Buffer {
@@ -52,14 +52,18 @@ export function renderMarkdown(text: string): Html {
   return new Html(markdown.render(text));
 }
 
-/** Throws if the file is missing, has no title or a heading twice, or links outside the site. */
+/**
+ * Returns the page of a file, or of `text`. Throws if the file is missing, or if the text has no
+ * title or a heading twice, or links outside the site.
+ */
 export function markdownPage(
   { path, description, file }: Listed,
   urls: SiteUrls,
   baseUrl: string,
   samples: CallSamples,
+  text = readPart(file).toString('utf8'),
 ): SitePage {
-  const tokens = markdown.parse(readPart(file).toString('utf8'), {});
+  const tokens = markdown.parse(text, {});
   const [opening, inline] = tokens;
   if (opening?.tag !== 'h1' || inline === undefined)
     throw new Error(`${file} does not begin with a title`);

@@ -11,7 +11,7 @@ import { ALIASES, CONTENTS, KEYWORDS, type Listed } from './contents.js';
 import { html, type Html } from './html.js';
 import { type MenuChapter, pageHtml, type SitePage, type SiteUrls } from './layout.js';
 import { markdownPage, readPart } from './markdown-page.js';
-import { errorsPage, type Generated, permissionsPage } from './pages.js';
+import { errorsPage, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 
 interface SiteDeps {
@@ -50,18 +50,13 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 export function assembleSite(deps: SiteDeps) {
   const { urls, routes, openApi, baseUrl } = deps;
   const reference = new Reference(routes, openApi, urls);
-  const generated: Readonly<Record<string, Generated>> = {
+  const generated: Readonly<Record<string, string>> = {
     '/reference': reference.home(),
     '/conceptos/errores': errorsPage(urls),
-    '/permissions': permissionsPage(routes, (route) => reference.callLink(route)),
+    '/permissions': permissionsPage(routes, reference.linkOf),
   };
-  const pageOf = (listed: Listed): SitePage => {
-    const { path, description } = listed;
-    const page = generated[path];
-    return page === undefined
-      ? markdownPage(listed, urls, baseUrl, reference)
-      : { path, description, ...page };
-  };
+  const pageOf = (listed: Listed): SitePage =>
+    markdownPage(listed, urls, baseUrl, reference, generated[listed.path]);
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
     title,
     pages: pages.map(pageOf),

@@ -9,8 +9,7 @@ import {
 import type { Route } from '../../route.js';
 import { breakable, codeBlock, html, type Html, NOTHING, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
-import type { Generated } from '../pages.js';
-import { renderMarkdown } from '../markdown-page.js';
+import { renderMarkdown, WRITTEN_DOCS, WRITTEN_URL } from '../markdown-page.js';
 import { type Call, callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
 import { bodyExample, resolveSchema } from './schema.js';
 
@@ -50,31 +49,23 @@ export class Reference {
     })).filter(({ calls: own }) => own.length > 0);
   }
 
-  home(): Generated {
-    const content = (): Html =>
-      html`<p>
-          Every request carries a
-          <a href="${this.urls.page('/permissions')}#authentication">token</a>, every response a
-          <code>Svc-Request-Id</code>. Bodies are JSON, except for uploads and downloaded files. See
-          also the <a href="${this.urls.page(DELIVERIES)}">deliveries</a> to your endpoints, and
-          <a href="${this.urls.openApi}">openapi.json</a> (OpenAPI 3.1) for machines.
-        </p>
-        <p>
-          The samples are complete programs. They read the address, with <code>/v1</code>, from
-          <code>SVC_URL</code> and the token from <code>SVC_TOKEN</code>. Replace ids and aliases by
-          yours. TypeScript needs <a href="${this.urls.page('/clients')}">our client</a>; Python 3
-          and Go 1.20 need nothing else.
-        </p>
-        ${this.groups.map(
-          ({ tag, path, description, calls }) =>
-            html`<h2 id="${slug(tag)}"><a href="${this.urls.page(path)}">${titleOf(tag)}</a></h2>
-              ${description === '' ? NOTHING : renderMarkdown(description)}
-              <ul class="calls">
-                ${calls.map(({ route, operation }) => html`<li>${this.callLink(route)} ${operation.summary}</li>`)}
-              </ul>`,
-        )}`;
-    const sections = this.groups.map(({ tag }) => sectionOf(slug(tag), titleOf(tag)));
-    return { title: 'Reference', content, sections };
+  /** Returns the first page, in Markdown. */
+  home(): string {
+    const groups = this.groups.map(({ tag, description, calls }) => {
+      const list = calls.map(({ route, operation }) => `- ${this.linkOf(route)} ${operation.summary}`);
+      return `## ${titleOf(tag)}\n\n${description}\n\n${list.join('\n')}`;
+    });
+    return `# Reference
+
+Every request carries a [token](${WRITTEN_DOCS}/permissions#authentication), every response a \`Svc-Request-Id\`. Bodies are JSON,
+except for uploads and downloaded files. See also the [deliveries](${WRITTEN_DOCS}${DELIVERIES}) to your endpoints, and
+[openapi.json](${WRITTEN_URL}/openapi.json) (OpenAPI 3.1) for machines.
+
+The samples are complete programs. They read the address, with \`/v1\`, from \`SVC_URL\` and the token from \`SVC_TOKEN\`. Replace
+ids and aliases by yours. TypeScript needs [our client](${WRITTEN_DOCS}/clients); Python 3 and Go 1.20 need nothing else.
+
+${groups.join('\n\n')}
+`;
   }
 
   pages(): SitePage[] {
@@ -83,22 +74,29 @@ export class Reference {
 
   /** Shows a guide's command beside the samples of the same operation in other languages. */
   readonly inAllLanguages = (operationId: string, command: Html): Html => {
-    const call = this.groups
-      .flatMap(({ calls }) => calls)
-      .find(({ route }) => route.operationId === operationId);
-    if (call === undefined) return command;
+    const group = this.groupOf(operationId);
+    const call = group?.calls.find(({ route }) => route.operationId === operationId);
+    if (group === undefined || call === undefined) return command;
+    const { method, path } = call.route;
     const [curl, ...programs] = sampleTabs(call, this.document.components.schemas);
     const all = curl === undefined ? [] : [{ ...curl, content: command }, ...programs];
-    return tabs(`${operationId}-language`, this.callLink(call.route), all);
+    const legend = html`<a href="${this.urls.page(group.path)}#${operationId}"
+      ><code>${method} ${breakable(path)}</code></a
+    >`;
+    return tabs(`${operationId}-language`, legend, all);
   };
 
-  /** Links `GET /v1/transfers/{id}` to its description. */
-  callLink(route: Route): Html {
-    const { method, path } = route;
-    const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
-    const name = html`<code>${method} ${breakable(path)}</code>`;
-    if (group === undefined) return name;
-    return html`<a href="${this.urls.page(group.path)}#${route.operationId}">${name}</a>`;
+  /** Links `GET /v1/transfers/{id}` to its description, in Markdown. */
+  readonly linkOf = ({ method, path, operationId }: Route): string => {
+    const group = this.groupOf(operationId);
+    const name = `\`${method} ${path}\``;
+    return group === undefined ? name : `[${name}](${WRITTEN_DOCS}${group.path}#${operationId})`;
+  };
+
+  private groupOf(operationId: string): Group | undefined {
+    return this.groups.find(({ calls }) =>
+      calls.some(({ route }) => route.operationId === operationId),
+    );
   }
 
   private groupPage({ tag, path, description, calls }: Group): SitePage {
