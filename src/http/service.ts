@@ -47,13 +47,8 @@ interface ServiceDeps extends PipelineDeps, Omit<ServiceOptions, keyof PipelineD
 /** The status that proxies use for a client that disconnected before the response. */
 const CLIENT_GONE = 499;
 
-export interface Service {
-  readonly app: Koa;
-  readonly docs: DocsSite;
-}
-
 /** The application of the API's port: the routes, the docs and /openapi.json. */
-export function createService(options: ServiceOptions): Service {
+export function createService(options: ServiceOptions): Koa {
   const { api, baseUrl, docsUrl } = options;
   const openApi = () => openApiDocument(api, baseUrl, docsUrl);
   const docs = new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl });
@@ -90,7 +85,7 @@ export function createService(options: ServiceOptions): Service {
   app.use(routing);
   app.use(inboundRouter(options.inbound ?? []).routes());
   app.use(refuseUnmatched);
-  return { app, docs };
+  return app;
 }
 
 /** Runs a request in a span of its sender's trace, or of a new one. */

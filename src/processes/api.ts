@@ -4,8 +4,6 @@ import { runProgram } from './process-life.js';
 
 /** API process. On a signal, leaves the load balancer and finishes accepted requests. */
 
-const DOCS_DELAY_MS = 60_000;
-
 await runProgram({
   service: 'api',
   what: 'the service',
@@ -13,8 +11,6 @@ await runProgram({
   open: async (config, core) => {
     const opened = await openApi(config, core);
     core.logger.info({ port: opened.port, adminPort: opened.adminPort }, 'listening');
-    // Renders the docs later, because requests are waiting when a process starts.
-    setTimeout(() => void opened.docs.render(), DOCS_DELAY_MS).unref();
     return opened;
   },
 });

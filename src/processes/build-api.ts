@@ -10,7 +10,6 @@ import { metersOf } from '../core/meters.js';
 import type { Caller } from '../core/permissions.js';
 import { eventRoutes } from '../events/routes.js';
 import { Cursors } from '../http/cursor.js';
-import type { DocsSite } from '../http/docs/site.js';
 import { describeFault } from '../http/logging.js';
 import { listen } from '../http/node-server.js';
 import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
@@ -65,7 +64,6 @@ export function buildCallbacks(
 interface OpenApi {
   readonly port: number;
   readonly adminPort: number;
-  readonly docs: DocsSite;
   readonly webhooks: Webhooks;
   /** Finishes accepted requests, and closes the core. */
   stop(): Promise<void>;
@@ -80,7 +78,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
   const uses = new TokenUses(database, clock);
   const requests = new RequestLog(database, requestLogMetrics(registry));
   const rateLimiter = await buildRates(config, core);
-  const { app, docs } = createService({
+  const app = createService({
     api: buildApi(config, core, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core))],
     authenticate: (token, address) => {
@@ -111,7 +109,7 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
     await Promise.all([webhooks.tests.stop(), sender.close()]);
     await Promise.all([closeCore(core), admin.close()]);
   };
-  return { port: server.port, adminPort: admin.port, docs, webhooks, stop };
+  return { port: server.port, adminPort: admin.port, webhooks, stop };
 }
 
 export function buildWebhooks(core: Core, sending: Sending): Webhooks {

@@ -61,7 +61,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const logger =
     log === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, { write: log });
   const rates = { ...eachRateClass(() => PLENTY), ...options.rates };
-  const { app } = createService({
+  const app = createService({
     api,
     authenticate:
       options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),

@@ -125,6 +125,7 @@ function searchIndex(urls: SiteUrls, pages: readonly SitePage[]): string {
 }
 
 const OPENAPI = '/openapi.json';
+const RENDER_AFTER_MS = 60_000;
 
 interface DocsDeps {
   readonly routes: readonly Route[];
@@ -144,10 +145,12 @@ export class DocsSite {
 
   constructor(private readonly deps: DocsDeps) {
     this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
+    // Later, because requests are waiting when a process starts.
+    setTimeout(() => void this.render(), RENDER_AFTER_MS).unref();
   }
 
   /** Renders every file, one in each turn of the event loop, so that requests are not delayed. */
-  async render(): Promise<void> {
+  private async render(): Promise<void> {
     const { files, missing } = this.assemble();
     for (const file of [...files.values(), missing]) {
       void file.etag;
