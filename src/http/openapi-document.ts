@@ -8,8 +8,6 @@ export interface Schema {
   readonly const?: unknown;
   readonly description?: string;
   readonly example?: unknown;
-  readonly examples?: readonly unknown[];
-  readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
@@ -29,7 +27,6 @@ export type Content = Readonly<
     {
       readonly schema?: Schema;
       readonly example?: unknown;
-      readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>;
     }
   >
 >;

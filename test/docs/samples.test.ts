@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { describeApi } from '../../scripts/docs/openapi.js';
-import { AN_ID } from '../../src/http/docs/reference/schema.js';
+import { EXAMPLE } from '../../src/http/zod.js';
 import { type Sample, samplesOf } from '../../src/http/docs/reference/samples.js';
 import { EXAMPLE } from '../../src/http/zod.js';
 import { LiveService } from '../client/live.js';
@@ -193,7 +193,7 @@ describe('the samples of the reference', () => {
     return text
       .replaceAll(EXAMPLE.source, live.account('treasury'))
       .replaceAll(EXAMPLE.destination, live.account('ana'))
-      .replaceAll(AN_ID, id)
+      .replaceAll(EXAMPLE.event, id)
       .replace('https://shop.example.com', LOCAL)
       .replace('$laespiga', () => `$own-${++names}`)
       .replace('2026-11-01T05:00:00.000Z', new Date(startedAt - 86_400_000).toISOString())

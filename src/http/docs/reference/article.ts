@@ -1,5 +1,4 @@
 import { type ErrorEntry, ERRORS } from '../../../core/error-table.js';
-import { type Permission, PERMISSIONS } from '../../../core/permissions.js';
 import { codesOf } from '../../openapi.js';
 import {
   type ApiDocument,
@@ -54,7 +53,7 @@ export function callArticle(call: Call, document: ApiDocument, errorsPage: strin
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>
     <div class="text">
-      ${renderMarkdown(route.description)} ${needs(route)}
+      ${renderMarkdown(operation.description)}
       ${parameters('path', 'In the path', operation, document)}
       ${parameters('query', 'Query', operation, document)}
       ${
@@ -71,25 +70,6 @@ export function callArticle(call: Call, document: ApiDocument, errorsPage: strin
       ${tabs(`${operationId}-language`, 'Request', samples)} ${exampleOf(operation)}
     </div>
   </article>`;
-}
-
-function needs({ permits }: Route): Html {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[permits];
-  const words = (list: readonly string[]): Html =>
-    joinHtml(
-      list.map((one) => html`<code>${one}</code>`),
-      ' or ',
-    );
-  const role =
-    roles === null || roleIn === null
-      ? html`<span><b>Role</b> none</span>`
-      : html`<span
-          ><b>Role</b> ${words(roles)} in
-          ${roleIn.replace(/^source/, 'the source account')}${also === undefined ? '' : `; ${also}`}</span
-        >`;
-  return html`<p class="needs">
-    <span><b>Scope</b> ${words(scopes)}</span> ${role}
-  </p>`;
 }
 
 function parameters(

@@ -11,7 +11,7 @@ import { breakable, codeBlock, html, type Html, NOTHING, tabs } from '../html.js
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import { renderMarkdown, WRITTEN_DOCS, WRITTEN_URL } from '../markdown-page.js';
 import { type Call, callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
-import { bodyExample, resolveSchema } from './schema.js';
+import { resolveSchema } from './schema.js';
 
 /** Pages for each tag of the OpenAPI document, and for webhook deliveries. */
 
@@ -144,7 +144,7 @@ ${groups.join('\n\n')}
         }
         <details>
           <summary>Example</summary>
-          ${codeBlock(JSON.stringify(bodyExample(mediaOf(post), schemas), null, 2), 'json')}
+          ${codeBlock(JSON.stringify(mediaOf(post).example ?? {}, null, 2), 'json')}
         </details>
       </article>`;
     };

@@ -4,7 +4,7 @@ import { EXAMPLE, exampleOf } from '../../zod.js';
 import type { Route } from '../../route.js';
 import { FILE_FIELD } from '../../upload.js';
 import type { DescribedOperation, Schema, Schemas } from '../../openapi-document.js';
-import { AN_ID, bodyExample, resolveSchema } from './schema.js';
+import { resolveSchema } from './schema.js';
 
 export interface Sample {
   readonly name: 'curl' | 'TypeScript' | 'Python' | 'Go';
@@ -49,7 +49,8 @@ export function samplesOf(route: Route, operation: DescribedOperation, schemas: 
 function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas): Request {
   const { content = {} } = operation.requestBody ?? {};
   const [type, media] = Object.entries(content)[0] ?? [];
-  const example = media === undefined ? null : bodyExample(media, schemas);
+  // Tests require that every body has an example.
+  const example = media?.example ?? {};
   const texts = z.record(z.string(), z.coerce.string());
   const query = texts.parse((route.query === null ? undefined : exampleOf(route.query)) ?? {});
   const ids = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => pathValue(name));
@@ -74,7 +75,7 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
 
 function pathValue(name: string): string {
   if (name === 'asset') return EXAMPLE_ASSET;
-  return name === 'account_id' ? EXAMPLE.source : AN_ID;
+  return name === 'account_id' ? EXAMPLE.source : EXAMPLE.event;
 }
 
 function curl({ route, path, body, form, isKeyed, isFile }: Request): string {
