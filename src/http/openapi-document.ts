@@ -5,7 +5,6 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly description?: string;
   readonly example?: unknown;
   readonly minimum?: number;

@@ -212,16 +212,9 @@ function typeOf(schema: Schema, schemas: Schemas): Html {
   const orNull = isNullable(schema) ? html` or null` : NOTHING;
   const whole = resolveSchema(schema, schemas);
   if (whole.items !== undefined) return html`list of ${typeOf(whole.items, schemas)}${orNull}`;
-  const values = whole.enum ?? (whole.const === undefined ? [] : [whole.const]);
-  if (values.length > 0) {
-    const words = values
-      .filter((value) => value !== null)
-      .map(
-        (value) =>
-          html`<code
-            >${breakable(typeof value === 'string' ? value : JSON.stringify(value))}</code
-          >`,
-      );
+  if (whole.enum !== undefined) {
+    const values = whole.enum.filter((value) => value !== null);
+    const words = values.map((value) => html`<code>${breakable(String(value))}</code>`);
     return html`${joinHtml(words, ', ')}${orNull}`;
   }
   return html`${simpleType(whole) || 'object'}${orNull}`;
