@@ -9,7 +9,6 @@ import { MoneyClient } from '../../packages/client/src/index.js';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { EXAMPLE } from '../../src/http/zod.js';
 import { type Sample, samplesOf } from '../../src/http/docs/reference/samples.js';
-import { EXAMPLE } from '../../src/http/zod.js';
 import { LiveService } from '../client/live.js';
 import { ROOT } from '../helpers/service-process.js';
 import { until } from '../helpers/temporal.js';
