@@ -43,11 +43,7 @@ export class BatchFiles {
 
   constructor(private readonly database: Database) {}
 
-  async generate(
-    kind: BatchFile,
-    batch: BonusBatch,
-    signal: AbortSignal,
-  ): Promise<GeneratedFiles> {
+  async generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {
     const { database } = this;
     const { reader } = database;
     const table = {

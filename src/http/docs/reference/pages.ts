@@ -52,7 +52,9 @@ export class Reference {
   /** Returns the first page, in Markdown. */
   home(): string {
     const groups = this.groups.map(({ tag, description, calls }) => {
-      const list = calls.map(({ route, operation }) => `- ${this.linkOf(route)} ${operation.summary}`);
+      const list = calls.map(
+        ({ route, operation }) => `- ${this.linkOf(route)} ${operation.summary}`,
+      );
       return `## ${titleOf(tag)}\n\n${description}\n\n${list.join('\n')}`;
     });
     return `# Reference
