@@ -214,7 +214,10 @@ function typeOf(schema: Schema, schemas: Schemas): Html {
   if (whole.items !== undefined) return html`list of ${typeOf(whole.items, schemas)}${orNull}`;
   if (whole.enum !== undefined) {
     const values = whole.enum.filter((value) => value !== null);
-    const words = values.map((value) => html`<code>${breakable(String(value))}</code>`);
+    const words = values.map((value) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return html`<code>${breakable(text)}</code>`;
+    });
     return html`${joinHtml(words, ', ')}${orNull}`;
   }
   return html`${simpleType(whole) || 'object'}${orNull}`;
