@@ -90,7 +90,7 @@ export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<read
 /**
  * Permits postings again to an account dated too far ahead of the database's clock, for example
  * after a failover. Its movements run backwards in time at this place, which the auditor accepts
- * because of the line in the audit log.
+ * because of the row in the audit log.
  */
 export async function resetClock(
   { database, databaseClock }: { database: Database; databaseClock: DatabaseClock },

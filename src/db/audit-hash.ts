@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { asUuid, type Uuid } from '../core/ids.js';
 
-/** Hash chains of the audit log. The hashed form must never change: stored lines would fail. */
+/** Hash chains of the audit log. The hashed form must never change: stored rows would fail. */
 
 export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 
-/** The previous hash of a chain's first line. */
+/** The previous hash of a chain's first row. */
 export const GENESIS = Buffer.alloc(32);
 
-/** Action of the line after sequence numbers that a restore skipped. */
+/** Action of the row after sequence numbers that a restore skipped. */
 export const RESTORE_GAP = 'restore.gap';
 
 interface HashedRow {
@@ -27,7 +27,7 @@ export function chainOf({ tenantId }: Pick<HashedRow, 'tenantId'>): Uuid {
   return tenantId ?? SYSTEM_CHAIN;
 }
 
-/** SHA-256 of the previous hash and the line. */
+/** SHA-256 of the previous hash and the row. */
 export function rowHash(previous: Buffer, sequence: bigint, row: HashedRow): Buffer {
   const { id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details } = row;
   const numbered = [chainOf(row), sequence.toString()];

@@ -113,9 +113,9 @@ export class Database {
     const once = async (): Promise<unknown> => {
       const pooled = await this.acquire(pool, deadline);
       try {
-        const answer = await this.send(pooled, 'read', sql, deadline);
+        const result = await this.send(pooled, 'read', sql, deadline);
         pooled.connections.release(pooled.connection);
-        return answer;
+        return result;
       } catch (error) {
         return this.giveUp(pooled, error);
       }
@@ -161,14 +161,14 @@ export class Database {
   ): Promise<unknown> {
     const beganAt = performance.now();
     try {
-      const answer = await send(connection, sql, deadline, onDone);
+      const result = await send(connection, sql, deadline, onDone);
       const isLock = kind === 'read' && sql.endsWith('FOR UPDATE');
       this.statementObserver.answered(
         pool,
         isLock ? 'lock' : kind,
         (performance.now() - beganAt) / 1_000,
       );
-      return answer;
+      return result;
     } catch (error) {
       this.statementObserver.failed(pool, errnoOf(error));
       throw error;
@@ -195,7 +195,7 @@ export class Database {
       const sendSql = (sql: string, kind: StatementKind) => this.send(pooled, kind, sql, deadline);
       const transaction = transactionOver(sendSql, ending, connection);
       result = await work(transaction);
-      for (const last of ending.finalSteps) await last();
+      for (const step of ending.finalSteps) await step();
       if (beforeCommit !== null) {
         await transaction.all(ending.statements.splice(0));
         await beforeCommit();

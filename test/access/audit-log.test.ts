@@ -64,7 +64,7 @@ describe('the audit log', () => {
       );
   });
 
-  it('the audit log shows who acted, by which means, when, and for which tenant, newest first', async () => {
+  it('the audit log shows actor, channel, time and tenant of each action, newest first', async () => {
     const { id } = await bank.account();
     const before = clock();
     await freezeAccount(db.deps, id, DECIDED);
@@ -130,7 +130,7 @@ describe('the audit log', () => {
       assert.ok(!all.includes(secret), secret);
   });
 
-  it('the audit log has every action about members and tokens', async () => {
+  it('the audit log contains every change of members and tokens', async () => {
     const { id: accountId } = await bank.account();
     const { database } = db;
     const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
@@ -176,7 +176,7 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(await acts()).includes(text.slice(-40)));
   });
 
-  it('the audit log has every action about accounts, limits and fees', async () => {
+  it('the audit log contains every change of accounts, limits and fees', async () => {
     const opening = {
       tenantId,
       type: 'person',
@@ -232,7 +232,7 @@ describe('the audit log', () => {
     assert.deepEqual(await added(() => closeAccount(db.deps, closing, DECIDED)), []);
   });
 
-  it('the audit log has every action about the reserved list', async () => {
+  it('the audit log contains every change of the list of reserved aliases', async () => {
     const alias = '$audited.reserved';
     const ofAlias = async () =>
       (await listAuditRows(db.database.reader, { subjectId: alias }, 10)).map(
@@ -248,7 +248,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('the audit log has every action about money, written with the posting, once, however often it is repeated', async () => {
+  it('the audit log contains every action that moves money, written once with the posting, even if it is repeated', async () => {
     const deps = { database: db.database, writer: api.core.writer };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;

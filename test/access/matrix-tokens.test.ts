@@ -69,7 +69,7 @@ describe('a token', () => {
     }
   });
 
-  it('a token with the secret of another, cut or longer is refused in the same words', async () => {
+  it("a token with another token's secret, or with a shorter or longer one, is refused with the same message", async () => {
     const { text } = await issue();
     const { text: other } = await issue();
     answered(await ask(text), 200);

@@ -93,7 +93,7 @@ describe('tenants, members and tokens', () => {
     assert.equal(kept?.role, 'owner');
   });
 
-  it('a role in all accounts reaches each of the tenant, and no other account', async () => {
+  it('a role in all accounts applies to each account of the tenant, and to no other', async () => {
     const other = await makeTenant(database);
     const foreign = await makeAccount(deps(), world);
     const own = [await makeAccount(deps(), other), await makeAccount(deps(), other)];

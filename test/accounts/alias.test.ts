@@ -39,7 +39,7 @@ describe('the alias of an account', () => {
   const holder = async (alias: string): Promise<unknown> =>
     (await bank.get(`/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`)).json.account_id;
 
-  it('the alias of an account is set, in lower case, and found by a lookup', async () => {
+  it('an alias is stored in lower case and found by a lookup', async () => {
     const alias = newAlias();
     const answer = answered(await set(account, alias.toUpperCase()), 200);
     assert.deepEqual(answer.json, { account_id: account.id, alias });
@@ -154,7 +154,7 @@ describe('the alias of an account', () => {
     answered(await quarantined(), 422, 'alias_taken');
   });
 
-  it('the alias of an account is checked for its form before the account is looked up, and that before the rules', async () => {
+  it('an alias is checked for its form first, then for its account, then for the rules', async () => {
     const foreign = await (await openBank(api)).account();
     answered(await set(foreign, 'x'), 400, 'invalid_field');
     answered(await set(foreign, '$admin'), 404, 'not_found');
@@ -172,7 +172,7 @@ describe('the alias of an account', () => {
     }
   });
 
-  it('the alias of an account given up by one and wanted by another at the same time is never taken', async () => {
+  it('an alias that one account releases while another requests it is never granted', async () => {
     const other = await bank.account();
     for (let round = 0; round < 10; round += 1) {
       const alias = newAlias();

@@ -127,7 +127,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('choosing and closing a fee account at the same time has one winner', async () => {
+  it('of choosing and closing a fee account at the same time, exactly one succeeds', async () => {
     const own = await openBank(api);
     for (let round = 0; round < 8; round += 1) {
       const fees = await own.account();

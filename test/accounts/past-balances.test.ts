@@ -147,7 +147,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   }
 
-  it('GET /v1/accounts/{account_id}/balances?at= waits for it however long the commit takes, as the trial balance does', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= and the trial balance wait for a commit in progress, however long it takes', async () => {
     const account = await bank.account();
     now = instant(now + HOUR_MS);
     const at = now;

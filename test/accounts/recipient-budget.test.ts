@@ -103,7 +103,7 @@ describe('the budget of new recipients', () => {
     assert.equal(await bank.available(payer), available);
   });
 
-  it('the budget of new recipients does not count whom the tenant has named before: they are looked up and paid when it is empty', async () => {
+  it('the budget of new recipients does not count recipients named before, who can be looked up and paid even when it is empty', async () => {
     const [one, other] = [await newAlias(), await newPhone()];
     answered(await payBonus(one), 201);
     answered(await lookUp(other), 200);
@@ -129,7 +129,7 @@ describe('the budget of new recipients', () => {
       answered(await payBonus(name, key), 409, 'idempotency_key_reused');
   });
 
-  it("the budget of new recipients may have a size of the tenant's own, for each of its tokens too, and is full then", async () => {
+  it('a tenant and its tokens can have a budget of new recipients of another size, which starts full', async () => {
     await spend(10);
     refused(await lookUp(await newAlias()));
     const { id } = bank.tenant.tenant;
@@ -152,7 +152,7 @@ describe('the budget of new recipients', () => {
     assert.deepEqual(await validated([await newAlias()]), await validated([nobody()]));
   });
 
-  it('the budget of new recipients is that of a token, and of all tokens of its tenant together, in every process', async () => {
+  it('each token has a budget of new recipients, and so have all tokens of a tenant together, across processes', async () => {
     const other = await bank.issue(bank.tenant.owner);
     const beside = await startTestApi(db, SIZES, { clock: clock.now });
     try {

@@ -52,7 +52,7 @@ describe('the verification of an account', () => {
     answered(await bank.send({ from: account, to, raw: LEAST }), 201);
   });
 
-  it('the verification of an account answers that it is verified, since when, and the last four of the document; declared again it replaces the data, and account.verified is emitted once', async () => {
+  it('declaring a verification returns its time and the last four characters of the document; declaring it again replaces the data, and account.verified is emitted once', async () => {
     const { json } = answered(await declare(), 200);
     const { verified_at: verifiedAt } = (await bank.get(`/v1/accounts/${account.id}`)).json;
     assert.deepEqual(json, {

@@ -184,7 +184,7 @@ describe('an approval policy', () => {
     answered(await bank.get(pathOf('COPM', closed)), 200);
   });
 
-  it('an approval policy leaves an action in the audit log whenever it is set or removed, by whom and how', async () => {
+  it('setting or removing an approval policy is recorded in the audit log with actor and channel', async () => {
     const acts = async (): Promise<unknown[]> =>
       (await listAuditRows(db.database.reader, { subjectId: account.id }, 20))
         .filter(({ action }) => action.startsWith('approval_policy'))

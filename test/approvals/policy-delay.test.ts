@@ -237,7 +237,7 @@ describe('the delay of a weaker approval policy', () => {
     ]);
   });
 
-  it('the delay of a weaker approval policy lets no transfer that races the change pass before its instant, whichever comes first', async () => {
+  it('a transfer concurrent with a weakening of its approval policy is decided by the old policy until the change takes effect', async () => {
     now = instant(START + 86_400_000);
     for (let round = 0; round < 4; round += 1) {
       await delay(null);

@@ -76,7 +76,7 @@ function assertNoLaxer(
 }
 
 describe('a change of an approval policy', () => {
-  it('a change of an approval policy lets no amount pass, before its delay is over, that would not have passed without it', () => {
+  it('during its delay, a change of an approval policy lets no amount pass that would not have passed without it', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 12 }),

@@ -164,7 +164,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.rows(batch.id), rows);
   });
 
-  it('the execution of a batch of a source that is frozen fails every row with capability_cannot_send and gives the hold back', async () => {
+  it('executing a batch of a frozen source fails every row with capability_cannot_send and releases the hold', async () => {
     const payer = await source(10n * LEAST);
     const batch = await world.executed(payer, pays(LEAST, LEAST));
     await setStatus(db, payer, 'frozen');
@@ -275,7 +275,7 @@ describe('the execution of a batch', () => {
     assert.equal(await available(ana), 2n * LEAST);
   });
 
-  it('executing a batch is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
+  it('approvers, admins and owners can execute a batch, but not its uploader if an approval policy says so', async () => {
     const guarded = await BatchWorld.open(db);
     await guarded.account({ alias: '$ana' });
     const { id } = guarded.tenant.tenant;

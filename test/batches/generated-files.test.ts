@@ -81,7 +81,7 @@ describe('the files that a batch gives back', () => {
     }
   });
 
-  it('the files that a batch gives back are made before the end: with every row settled it is executing, without an address, and can be neither paused nor canceled', async () => {
+  it('the files of a batch are generated before its end: with every row settled it is still executing, has no file URLs, and can be neither paused nor canceled', async () => {
     const id = await executed(3);
     await served.payRows(id);
     const { status, progress, files } = await shown(id);

@@ -140,7 +140,7 @@ describe('the files of batches over HTTP', () => {
     answered(await errors(paid.id), 404, 'not_found');
   });
 
-  it('HEAD of a file of a batch answers its headers, without a body', async () => {
+  it("HEAD of a batch's file returns its headers without a body", async () => {
     const { id } = await validated(csvOf([['$nobody', MIN, 'COPM', null, null]]));
     for (const path of ['/v1/bonus_batches/template', `/v1/bonus_batches/${id}/files/errors`]) {
       const answer = answered(await bank.request('HEAD', path), 200);

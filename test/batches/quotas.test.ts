@@ -121,7 +121,7 @@ describe('the quotas of a tenant', () => {
     );
   });
 
-  it('the quotas of a tenant are looked at last: after the key, the form, the source and the role', async () => {
+  it('the quotas of a tenant are checked last: after the key, the form, the source and the role', async () => {
     const viewer = await bank.member();
     await grantRole(db.database, systemClock, viewer, payer.id, 'viewer', TEST_ACTOR);
     const stranger = await (await openBank(api)).account();

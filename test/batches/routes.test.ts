@@ -58,7 +58,7 @@ describe('batches over HTTP', () => {
     });
   });
 
-  it('batches over HTTP shows a ready one with the review: totals, funding, duplicates, and whether the source may send', async () => {
+  it('GET shows a ready batch with its review: totals, funding, duplicates, and whether the source may send', async () => {
     const { id } = await served.ready(payer, file(6n * LEAST, 5n * LEAST));
     const review = async (): Promise<unknown> => {
       const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);

@@ -384,7 +384,7 @@ describe('the validation of a batch', () => {
       assert.equal((await world.problems(id)).length, 1);
     });
 
-    it('the validation of a batch that is interrupted and runs twice at a time: the later run continues, the earlier one writes no more', async () => {
+    it('of two concurrent validations of a batch the later one continues, and the earlier one writes no more', async () => {
       const { id } = await world.uploaded(source, payroll(rows));
       const [one, two, three] = await Promise.all([
         world.validate(id),

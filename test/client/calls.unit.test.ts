@@ -114,7 +114,7 @@ describe('a call of the client', () => {
       });
     });
 
-  it('a call of the client has a new key for each call, or the one that it is given', async () => {
+  it('a call of the client uses a new key, or the given one', async () => {
     acts = [answer(201, TRANSFER)];
     await client().createTransfer(body);
     await client().createTransfer(body);
@@ -139,7 +139,7 @@ describe('a call of the client', () => {
     [409, 'invalid_state'],
     [422, 'quota_exceeded'],
   ] as const)
-    it(`a call of the client believes ${code} of a first attempt, and not after one that may have acted`, async () => {
+    it(`a call of the client trusts ${code} of its first attempt, but not after an attempt that may have acted`, async () => {
       acts = [refuse(status, code)];
       assert.equal((await failure(client().createTransfer(body))).code, code);
       acts = [cut, refuse(status, code)];
@@ -163,7 +163,7 @@ describe('a call of the client', () => {
     assert.equal((await failure(nowhere.createTransfer(body, given))).code, 'result_unknown');
   });
 
-  it('a call of the client does not take an empty answer for a success', async () => {
+  it('a call of the client does not treat an empty response as a success', async () => {
     acts = [(response) => response.writeHead(200).end(), answer(200, TRANSFER)];
     assert.equal((await client().createTransfer(body)).id, 'x');
     assert.equal(seen[0]?.key, seen[1]?.key);
@@ -188,7 +188,7 @@ describe('a call of the client', () => {
     assert.equal((await failure(client(100).createTransfer(body))).code, 'rate_limited');
   });
 
-  it('a call of the client has as much patience when the clock is set meanwhile', async () => {
+  it('the time limit of a call of the client does not depend on the system clock', async () => {
     const { now } = Date;
     const setClock: Act = (response) => {
       Date.now = () => now() + 3_600_000;

@@ -86,7 +86,7 @@ describe('the programs around the client', () => {
   describe('money-trigger', () => {
     // One that lasts a minute is left out: nobody approves, and nothing else happens.
     for (const type of EVENT_TYPES.filter((one) => one !== 'transfer.expired'))
-      it(`money-trigger makes ${type} really happen, and prints the event`, async () => {
+      it(`money-trigger causes ${type} in the demo world, and prints the event`, async () => {
         const { code, said, wrong } = await trigger(type);
         assert.equal(code, 0, wrong);
         assert.match(
@@ -109,7 +109,7 @@ describe('the programs around the client', () => {
         assert.ok(validate(event), `${String(event.type)} ${ajv.errorsText(validate.errors)}`);
     });
 
-    it('money-trigger says when the demo world has no account left to verify', async () => {
+    it('money-trigger reports an error if the demo world has no account left to verify', async () => {
       const { code, wrong } = await trigger('account.verified');
       assert.equal(code, 2);
       assert.match(wrong, /npm start -- --fresh/);

@@ -97,7 +97,7 @@ describe('a server that is no longer the primary', () => {
     );
   });
 
-  it('a server that is no longer the primary is never sent a statement that returns rows along with COMMIT, because answers are counted', async () => {
+  it('a statement that returns rows is never sent with COMMIT, because results are counted', async () => {
     const [failure] = await failing(async (transaction) => {
       transaction.withCommit(['SELECT 1']);
       return Promise.resolve();

@@ -108,7 +108,7 @@ describe("rights of the application's user beyond the list", () => {
       await migrate(db);
     });
 
-  it("rights of the application's user beyond the list keep API and worker from starting, with the same words", async () => {
+  it("rights of the application's user beyond the list keep API and worker from starting, with the same message", async () => {
     await db.sql(`GRANT DELETE ON ${db.name}.entries TO ${user}`);
     const env = testEnvironment(db.url, {
       PORT: '0',

@@ -102,7 +102,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs are read whole without JavaScript, with the menu on a phone', async () => {
+  it('in a browser, the docs are complete without JavaScript, including the menu on a phone', async () => {
     const page = await open({ viewport: PHONE, javaScriptEnabled: false });
     await page.goto(`${api.baseUrl}/docs`);
     assert.equal(await page.getByRole('link', { name: 'Payouts' }).isVisible(), false);
@@ -130,7 +130,7 @@ describe('in a browser, the docs', () => {
     }
   });
 
-  it('in a browser, a search of the docs for a common synonym shows the meant page first', async () => {
+  it('in a browser, a search of the docs for a common synonym shows the right page first', async () => {
     const page = await open({ viewport: DESKTOP });
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
@@ -223,7 +223,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs are shown in pictures', async function () {
+  it('in a browser, screenshots of the docs can be taken', async function () {
     if (PICTURES === undefined) return this.skip();
     for (const [name, path, viewport, colorScheme] of [
       ['home', '', SMALL, 'light'],

@@ -97,7 +97,7 @@ describe('GET /v1/events', () => {
     );
   });
 
-  it('each event has exactly its fields, and carries the resource as it was answered and is read', async () => {
+  it('each event has exactly its fields, and contains the resource as in responses', async () => {
     for (const [index, { type, object: expected, path }] of objects.entries()) {
       const event = all[EVENTS - 1 - index];
       const { id, ...others } = event!;

@@ -162,7 +162,7 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([await available(), await systemHas('adjustment')], [100n, -100n]);
   });
 
-  it('an adjustment out takes the money, and no more than is available', async () => {
+  it('an adjustment out takes money only up to the available balance', async () => {
     const { resource } = await propose({ direction: 'out' });
     assert.equal(
       await codeOf(approveAdjustment(deps, resource, someone('mary'))),
@@ -184,7 +184,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await available(), 100n);
   });
 
-  it('an approval and a rejection at the same time have one winner', async () => {
+  it('of an approval and a rejection at the same time, exactly one succeeds', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { resource } = await propose();
       const ends = await Promise.allSettled([

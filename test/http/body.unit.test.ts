@@ -182,7 +182,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('of a key given twice in an object the last counts', async () => {
+  it('if an object repeats a key, the last value counts', async () => {
     const text = JSON.stringify(VALID_BODY).replace('"raw":"150000"', '"raw":"1","raw":"2"');
     assert.equal((await post(text)).status, 201);
     const { body } = asRequest(seen[0]) as { body: { amount: { raw: bigint } } };

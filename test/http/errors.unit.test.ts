@@ -78,7 +78,7 @@ describe('errors', () => {
     }
   });
 
-  it('a fault of ours is logged with its place and without its text, and counted', async () => {
+  it('an internal fault is logged with its place and without its text, and counted', async () => {
     fault = () => new Error(SECRET);
     const answer = await read();
     const line = lines.find((one) => one.includes('because of an internal error')) ?? '';

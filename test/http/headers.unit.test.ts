@@ -92,7 +92,7 @@ describe('headers', () => {
     assert.equal(bodyOfRaw(answer).error.details?.field, 'Host');
   });
 
-  it('a known version is taken, an unknown one is 400', async () => {
+  it('a known version is accepted, and an unknown one is 400', async () => {
     for (const version of ['2026-11-01', '2026-11-02', '', 'latest']) {
       const headers = { 'svc-version': version };
       const answer = await call(`${world.url}/v1/transfers`, { headers });
@@ -156,7 +156,7 @@ describe('headers', () => {
     assert.equal(await digestOf(upper), await digestOf(VALID_BODY));
   });
 
-  it('the fingerprint of a JSON body is another for another value, or for a field more or less', async () => {
+  it('the fingerprint of a JSON body changes with any value and with any added or removed field', async () => {
     const first = await digestOf(VALID_BODY);
     const others = [
       { ...VALID_BODY, description: null },

@@ -75,7 +75,7 @@ describe('malformed HTTP', () => {
     }
   });
 
-  it('headers that are too long are 400, and the client gets to read it', async () => {
+  it('headers that are too long are 400, and the client receives the response', async () => {
     const answer = await sendRaw(
       world.port,
       rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`),
@@ -135,7 +135,7 @@ describe('malformed HTTP', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('garbage after a request does not replace its answer', async () => {
+  it('garbage after a request does not replace its response', async () => {
     const answer = await sendRaw(
       world.port,
       `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`,
@@ -175,7 +175,7 @@ describe('malformed HTTP', () => {
     assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
   });
 
-  it('a body in chunks beyond 64 KiB is 413, which a client that keeps sending gets to read', async () => {
+  it('a chunked body over 64 KiB is 413, and a client that keeps sending receives the response', async () => {
     const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
     const answer = await sendRaw(world.port, text);
     assert.match(answer, /^HTTP\/1.1 413 /);
@@ -191,7 +191,7 @@ describe('malformed HTTP', () => {
     socket.destroy();
   });
 
-  it('a client that has not finished sending is not reset under its answer', async () => {
+  it('a client that has not finished sending receives its response without a reset', async () => {
     const socket = await opened(world.port);
     const faults: Error[] = [];
     socket.on('error', (fault) => faults.push(fault));

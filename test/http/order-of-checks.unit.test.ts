@@ -54,7 +54,7 @@ describe('order of checks', () => {
     }
   });
 
-  it('every answer to a valid token shows its rate, also where no route is found', async () => {
+  it('every response to a valid token has the rate headers, even without a route', async () => {
     for (const [method, path, status] of [
       ['GET', '/v1/nothing', 404],
       ['GET', '/v1/transfers/%zz', 404],
@@ -116,7 +116,7 @@ describe('order of checks', () => {
     ['two words', `Bearer ${TOKEN} more`],
     ['a token that is not known', 'Bearer svc_live_key1_wrong'],
   ];
-  it('401 unauthorized for a missing, malformed or unknown token comes before anything about the body', async () => {
+  it('a missing, malformed or unknown token is 401 unauthorized before the body is checked', async () => {
     for (const [name, authorization] of REFUSED_TOKENS) {
       const answer = await postJson(`${world.url}/v1/transfers?x=1`, '{', { authorization });
       assert.equal(answer.status, 401, name);
@@ -136,7 +136,7 @@ describe('order of checks', () => {
     assert.equal(answer.headers.get('ratelimit-limit'), '1000');
   });
 
-  it('429 comes after the scope and before everything about the request', async () => {
+  it('429 comes after the scope check and before every check of the request', async () => {
     const headers = { authorization: 'Bearer svc_live_spent_x' };
     for (const remaining of ['1', '0']) {
       const allowed = await call(`${world.url}/v1/accounts/lookup`, { headers });
@@ -170,7 +170,7 @@ describe('order of checks', () => {
     assert.equal(answer.text, unknown.text);
   });
 
-  it('every answer has its own request id and the static security headers', async () => {
+  it('every response has its own request id and the static security headers', async () => {
     const answers = [
       await call(`${world.url}/v1/transfers`, { headers: { 'svc-request-id': 'mine' } }),
       await call(`${world.url}/v1/transfers`, { headers: { authorization: null } }),

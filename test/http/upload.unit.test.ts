@@ -120,7 +120,7 @@ describe('uploads', () => {
       assert.equal((await post({ ...FILE, name }, SOURCE)).status, 201, name);
   });
 
-  it('10 MiB are taken, one byte more is 413', async () => {
+  it('a file of 10 MiB is accepted, and one byte more is 413', async () => {
     const most = Buffer.alloc(MAX_FILE_BYTES, 'a');
     assert.equal((await post(SOURCE, { ...FILE, value: most })).status, 201);
     assert.equal(fileSeen().size, MAX_FILE_BYTES);

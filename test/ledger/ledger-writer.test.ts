@@ -148,7 +148,7 @@ describe('the ledger writer', () => {
   };
 
   for (const [what, spoil] of Object.entries(spoils))
-    it(`the ledger writer refuses a decision that ${what}, and keeps no trace of it`, async () => {
+    it(`the ledger writer refuses a decision that ${what}, and stores nothing of it`, async () => {
       const command = move({
         from: payer,
         to: receiver,

@@ -21,7 +21,7 @@ const base = z
   .parse(parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }));
 
 describe(FILE, () => {
-  it('the compose file for authentication adds to services that there are, and every client of Temporal gets a certificate', () => {
+  it('the compose file for authentication extends only existing services, and gives every client of Temporal a certificate', () => {
     for (const name of Object.keys(services)) assert(name in base.services, name);
     const clients = ['temporal-namespace', 'temporal-ui', 'api', 'worker', 'support'];
     for (const name of clients)

@@ -147,7 +147,7 @@ describe('docker-compose.yml', () => {
       assert.doesNotThrow(() => readIt(Object.fromEntries(set) as Environment));
     });
 
-  it('docker-compose.yml lets the processes answer where their health is checked', () => {
+  it('docker-compose.yml checks the health of each process at an address on which it listens', () => {
     for (const name of ['api', 'worker']) {
       const { environment, healthcheck } = serviceOf(name);
       assert.match(

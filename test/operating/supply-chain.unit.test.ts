@@ -72,7 +72,7 @@ function versionsOf(name: string, isShipped = false): readonly string[] {
 }
 
 describe('the packages', () => {
-  it('the packages are compared as versions are', () => {
+  it('versions of packages are compared by their numbers', () => {
     assert.deepEqual(
       ['3.1.1', '3.1.2', '3.2.0', '4.0.0', '2.9.9', '3.1.2-beta.1'].map((version) =>
         isMended(version, ['3.1.2']),
@@ -94,7 +94,7 @@ describe('the packages', () => {
       for (const version of versions) assert.ok(isMended(version, least), `${name} ${version}`);
     });
 
-  it('the packages are all in exact versions', () => {
+  it('all packages have exact versions', () => {
     const manifest = z
       .object({
         dependencies: z.record(z.string(), z.string()),

@@ -114,7 +114,7 @@ describe('the written pages', () => {
     assert.ok(PAGES.flatMap(opsCalls).length > 50);
   });
 
-  it('the written pages are reachable: each page is named by another', () => {
+  it('each written page is linked from another', () => {
     const named = PAGES.flatMap((page) =>
       Array.from(readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) =>
         join(dirname(page), link),

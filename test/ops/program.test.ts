@@ -195,7 +195,7 @@ describe('the completion of a shell', () => {
     return said.stdout.split('\n').filter((line) => line !== '');
   }
 
-  it('the completion of a shell offers every command and option at its place', () => {
+  it('shell completion offers every command and option at its place', () => {
     assert.deepEqual(offered('ten'), ['tenants']);
     assert.deepEqual(offered('tenants', 'add', '--net'), ['--network']);
     assert.deepEqual(offered('--json', 'tenants', 'pol'), ['policy-delay'], 'after an option');
@@ -248,7 +248,7 @@ describe('money-ops as a package', () => {
       cwd: tmpdir(),
     });
 
-  it('money-ops as a package says its version', () => {
+  it('money-ops prints its version', () => {
     const { status, stdout } = called('--version');
     assert.deepEqual([status, stdout], [0, `${version} (API ${CURRENT_VERSION})\n`]);
   });

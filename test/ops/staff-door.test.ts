@@ -204,7 +204,7 @@ describe('the command line as a door of the staff', () => {
     return propose.map((word, at) => (propose[at - 1] === '--reference' ? reference : word));
   };
 
-  it('the command line counts a code once, when two sessions race with it', async () => {
+  it('the command line accepts a code once, even if two sessions use it at the same time', async () => {
     const again = new SignedInPeople(test);
     open.push(again);
     await again.signIn('able');
@@ -225,7 +225,7 @@ describe('the command line as a door of the staff', () => {
     }
   });
 
-  it('the command line never takes one person for two, under other names or in other sessions', async () => {
+  it('the command line counts one person once, even under other names or in other sessions', async () => {
     const again = new SignedInPeople(test);
     open.push(again);
     await again.signIn('Able');

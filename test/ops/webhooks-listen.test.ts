@@ -103,7 +103,7 @@ describe('npm run ops -- webhooks listen', () => {
     assert.match(lines[0] ?? (await shown(1), lines[0]!), /signatures good {2}answered 500$/);
   });
 
-  it('npm run ops -- webhooks listen says which signature fails, and answers 401', async () => {
+  it('npm run ops -- webhooks listen reports a signature that fails, and answers 401', async () => {
     await listen();
     const good = signed(EVENT);
     assert.equal(await deliver(EVENT, signed(EVENT, newSecret())), 401);
@@ -159,7 +159,7 @@ describe('npm run ops -- webhooks listen', () => {
       assert.match(line, /^[\d:.]+ {2}no event {2}\d+ bytes {2}signatures good {2}answered 200$/);
   });
 
-  it('npm run ops -- webhooks listen needs a secret, a port, and sensible numbers', async () => {
+  it('npm run ops -- webhooks listen requires a secret, a port, and numbers within their ranges', async () => {
     const port = ['--port', '0'];
     for (const [args, message] of [
       [['--port', '0'], /--secret is required/],
@@ -175,7 +175,7 @@ describe('npm run ops -- webhooks listen', () => {
     }
   });
 
-  it('npm run ops -- webhooks listen says when the port is taken', async () => {
+  it('npm run ops -- webhooks listen reports a port that is in use', async () => {
     const { port } = await listening(createServer());
     const { code, stderr } = await run(
       'development/ops.js',

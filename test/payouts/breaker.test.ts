@@ -80,7 +80,7 @@ describe('a rail that does not answer', () => {
     assert.deepEqual([state, failures], ['closed', 2]);
   });
 
-  it('a rail that does not answer is tried with one payout when it is time, by one worker, less and less often', async () => {
+  it('a rail that does not respond is probed with one payout by one worker at growing intervals', async () => {
     const words = silent(3);
     const { rail, submissions, recovery } = over(...words, ...silent(9));
     for (const id of await pay(3)) await submissions.submit(id);
@@ -158,7 +158,7 @@ describe('a rail that does not answer', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('a rail that does not answer leaves its payouts approved: they are raised, until they are handed over or canceled', async () => {
+  it('payouts of a rail that does not respond stay approved and flagged until they are submitted or canceled', async () => {
     const { stuck, submissions } = over(say('completed'));
     const [handed, canceled] = await pay(2);
     await stuck.flagUnsubmitted(300_000, 100);
@@ -195,7 +195,7 @@ describe('a payout of a frozen account', () => {
     return { rail, ...railsOf(db, { rail }) };
   };
 
-  it('a payout of a frozen account that was approved before is not handed to its rail, and can be canceled', async () => {
+  it('an approved payout of a frozen account is not submitted, and can be canceled', async () => {
     const { rail, queue } = over(say('completed'));
     await freeze();
     for (let times = 0; times < 2; times += 1) {

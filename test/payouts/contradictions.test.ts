@@ -81,7 +81,7 @@ describe('a rail that contradicts the end we know', () => {
     };
     const held = async () => (await balanceOf(db.database, own.source.id)).held;
 
-    it('a report of a payout before it was handed over keeps it from being rejected, canceled and expired: its hold stays', async () => {
+    it('a report of a payout before its submission prevents its rejection, cancellation and expiry: its hold stays', async () => {
       const { id, rails } = await pending();
       for (const action of ['reject', 'cancel'] as const) {
         const { details } = answered(await own.act(action, id), 409, 'invalid_state');
@@ -99,7 +99,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await held(), LEAST);
     });
 
-    it('a report of a payout before it was handed over lets it be approved, even after its time, and ended once two people have settled it', async () => {
+    it('a payout with a report before its submission can be approved, even after its expiry, and ends once two people have settled it', async () => {
       const { id, rails } = await pending();
       await expiresNow(id);
       answered(await own.act('approve', id), 200);

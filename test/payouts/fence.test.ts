@@ -107,7 +107,7 @@ describe('a payout whose money was given back', () => {
     await assertSameStory(own, id);
   };
 
-  it('a payout whose money was given back is not handed over again by an inquiry that hung meanwhile', async () => {
+  it('a payout whose money was released is not submitted again after a poll that hung meanwhile', async () => {
     rail.losesNext = true;
     await rails.submissions.submit(id);
     const gate = rail.hold('status');
@@ -119,7 +119,7 @@ describe('a payout whose money was given back', () => {
     await assertNeverPaid(1);
   });
 
-  it('a payout whose money was given back is refused by the rail when an abandoned activity still had an order on its way', async () => {
+  it('the rail refuses a late order of an abandoned activity for a payout whose money was released', async () => {
     const gate = rail.hold('submit');
     const abandoned = rails.submissions.submit(id);
     await gate.arrived;
@@ -137,7 +137,7 @@ describe('a payout whose money was given back', () => {
       0,
     ],
   ] as const)
-    it(`a payout whose money was given back ${how}`, async () => {
+    it(`a payout whose money was released ${how}`, async () => {
       const connection = await createConnection({ uri: db.adminUrl });
       try {
         // What the order is made of is read between the two.

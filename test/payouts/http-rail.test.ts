@@ -74,7 +74,7 @@ describe('the HTTP rail', () => {
     railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
 
   describe('with the reference gateway', () => {
-    it('the HTTP rail with the reference gateway learns by signed callbacks of what happens later, including a return after completion', async () => {
+    it('with the reference gateway the HTTP rail receives later outcomes by signed callbacks, including a return after completion', async () => {
       const [failed, returned, done] = [
         await own.pay('02'),
         await own.pay('05'),
@@ -106,7 +106,7 @@ describe('the HTTP rail', () => {
     });
   });
 
-  it('the HTTP rail voids an unknown key, for which nothing is ever paid', async () => {
+  it('the HTTP rail voids an unknown key, which the gateway then never pays', async () => {
     const id = await own.pay();
     assert.equal((await rail.void(id))?.status, 'voided');
     assert.equal((await rail.void(id))?.status, 'voided');
@@ -160,7 +160,7 @@ describe('the HTTP rail', () => {
       it(`the HTTP rail does not accept ${what} as a response: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
 
-    it('the HTTP rail takes "cannot_void" for an answer to a void only in the words of the protocol', async () => {
+    it('the HTTP rail accepts "cannot_void" in response to a void only in the form of the protocol', async () => {
       const said = (body: object) =>
         against(reply(501, JSON.stringify(body)), (over) => over.void(key));
       assert.equal(await said({ key, status: 'cannot_void' }), null);
@@ -168,7 +168,7 @@ describe('the HTTP rail', () => {
         await assert.rejects(said(other), RailSilent);
     });
 
-    it('the HTTP rail takes for an answer only a statement about the very payout, and "unknown" in the words of the protocol', async () => {
+    it('the HTTP rail accepts only responses about the same payout, and "unknown" only in the form of the protocol', async () => {
       const said = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
       assert.deepEqual([said?.status, said?.reference], ['completed', 'R1']);
       assert.equal(
@@ -236,7 +236,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('the HTTP rail takes only recent callbacks from the gateway: forged and late ones are 401, change nothing, and are counted', async () => {
+    it('the HTTP rail accepts only recent callbacks from the gateway: forged and late ones are 401, have no effect, and are counted', async () => {
       const body = about();
       const stranger = { id: KEY.id, secret: Buffer.alloc(32, 9) };
       const message = { method: 'POST', path: PATH, body: Buffer.from(body) } as const;
@@ -266,7 +266,7 @@ describe('the HTTP rail', () => {
       assert.equal((await rowOf(db, other)).status, 'approved');
     });
 
-    it('the HTTP rail takes callbacks only if well-formed and not too large: otherwise 400, 409, 413, 405, 404', async () => {
+    it('the HTTP rail answers malformed or too large callbacks 400, 409, 413, 405 or 404', async () => {
       const malformed = about({ status: 'paid' });
       answered(await call(malformed), 400, 'invalid_field');
       const body = about();

@@ -62,7 +62,7 @@ describe('an approved payout', () => {
     });
   });
 
-  it('an approved payout completed: the hold is spent, and amount and fee leave as separate movements', async () => {
+  it('completing an approved payout spends the hold, and amount and fee leave as separate movements', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await railsOf(db).submissions.submit(id);
@@ -91,7 +91,7 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout failed: the hold and the monthly allowance are given back, and the message is ours', async () => {
+  it('a failed payout releases the hold and the monthly allowance, and has a message of the service', async () => {
     const id = await own.pay('01');
     await railsOf(db).submissions.submit(id);
     const shown = await own.get(id);
@@ -105,7 +105,7 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout returned: the amount comes back, and the fee does not', async () => {
+  it('a returned payout gives back the amount, but not the fee', async () => {
     await charge(own, 700n);
     const all = 10_000n * LEAST - 700n;
     const id = await own.pay('05', { raw: all });
@@ -166,7 +166,7 @@ describe('an approved payout', () => {
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
   });
 
-  it('an approved payout silent for too long: it is raised once, until its outcome is known', async () => {
+  it('a payout without an outcome for too long is flagged once, until its outcome is known', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('completed'));
     let now: Clock = systemClock;
@@ -186,7 +186,7 @@ describe('an approved payout', () => {
     );
   });
 
-  it('an approved payout that was completed and came back is found returned by asking, even without a callback', async () => {
+  it('a completed payout that was returned is found by polling, even without a callback', async () => {
     const rail = new ScriptedRail(say('completed'), say('completed'), say('returned'));
     let now: Clock = systemClock;
     const { submissions, poller } = railsOf(db, { rail, clock: () => now() });
@@ -210,7 +210,7 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout on a rail that is no longer configured: it waits, and says why', async () => {
+  it('an approved payout on a rail that is no longer configured waits, and shows the reason', async () => {
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
     const { submissions, silent } = railsOf(db);
@@ -218,7 +218,7 @@ describe('an approved payout', () => {
     assert.deepEqual(silent, ['the rail http:gone is not configured']);
   });
 
-  it('an approved payout activities run twice, late or concurrently: it is paid once', async () => {
+  it('an approved payout is paid once even if activities run twice, late or concurrently', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     const [one, other] = [railsOf(db), railsOf(db)];
     for (let round = 0; round < 3; round += 1)
@@ -235,7 +235,7 @@ describe('an approved payout', () => {
     for (const id of ids) await assertSameStory(own, id);
   });
 
-  it('an approved payout canceled while it is being handed over: one of the two wins, 30 times', async () => {
+  it('an approved payout that is canceled during its submission is either canceled or paid, in 30 attempts', async () => {
     const { submissions } = railsOf(db);
     const ids = await Promise.all(Array.from({ length: 30 }, () => own.pay()));
     await Promise.all(

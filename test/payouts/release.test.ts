@@ -77,7 +77,7 @@ describe('an outcome that gives money back', () => {
       ({ kind, reported, effect }) => `${kind} ${reported ?? '-'} ${effect}`,
     );
 
-  it("an outcome that gives money back needs the rail's word that it will never pay, which is recorded with it", async () => {
+  it("an outcome that releases money requires the rail's recorded confirmation that it will never pay", async () => {
     const { rail, rails } = await silent(VOIDED);
     assert.equal((await resolve(rails, db, id, 'failed')).status, 'failed');
     assert.deepEqual(rail.voided, [id]);
@@ -98,7 +98,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('an outcome that gives money back is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
+  it("no proposed outcome is applied after a report of the rail, even if the proposer's clock was ahead", async () => {
     const { rails } = await silent();
     await propose(railsOf(db, { clock: () => instant(Date.now() + 3_000) }), 'completed');
     await tell(rails, 'failed', 'account_closed');
@@ -108,7 +108,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('an outcome that gives money back is proposed for the payout as it was seen: not once the rail has reported its end, nor something contrary', async () => {
+  it('an outcome that releases money cannot be proposed after the rail has reported the end or a contradiction', async () => {
     const { rails } = await silent();
     const inProgress = await seen(db, id);
     await tell(rails, 'failed', 'account_closed');
@@ -127,7 +127,7 @@ describe('an outcome that gives money back', () => {
     await propose(rails, 'unchanged');
   });
 
-  it('an outcome that gives money back is not applied if the rail does not answer', async () => {
+  it('an outcome that releases money is not applied if the rail does not respond', async () => {
     const { rails } = await silent('silent', VOIDED);
     await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -136,7 +136,7 @@ describe('an outcome that gives money back', () => {
     assert.deepEqual(await balance(), FREE);
   });
 
-  it('an outcome that gives money back is not applied if the rail reports another one instead: that counts', async () => {
+  it('if the rail reports another outcome than a proposed release of money, the report is applied instead', async () => {
     for (const [word, status] of [
       [say('accepted'), 'in_progress'],
       [say('completed'), 'completed'],
@@ -189,7 +189,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('an outcome that gives money back is not applied by a process that lacks the rail while a worker has it, or had it within a day', async () => {
+  it('a process without the rail does not release money while a worker has the rail, or had it within a day', async () => {
     const { rails } = await silent(VOIDED);
     const gone = railsOf(db, { rails: new Map() });
     const leasedUntil = (moment: string): Promise<unknown> =>
@@ -213,7 +213,7 @@ describe('an outcome that gives money back', () => {
   });
 
   describe('on a rail that cannot void', () => {
-    it('an outcome that gives money back on a rail that cannot void waits until it has been quiet since the last attempt, and says until when', async () => {
+    it('on a rail that cannot void, a release of money waits for a period without attempts, and the message names its end', async () => {
       let now: Clock = systemClock;
       const rail = new ScriptedRail('silent', null, 'silent', null, null);
       const rails = railsOf(db, { rail, clock: () => now() });

@@ -7,7 +7,7 @@ import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/wire.js';
 import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
 
 describe('the failure that a rail reports', () => {
-  it('the failure that a rail reports is one of ours for every code, known to us or not', () => {
+  it('every failure code of a rail, known or unknown, is mapped to a failure of the API', () => {
     assert.equal(failureCode('account_closed'), 'account_closed');
     assert.equal(failureCode('what nobody has heard of'), 'rejected_by_bank');
     assert.equal(failureCode('toString'), 'rejected_by_bank');

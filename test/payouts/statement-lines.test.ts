@@ -203,7 +203,7 @@ describe('a line of a statement', () => {
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 
-  it('a line of a statement refuses a proposal that was made before it was loaded', async () => {
+  it("a proposal made before a statement's line was loaded is refused", async () => {
     const id = await given();
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
     await proposeResolution(over().writer, await seen(db, id), proposal);

@@ -156,7 +156,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(failed), [])), []);
   });
 
-  it('the statements of a rail say that a payout may be paid twice: a second completed line on another day, or with another reference on the same day', async () => {
+  it('the statements of a rail show that a payout may be paid twice by a second completed line on another day, or with another reference on the same day', async () => {
     const [payout, other] = [await paid(), await paid()];
     const first = await take(endedOn(payout), [
       lineOf(payout),
@@ -175,7 +175,7 @@ describe('the statements of a rail', () => {
     ]);
   });
 
-  it('the statements of a rail raise a payout listed with another reference or another amount, but not one with the very same line twice', async () => {
+  it('the statements of a rail flag a payout listed with another reference or amount, but not one with the same line twice', async () => {
     const [renamed, less, twice] = [await paid(), await paid(), await paid()];
     const lines = [
       lineOf(renamed, { reference: 'OTHER-2' }),
@@ -225,7 +225,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([words(less), less.statement.version], [[`missing_there ${payout.id}`], 3]);
   });
 
-  it('the statements of a rail may lack a day: it is named as long as outcomes wait for it, and they are looked up when it arrives', async () => {
+  it('a missing day in the statements of a rail is reported as long as outcomes wait for it, which are compared when it arrives', async () => {
     const [payout, lost] = [await paid(), await paid()];
     await take(endedOn(payout, -1), []);
     for (const days of [1, 2]) {

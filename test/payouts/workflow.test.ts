@@ -83,7 +83,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });
 
-  it('the workflow of a payout refuses staff actions that are no longer possible, and says so', async () => {
+  it('the workflow of a payout refuses staff actions that are no longer possible, with a reason', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
     await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));

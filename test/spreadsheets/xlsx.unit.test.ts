@@ -168,7 +168,7 @@ describe('XLSX rows', () => {
     );
   });
 
-  it('XLSX rows have their cells where they belong, named or counted', async () => {
+  it('XLSX cells are placed by their reference, or after the previous cell without one', async () => {
     assert.deepEqual(
       await texts('<row><c r="B1"><v>1</v></c><c><v>2</v></c><c r="AA1"><v>3</v></c></row>'),
       [[null, '1', '2', ...Array.from({ length: 23 }, () => null), '3']],
@@ -231,7 +231,7 @@ describe('the first sheet', () => {
     );
   });
 
-  it('the first sheet is one that can be seen, and one with cells', async () => {
+  it('the first visible worksheet with cells is read', async () => {
     const rels = relsXml(
       ['c', 'chartsheet', 'chartsheets/sheet1.xml'],
       ['a', 'worksheet', './worksheets/../worksheets/sheet1.xml'],

@@ -193,7 +193,7 @@ describe("an authenticator's code", () => {
     assert.throws(() => stepOf(KEYS, newId(), factor.sealed, codeAt(factor.secret, at), at));
   });
 
-  it("an authenticator's code is read by an app from the address, which is of this service, this name and this secret", () => {
+  it('an authenticator app reads the service, the name and the secret from an otpauth URL', () => {
     const { protocol, host, pathname, searchParams } = new URL(factor.url);
     assert.deepEqual([protocol, host], ['otpauth:', 'totp']);
     assert.match(decodeURIComponent(pathname), /maria$/);

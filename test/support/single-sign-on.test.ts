@@ -236,7 +236,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(browser.cookie('desk-bind'), undefined);
   });
 
-  it("sign-in by the company's identity provider refuses a code there that was given elsewhere", async () => {
+  it("sign-in by the company's identity provider refuses an authenticator code that was used elsewhere", async () => {
     const code = await freshCode();
     const other = new DeskBrowser(home);
     const form = await other.get('/sign-in');
@@ -348,7 +348,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.match((await begin()).text, /Is this you/);
   });
 
-  it("sign-in by the company's identity provider refuses a way back with another state, without one, or with an error", async () => {
+  it("sign-in by the company's identity provider refuses a callback with another state, without a state, or with an error", async () => {
     for (const change of [
       (query: URLSearchParams) => query.set('state', 'another'),
       (query: URLSearchParams) => query.delete('state'),
