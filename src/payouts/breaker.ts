@@ -79,7 +79,7 @@ export class RailBreakers {
   }
 
   /** Records that a call got a response. Never throws, because the response must not be lost. */
-  async answered(rail: string): Promise<void> {
+  async recordResponse(rail: string): Promise<void> {
     await this.attempt(async () => {
       const row = await this.find(rail);
       if (row === undefined || (row.state === 'closed' && row.failures === 0)) return;
@@ -89,7 +89,7 @@ export class RailBreakers {
   }
 
   /** Records a call without a response. Never throws. `reason` contains no personal data. */
-  async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
+  async recordFailure(rail: string, payoutId: Uuid, reason: string): Promise<void> {
     await this.attempt(async () => {
       const failure = { payoutId, reason };
       const { before, after } = await this.change(rail, (row, now) =>

@@ -76,14 +76,14 @@ export function resultOf({ outcome }: Pick<CommandResult<Payout>, 'outcome'>): P
 export function railEvent(
   id: Uuid,
   { id: payoutId, rail }: { readonly id: Uuid | null; readonly rail: string },
-  what: Pick<PayoutRailEvent, 'kind' | 'effect' | 'at'> & Partial<PayoutRailEvent>,
+  fields: Pick<PayoutRailEvent, 'kind' | 'effect' | 'at'> & Partial<PayoutRailEvent>,
   report: Omit<Report, 'status'> | null = null,
 ): PayoutRailEvent {
   return {
     ...{ id, payoutId, rail, reported: null, callbackId: null, attempt: null },
     railReference: report?.reference ?? null,
     failureCode: report?.failureCode ?? null,
-    ...what,
+    ...fields,
   };
 }
 

@@ -101,7 +101,7 @@ export class RailCalls {
       const response = await traced(span, () => request(rail));
       failpoint('after_rail_call');
       observer.called(payout.rail, kind, response?.status ?? 'unknown');
-      await breakers.answered(payout.rail);
+      await breakers.recordResponse(payout.rail);
       return response;
     } catch (failure) {
       if (!(failure instanceof RailSilent)) throw failure;
@@ -109,7 +109,7 @@ export class RailCalls {
       observer.called(payout.rail, kind, 'no_answer');
       observer.silent(payout.rail, failure.message);
       // A rail that is not configured here was not called.
-      if (rail !== undefined) await breakers.silent(payout.rail, payout.id, failure.message);
+      if (rail !== undefined) await breakers.recordFailure(payout.rail, payout.id, failure.message);
       await this.record(payout, { kind, effect: 'no_answer' });
       return 'silent';
     }

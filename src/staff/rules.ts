@@ -21,6 +21,7 @@ interface StaffActionRule {
   readonly movesMoney?: true;
   /** The action needs two people: each is always asked for a code, and services do not count. */
   readonly twoPeople?: true;
+  /** Services cannot perform the action. */
   readonly byPerson?: true;
 }
 
@@ -102,9 +103,7 @@ export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal |
     return denied(
       'it was proposed before the staff were verified, so who proposed it is unknown: reject it, and propose it anew',
     );
-  return first === second
-    ? denied('whoever proposed it cannot decide it: a second person does')
-    : null;
+  return first === second ? denied('the proposer cannot decide it: a second person does') : null;
 }
 
 export function denied(message: string): Refusal {

@@ -17,7 +17,7 @@ import { type Fields, rowFields } from '../output.js';
 const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);
 
-const MOVED = {
+const AMOUNT_INPUT = {
   account: option('<account> id, alias or phone', named.account),
   tenant: optional('<tenant> id or name of the tenant; needed with an alias or phone'),
   amount: option(
@@ -60,7 +60,7 @@ export const payInCommands = {
     examples: [
       `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
     ],
-    input: { ...MOVED, description: optional("<text> what the account's owner reads") },
+    input: { ...AMOUNT_INPUT, description: optional("<text> what the account's owner reads") },
     needs: 'payin.record',
     run: async (ops, { account, reference, description = null, ...input }) => {
       const amount = { raw: input.amount, asset: input.asset };
@@ -86,7 +86,7 @@ export const adjustmentCommands = {
     ],
     input: {
       'in|out': eitherOf('in', 'out'),
-      ...MOVED,
+      ...AMOUNT_INPUT,
       reason: option("<text> why; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
