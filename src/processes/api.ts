@@ -6,7 +6,7 @@ import { runProgram } from './process-life.js';
 
 await runProgram({
   service: 'api',
-  what: 'the service',
+  programName: 'the service',
   read: readConfig,
   open: async (config, core) => {
     const opened = await openApi(config, core);

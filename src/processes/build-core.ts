@@ -20,7 +20,7 @@ export interface Core extends Ledger, TemporalParts {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly errors: ErrorWriter;
-  /** The first one seals. */
+  /** The first key encrypts, and all keys decrypt. */
   readonly encryptionKeys: Keyring;
   readonly recipientBudget: RecipientBudget;
 }

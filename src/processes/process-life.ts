@@ -11,11 +11,11 @@ const LAST_LINE_MS = 1_500;
 
 interface Program<Config> {
   readonly service: 'api' | 'worker' | 'support';
-  /** Names the program in the reason for which it cannot start. */
-  readonly what: string;
+  /** Used in the message if the program cannot start, such as "the service". */
+  readonly programName: string;
   readonly read: () => Config;
   /** Returns the fields of a log line, besides its trace. */
-  readonly about?: () => object;
+  readonly logFields?: () => object;
   /** Opens the ports and starts the work. The result ends both, and then closes the core. */
   readonly open: (
     config: Config,
@@ -27,15 +27,15 @@ interface Program<Config> {
 /** Runs a program until a signal. */
 export async function runProgram<Config extends ServiceConfig & Partial<TracingConfig>>({
   service,
-  what,
+  programName,
   read,
-  about,
+  logFields,
   open,
 }: Program<Config>): Promise<void> {
   const config = readOrExit(read);
-  const refuse = refusalToStart(what);
+  const refuse = refusalToStart(programName);
   const tracing = await openTracing(config, service);
-  const fields = tracing === null ? about : () => ({ ...about?.(), ...traceOfLine() });
+  const fields = tracing === null ? logFields : () => ({ ...logFields?.(), ...traceOfLine() });
   const logging = createLogging(config.LOG_LEVEL, service, undefined, fields);
   endOnUncaught(logging);
   const core = buildCore(config, logging.logger, { tracing: tracing?.temporal });
@@ -59,10 +59,10 @@ function readOrExit<Config>(read: () => Config): Config {
 }
 
 /** Returns a handler that prints why the process cannot start, and exits with 1. */
-export function refusalToStart(processName: string): (failure: unknown) => never {
+export function refusalToStart(programName: string): (failure: unknown) => never {
   return (failure) => {
     process.stderr.write(
-      `${processName} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`,
+      `${programName} cannot start: ${failure instanceof Error ? failure.message : String(failure)}\n`,
     );
     process.exit(1);
   };

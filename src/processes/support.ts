@@ -6,7 +6,7 @@ import { runProgram } from './process-life.js';
 
 await runProgram({
   service: 'support',
-  what: 'the support desk',
+  programName: 'the support desk',
   read: readSupportConfig,
   open: async (config, core) => {
     const opened = await openSupport(config, core);

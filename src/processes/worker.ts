@@ -15,9 +15,9 @@ setFlagsFromString('--max-semi-space-size=4');
 
 await runProgram({
   service: 'worker',
-  what: 'the worker',
+  programName: 'the worker',
   read: readWorkerConfig,
-  about: activityOfLine,
+  logFields: activityOfLine,
   open: async (config, core, tracing) => {
     const { logger } = core;
     const metricsPort = await freeLoopbackPort();

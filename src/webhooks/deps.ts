@@ -11,7 +11,7 @@ export interface WebhookDeps {
   readonly database: Database;
   readonly store: DeliveryStore;
   readonly clock: Clock;
-  /** The first one seals. */
+  /** The first key encrypts, and all keys decrypt. */
   readonly encryptionKeys: Keyring;
   readonly sending: Sending;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
