@@ -1,45 +1,26 @@
 import { readFileSync } from 'node:fs';
-import type { Counter, Histogram, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { z } from 'zod';
-import type { ErrorCode } from '../core/error-table.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 import { metersOf } from '../core/meters.js';
 import { CURRENT_VERSION } from '../db/entities/webhooks.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export class HttpMetrics {
-  private readonly durations: Histogram<'method' | 'route' | 'status'>;
-  private readonly faults: Counter;
-  private readonly errors: Counter<'code'>;
-
-  constructor(registry: Registry) {
-    const { counter, histogram } = metersOf(registry);
-    this.durations = histogram(
+export function httpMetrics(registry: Registry) {
+  const { counter, histogram } = metersOf(registry);
+  return {
+    durations: histogram(
       'http_request_duration_seconds',
       'Time from request to answer, by route template',
       SECONDS,
       ['method', 'route', 'status'],
-    );
-    this.faults = counter(
-      'http_faults_total',
-      'Requests that failed because of a fault of the service',
-    );
-    this.errors = counter('http_errors_total', 'Error answers, by code', ['code']);
-  }
-
-  refused(code: ErrorCode): void {
-    this.errors.inc({ code });
-  }
-
-  observe(method: string, route: string, status: number, seconds: number): void {
-    this.durations.labels(method, route, String(status)).observe(seconds);
-  }
-
-  fault(): void {
-    this.faults.inc();
-  }
+    ),
+    faults: counter('http_faults_total', 'Requests that failed because of a fault of the service'),
+    errors: counter('http_errors_total', 'Error answers, by code', ['code']),
+  };
 }
+export type HttpMetrics = ReturnType<typeof httpMetrics>;
 
 /** Operators check this before a new key becomes the first. (docs/operations/install.md, Keys) */
 export function keyringMetrics(

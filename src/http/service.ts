@@ -17,7 +17,7 @@ import { DocsSite } from './docs/site.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
 import { completedRequest, type CompletedRequest, Exchange } from './exchange.js';
 import { describeFault, type Logger } from './logging.js';
-import { HttpMetrics } from './metrics.js';
+import { type HttpMetrics, httpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
 import { handleRequest, type PipelineDeps, takeRate } from './pipeline.js';
 import { BODY_TIMEOUTS, RequestAborted } from './request-body.js';
@@ -57,7 +57,7 @@ export function createService(options: ServiceOptions): Koa {
     ...options,
     uploads: new UploadSlots(),
     addresses: new ClientAddresses(options.trustedProxies),
-    metrics: new HttpMetrics(options.registry),
+    metrics: httpMetrics(options.registry),
   };
   const routing = dispatcher(api.routes, async (exchange, route, params) => {
     exchange.answer = await handleRequest(deps, exchange, route, params);
@@ -143,9 +143,9 @@ async function answerError(
   const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
   const { refusal, headers, isFault } = errorResponse(thrown, movesMoney);
   exchange.code = refusal.code;
-  deps.metrics.refused(refusal.code);
+  deps.metrics.errors.inc({ code: refusal.code });
   if (isFault) {
-    deps.metrics.fault();
+    deps.metrics.faults.inc();
     deps.logger.error(
       {
         requestId: exchange.requestId,
@@ -166,7 +166,7 @@ async function answerError(
 function finish(deps: ServiceDeps, exchange: Exchange, status: number): void {
   const { method, routeName, caller, requestId, fault } = exchange;
   const elapsedMs = performance.now() - exchange.beganAt;
-  deps.metrics.observe(method, routeName, status, elapsedMs / 1000);
+  deps.metrics.durations.labels(method, routeName, String(status)).observe(elapsedMs / 1000);
   const answered = completedRequest(exchange, status);
   if (answered !== null) deps.onAnswered?.(answered);
   const [tenantId, tokenId] = [caller?.tenantId ?? null, caller?.tokenKeyId ?? null];

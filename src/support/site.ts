@@ -7,7 +7,7 @@ import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
 import { ClientAddresses } from '../http/headers.js';
 import { describeFault, type Logger } from '../http/logging.js';
-import { HttpMetrics } from '../http/metrics.js';
+import { type HttpMetrics, httpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';
 import { ASSETS } from './assets.js';
 import { hasToken, isFromOurPage, readForm } from './forms.js';
@@ -68,7 +68,7 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   const sessions = new DeskSessions(deps, cookies);
   const addresses = new ClientAddresses(settings.trustedProxies);
   const site: Site = { ...deps, settings, sessions, cookies, addresses, logger };
-  const metrics = new HttpMetrics(registry);
+  const metrics = httpMetrics(registry);
   const router: DeskRouter = new Router<DeskState>({ sensitive: true, strict: true });
   // While a layer runs, the matched route is its own. Afterwards, it is the page's.
   router.use((context, next) =>
@@ -88,7 +88,7 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
     await next().catch((thrown: unknown) => answerError(context, thrown, logger, metrics));
     const ms = performance.now() - began;
     const { requestId, route, person } = context.state;
-    metrics.observe(context.method, route, context.status, ms / 1_000);
+    metrics.durations.labels(context.method, route, String(context.status)).observe(ms / 1_000);
     const line = {
       requestId,
       method: context.method,
@@ -133,7 +133,7 @@ function answerError(
   }
   const { status, title, message, headers } = deskErrorOf(thrown, context.state.requestId);
   if (status === 500) {
-    metrics.fault();
+    metrics.faults.inc();
     logger.error(
       { requestId: context.state.requestId, fault: describeFault(thrown) },
       'a request failed because of an internal error',
