@@ -16,6 +16,13 @@ const LOOK_EVERY_MS = 50;
 export const RAIL = 'bank-a';
 export const RAIL_KEY: SecretKey = { id: 'k1', secret: Buffer.alloc(32, 9) };
 
+/** An attack by tenants of its own while an honest tenant works as usual. */
+export interface Attack {
+  readonly name: string;
+  /** Attacks until it is done, and returns the outcome in words. Throws if the attack hurts its own target. */
+  readonly run: (field: Battlefield) => Promise<string>;
+}
+
 /** The service as it runs in production, an honest tenant, and as many attackers as an attack wants. */
 export class Battlefield {
   private constructor(

@@ -5,14 +5,7 @@ import type { TestDatabase } from '../../helpers/database.js';
 import { processorTime, stolenSince } from '../../helpers/processor.js';
 import { assertLedgerSound } from '../../helpers/world.js';
 import { ATTACKS } from './attacks/index.js';
-import { Battlefield } from './battlefield.js';
-
-/** One way to hurt others, done by tenants of its own while an honest one goes about its business. */
-export interface Attack {
-  readonly name: string;
-  /** Attacks until it has done all that it wanted. Answers in words what came of it; throws where it hurts its own target. */
-  readonly run: (field: Battlefield) => Promise<string>;
-}
+import { type Attack, Battlefield } from './battlefield.js';
 
 /** Before and after each attack: a shared machine is busier at one time than at another. */
 const ALONE_MS = 10_000;

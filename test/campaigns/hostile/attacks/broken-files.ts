@@ -5,7 +5,7 @@ import { formOf } from '../../../batches/support.js';
 import { text } from '../../../helpers/bank.js';
 import type { PayrollBank } from '../../../helpers/batch-workflows.js';
 import type { Uuid } from '../../../../src/core/ids.js';
-import type { Attack } from '../campaign.js';
+import type { Attack } from '../battlefield.js';
 
 const ATTACKERS = 8;
 const MAX_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { Attack } from '../campaign.js';
+import type { Attack } from '../battlefield.js';
 import { brokenFileAttack } from './broken-files.js';
 import { batchFlood, executionFlood, quotaFlood, slowUploads } from './shares.js';
 import { callbackFlood, guessedRecipients } from './strangers.js';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { csvOf, formOf } from '../../../batches/support.js';
 import { answered } from '../../../helpers/bank.js';
 import type { Uuid } from '../../../../src/core/ids.js';
-import type { Attack } from '../campaign.js';
+import type { Attack } from '../battlefield.js';
 
 /** Taking more than one's share of places, slots and room. */
 

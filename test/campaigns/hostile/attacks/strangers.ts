@@ -6,8 +6,7 @@ import { newId } from '../../../../src/core/ids.js';
 import { systemClock } from '../../../../src/core/instant.js';
 import { payoutRailEvents } from '../../../../src/db/entities/payouts.js';
 import { railHeaders } from '../../../../src/payouts/rails/wire.js';
-import { RAIL, RAIL_KEY } from '../battlefield.js';
-import type { Attack } from '../campaign.js';
+import { type Attack, RAIL, RAIL_KEY } from '../battlefield.js';
 
 /** Asking about people whom one does not know, and speaking for a bank that one is not. */
 

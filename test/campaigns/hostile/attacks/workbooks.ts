@@ -1,7 +1,7 @@
 import { MAIN, sheetXml, stringsXml, workbook } from '../../../spreadsheets/workbooks.js';
 import type { PayrollBank } from '../../../helpers/batch-workflows.js';
 import type { Uuid } from '../../../../src/core/ids.js';
-import type { Attack } from '../campaign.js';
+import type { Attack } from '../battlefield.js';
 
 /** Small files that cost much. */
 
