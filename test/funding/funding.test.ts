@@ -14,6 +14,7 @@ import {
   recordPayIn,
   rejectAdjustment,
 } from '../../src/funding/service.js';
+import { idLiteral } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import {
   balanceOf,
@@ -205,6 +206,47 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await codeOf(approveAdjustment(deps, resource, someone('mary'))), 'invalid_state');
     assert.equal((await rejectAdjustment(deps, resource, someone('mary'))).replayed, true);
     assert.equal(await available(), 0n);
+  });
+
+  it('a closed account takes no money in, and an adjustment empties it', async () => {
+    await payIn({ amount: { raw: 5n, asset: 'COPM' } });
+    const { resource: into } = await propose();
+    await test.sql(`UPDATE accounts SET status='closed' WHERE id=${idLiteral(account.id)}`);
+    const approve = () => approveAdjustment(deps, into, someone('mary'));
+    for (const refused of [payIn, propose, approve])
+      assert.equal(await codeOf(refused()), 'invalid_state');
+    const { resource: out } = await propose({
+      direction: 'out',
+      amount: { raw: 5n, asset: 'COPM' },
+    });
+    await approveAdjustment(deps, out, someone('mary'));
+    assert.equal(await available(), 0n);
+  });
+
+  it('held funds are not taken by an adjustment, and count towards 64 bits', async () => {
+    await payIn();
+    const held = (raw: bigint) =>
+      `UPDATE balances SET available=available-${raw}, held=held+${raw} WHERE account_id=${idLiteral(account.id)} AND asset='COPM'`;
+    await test.sql(held(60n));
+    const { resource } = await propose({ direction: 'out', amount: { raw: 41n, asset: 'COPM' } });
+    await assert.rejects(approveAdjustment(deps, resource, someone('mary')), (failure) => {
+      assert(failure instanceof ApiError && failure.refusal.code === 'insufficient_funds');
+      assert.deepEqual(failure.refusal.details, { available: '40', requested: '41' });
+      return true;
+    });
+    const beyond = { amount: { raw: MAX_RAW - 99n, asset: 'COPM' } } as const;
+    assert.equal(await codeOf(payIn(beyond)), 'invalid_field');
+    const { resource: full } = await propose(beyond);
+    const approved = approveAdjustment(deps, full, someone('mary'));
+    assert.equal(await codeOf(approved), 'invalid_field');
+    await test.sql(held(-60n));
+  });
+
+  it('an adjustment of another tenant is not found', async () => {
+    const { resource } = await propose();
+    const foreign = { ...resource, tenantId: (await makeTenant(test.database)).tenant.id };
+    for (const decide of [approveAdjustment, rejectAdjustment])
+      assert.equal(await codeOf(decide(deps, foreign, someone('mary'))), 'not_found');
   });
 
   it('the list of pay-ins and adjustments is newest first and can be narrowed', async () => {
