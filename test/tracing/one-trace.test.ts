@@ -19,7 +19,7 @@ import {
   type TestTemporal,
   until,
 } from '../helpers/temporal.js';
-import { installRuntimeOnce } from '../helpers/temporal-worker.js';
+import { installRuntimeOnce, startTestWorker } from '../helpers/temporal-worker.js';
 import { TraceCollector } from '../helpers/trace-collector.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 
@@ -87,7 +87,7 @@ describe('a trace', () => {
 
   /** Asks these processes for a payout, and waits until its end has arrived at the receiver. Answers its id. */
   async function paid(
-    { baseUrl }: ApiProcess,
+    { baseUrl }: { readonly baseUrl: string },
     headers: Readonly<Record<string, string>>,
   ): Promise<string> {
     const body = payoutBody({ from: own.source, description: 'nobody else reads this' });
@@ -181,13 +181,10 @@ describe('a trace', () => {
 
   it('no trace is stored, sent or passed on without an endpoint for traces', async () => {
     await worker.stop();
-    const [other, others] = await Promise.all([
-      ApiProcess.start(db.url, environment),
-      WorkerProcess.start(db.url, temporal, environment),
-    ]);
+    const untraced = await startTestWorker(db, temporal, { environment });
     const before = collector.spans.length;
     try {
-      const id = await paid(other, {
+      const id = await paid(setting, {
         traceparent: `00-${randomBytes(16).toString('hex')}-${'1'.repeat(16)}-01`,
       });
       assert.deepEqual(
@@ -200,7 +197,7 @@ describe('a trace', () => {
       assert(stored.length > 0 && stored.every(({ traceparent }) => traceparent === null));
       assert.equal(collector.spans.length, before);
     } finally {
-      await Promise.all([other.stop(), others.stop()]);
+      await untraced.stop();
     }
   });
 });
