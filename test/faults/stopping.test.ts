@@ -5,6 +5,7 @@ import { PATIENT, request, startTestApi, type TestApi } from '../helpers/api.js'
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, LEAST, openBank, transferBody } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
+import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
 const CLIENTS = 16;
@@ -56,5 +57,16 @@ describe('a process that is told to stop', () => {
     );
     assert.equal(await bank.available(to), LEAST * BigInt(told.size));
     await assertLedgerSound(db.database);
+  });
+
+  it('a process that is told to stop is not ready at once, and serves what a proxy still sends it during its delay', async () => {
+    const { token } = await openBank(healthy);
+    const api = await ApiProcess.start(db.url, { ...PATIENT, STOP_DELAY_MS: '600000' });
+    const readiness = async (): Promise<number> => (await fetch(`${api.adminUrl}/readyz`)).status;
+    assert.equal(await readiness(), 200);
+    process.kill(api.pid, 'SIGTERM');
+    await until('it is not ready', async () => (await readiness()) === 503);
+    answered(await request(api.baseUrl, 'GET', '/v1/events', { token }), 200);
+    await api.kill();
   });
 });
