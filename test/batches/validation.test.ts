@@ -154,19 +154,6 @@ describe('the validation of a batch', () => {
     );
   });
 
-  it('the validation of a batch accepts number cells that hold whole numbers exactly', async () => {
-    await db.sql(
-      `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, 9223372036854775807, NULL)`,
-    );
-    const written = ['1E5', '1.5E+6', '150000.0', '9007199254740991'];
-    const file = payroll(written.map((text) => ['$ana', number(text), 'COPM']));
-    const { id } = await world.ready(source, file);
-    assert.deepEqual(
-      (await world.rows(id)).map(({ raw }) => raw),
-      [100_000n, 1_500_000n, 150_000n, 9_007_199_254_740_991n],
-    );
-  });
-
   it('the validation of a batch finds ten kinds of mistakes in one file, each with its row and column', async () => {
     const stranger = await BatchWorld.open(db);
     const foreign = await stranger.account();

@@ -5,7 +5,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { MAIN, sheetXml, workbook, xml } from '../spreadsheets/workbooks.js';
 import { startTestApi } from '../helpers/api.js';
-import { answered, type Bank, LEAST, list, object, openBank, text } from '../helpers/bank.js';
+import { answered, type Bank, LEAST, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { batchServiceOf, formOf, UNWATCHED } from './support.js';
 
@@ -51,26 +51,6 @@ describe('workbooks uploaded over HTTP', () => {
     );
     return csv.trim().split('\r\n').slice(1);
   }
-
-  async function rows(batch: Json): Promise<unknown[][]> {
-    const { items } = answered(
-      await bank.get(`/v1/bonus_batches/${text(batch.id)}/rows`),
-      200,
-    ).json;
-    return list(items).map((row) => {
-      const { amount, description, reference } = object(row);
-      return [object(amount).raw, description, reference];
-    });
-  }
-
-  it('numbers in text columns of an uploaded workbook become the digits that a person sees', async () => {
-    const batch = await validated(sample('gs_numbers_1'));
-    assert.equal(batch.status, 'ready');
-    assert.deepEqual(await rows(batch), [
-      ['100000', '2026', '1001'],
-      ['100000', '12345678', '12345671'],
-    ]);
-  });
 
   it('the same reference in several notations is a duplicate', async () => {
     const row = (reference: string): string =>

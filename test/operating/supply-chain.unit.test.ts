@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { run } from '../ops/ops.js';
-import { ROOT } from '../helpers/service-process.js';
 
 const lock = z
   .object({
@@ -72,21 +71,6 @@ function versionsOf(name: string, isShipped = false): readonly string[] {
 }
 
 describe('the packages', () => {
-  it('versions of packages are compared by their numbers', () => {
-    assert.deepEqual(
-      ['3.1.1', '3.1.2', '3.2.0', '4.0.0', '2.9.9', '3.1.2-beta.1'].map((version) =>
-        isMended(version, ['3.1.2']),
-      ),
-      [false, true, true, true, false, true],
-    );
-    assert.deepEqual(
-      ['1.1.11', '1.1.12', '2.0.1', '2.0.2'].map((version) =>
-        isMended(version, ['1.1.12', '2.0.2']),
-      ),
-      [false, true, false, true],
-    );
-  });
-
   for (const [name, least] of Object.entries({ ...LEAST, ...MIN_OF_TOOLS }))
     it(`the packages have ${name} in no version against which something was published: ${least.join(', ')} or later`, () => {
       const versions = versionsOf(name);
@@ -128,70 +112,3 @@ describe('npm run sbom', () => {
     assert.ok(!bom.components.some(({ name }) => name === 'mocha' || name === 'typescript'));
   });
 });
-
-describe('npm run images:pin', () => {
-  const load = async (): Promise<Images> =>
-    (await import(`${ROOT}/scripts/lib/images.mjs`)) as Images;
-  const DIGEST = `sha256:${'ab'.repeat(32)}`;
-  const OTHER = `sha256:${'cd'.repeat(32)}`;
-
-  it('npm run images:pin finds every image with a version, and writes the digest after it, replacing an older one', async () => {
-    const { imagesIn, withDigests } = await load();
-    const compose = readFileSync('docker-compose.yml', 'utf8');
-    const named = new Set(imagesIn(compose));
-    assert.deepEqual([...named].map((image) => image.split(':')[0]).sort(), [
-      'grafana/grafana',
-      'haproxy',
-      'mysql',
-      'prom/prometheus',
-      'temporalio/admin-tools',
-      'temporalio/server',
-      'temporalio/ui',
-    ]);
-    assert.equal(imagesIn(readFileSync('Dockerfile', 'utf8')).length, 2);
-    for (const first of [DIGEST, OTHER]) {
-      const pinned = withDigests(compose, new Map([...named].map((image) => [image, first])));
-      assert.equal(pinned.split(first).length - 1, imagesIn(compose).length);
-      assert.deepEqual(imagesIn(pinned), imagesIn(compose));
-      const again = withDigests(pinned, new Map([...named].map((image) => [image, DIGEST])));
-      assert.ok(first === DIGEST || !again.includes(OTHER));
-    }
-    const built = withDigests('FROM node:20.19.5 AS build\n', new Map([['node:20.19.5', DIGEST]]));
-    assert.equal(built, `FROM node:20.19.5@${DIGEST} AS build\n`);
-  });
-
-  it('npm run images:pin asks the registry that the name means', async () => {
-    const { placeOf } = await load();
-    const hub = 'registry-1.docker.io';
-    assert.deepEqual(placeOf('mysql:8.4.7'), {
-      registry: hub,
-      repository: 'library/mysql',
-      tag: '8.4.7',
-    });
-    assert.deepEqual(placeOf('temporalio/ui:2.52.1'), {
-      registry: hub,
-      repository: 'temporalio/ui',
-      tag: '2.52.1',
-    });
-    assert.deepEqual(placeOf('registry.example:5000/a/b:1'), {
-      registry: 'registry.example:5000',
-      repository: 'a/b',
-      tag: '1',
-    });
-  });
-
-  it('npm run images:pin invents no digest if a registry does not answer', async () => {
-    const { digestOf } = await load();
-    await assert.rejects(
-      digestOf('127.0.0.1:1/mysql:8.4.7'),
-      /does not answer for .*Nothing was changed/,
-    );
-  });
-});
-
-interface Images {
-  readonly imagesIn: (text: string) => readonly string[];
-  readonly withDigests: (text: string, digests: ReadonlyMap<string, string>) => string;
-  readonly placeOf: (image: string) => unknown;
-  readonly digestOf: (image: string) => Promise<string>;
-}

@@ -44,30 +44,6 @@ describe('npm run ops', () => {
     );
   });
 
-  it("npm run ops shows and changes a tenant's recipient budget", async () => {
-    const { id } = await json('tenants', 'add', `budget ${randomUUID()}`);
-    const command = ['tenants', 'recipient-budget', String(id)];
-    assert.deepEqual(await json(...command), { size: 'default', full_at: 'now' });
-    for (const size of ['500000', 'default']) {
-      assert.deepEqual(await json(...command, '--size', size), { size, full_at: 'now' });
-      assert.deepEqual(await json(...command), { size, full_at: 'now' });
-    }
-    await fails(1, /newRecipients/, ...command, '--size', '0');
-  });
-
-  it("npm run ops shows and changes the delay of a tenant's weaker policies", async () => {
-    const name = `delay ${randomUUID()}`;
-    await json('tenants', 'add', name);
-    const delay = (...options: readonly string[]) =>
-      json('tenants', 'policy-delay', name, ...options);
-    assert.deepEqual(await delay(), { tenant: name, policy_delay_s: 0 });
-    assert.deepEqual(await delay('--seconds', '24h'), { tenant: name, policy_delay_s: 86_400 });
-    assert.deepEqual(await delay('--none'), { tenant: name, policy_delay_s: 0 });
-    const policyDelay = words`tenants policy-delay ${name} --seconds`;
-    await fails(2, /either --seconds or --none/, ...policyDelay, '1', '--none');
-    await fails(2, /--seconds: 0 is not from 1 to 2592000 seconds/, ...policyDelay, '0');
-  });
-
   it('npm run ops shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {
@@ -139,43 +115,6 @@ describe('npm run ops', () => {
     assert.ok(!stdout.includes(String(issued.token).slice(-40)));
   });
 
-  it('npm run ops lets another person than the proposer post an adjustment, each by a code', async () => {
-    const proposal = [
-      ...words`adjustments propose out --tenant ${tenant} --account $treasury --amount 50000`,
-      ...['--asset', 'COPM', '--reference', 'case-1', '--reason', 'Paid in twice'],
-    ];
-    await json(...(await people.withCode(proposal)));
-    const approve = ['adjustments', 'approve', 'case-1', '--tenant', tenant];
-    await fails(1, /a second person does/, ...(await people.withCode([...approve, '--yes'])));
-    const byMary = [...approve, '--as', 'mary'];
-    await fails(1, /cannot be undone; confirm it with --yes/, ...(await people.withCode(byMary)));
-    const posted = await json(...(await people.withCode([...byMary, '--yes'])));
-    assert.deepEqual(
-      [posted.status, posted.proposed_by, posted.decided_by],
-      ['posted', 'bob', 'mary'],
-    );
-  });
-
-  it('npm run ops sets fees once there is a fee account', async () => {
-    const fee = words`fees set --tenant ${tenant} --operation payout --asset COPM --basis-points 10`;
-    await fails(1, /no fee account/, ...fee);
-    await json('tenants', 'set-fee-account', tenant, '$treasury');
-    const set = await json(...fee, '--floor', '100', '--cap', '500000');
-    assert.deepEqual(
-      [set.flat, set.cap],
-      [
-        { raw: '0', asset: 'COPM' },
-        { raw: '500000', asset: 'COPM' },
-      ],
-    );
-  });
-
-  it('npm run ops asks for confirmation before it moves money, and moves none without a terminal', async () => {
-    const payIn = words`payins record --tenant ${tenant} --account $treasury --amount 1 --asset COPM`;
-    await fails(1, /confirm it with --yes/, ...payIn, '--reference', 'unasked');
-    assert.deepEqual(await test.sql("SELECT 1 FROM pay_ins WHERE reference='unasked'"), []);
-  });
-
   it('npm run ops exits 2 for wrong usage, and explains it', async () => {
     for (const [args, message] of [
       [['tenant'], /unknown command 'tenant'/],
@@ -185,18 +124,6 @@ describe('npm run ops', () => {
       [words`members grant finance viewer --tenant ${tenant}`, /--account or --all-accounts/],
     ] as const)
       await fails(2, message, ...args);
-  });
-
-  it('npm run ops exits 1 for a refused command, with the reason in one line', async () => {
-    for (const [args, message] of [
-      [words`tenants show nobody`, /^error: there is no tenant nobody\n$/],
-      [
-        words`accounts show $nobody --tenant ${tenant}`,
-        /^error: there is no account \$nobody in o/,
-      ],
-      [words`tenants add ${tenant}`, /^error: there is already a tenant .*\n$/],
-    ] as const)
-      await fails(1, message, ...args);
   });
 
   it('npm run ops shows a list again and again with --watch, but not as JSON', async () => {

@@ -260,12 +260,6 @@ describe('money-ops as a package', () => {
     assert.doesNotMatch(called('--help').stdout, /npm run/);
   });
 
-  it('money-ops exits with 2 after wrong arguments, and prints nothing on standard output', () => {
-    const { status, stdout, stderr } = called('tenants', 'add');
-    assert.deepEqual([status, stdout], [2, '']);
-    assert.match(stderr, /^error: /);
-  });
-
   it('the package money-ops contains what the service runs, and neither tests nor sources', () => {
     const files = execFileSync('find', ['.', '-type', 'f'], {
       cwd: join(folder, 'package'),

@@ -81,20 +81,4 @@ describe('what a command asks for', () => {
     for (const act of Object.keys(STAFF_ACTIONS))
       assert.ok((named as ReadonlySet<unknown>).has(act), act);
   });
-
-  it('the help of a command names the right it needs, and the code for actions of two people', () => {
-    const helpOf = (wanted: string): string => {
-      let shown = '';
-      const [, command] = commands.find(([path]) => path === wanted) ?? [];
-      command?.configureOutput({ writeOut: (text) => (shown += text) }).outputHelp();
-      return shown;
-    };
-    assert.match(helpOf('accounts freeze'), /Needs the right to manage \(/);
-    assert.doesNotMatch(helpOf('accounts freeze'), /--code/);
-    assert.match(
-      helpOf('adjustments approve'),
-      /--code <code>[^]*Needs the right to adjust, and asks for a code/,
-    );
-    assert.doesNotMatch(helpOf('accounts list'), /Needs the right/);
-  });
 });

@@ -132,24 +132,6 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('the command line rejects and cancels with a reason, which is recorded with the name', async () => {
-    const endings: string[] = [];
-    for (const action of ['reject', 'cancel']) {
-      const id = await pend();
-      const ended = await one('transfers', action, id, '--reason', ' ticket   3 ', '--yes');
-      assert.deepEqual([ended.status, ended.rejection_reason], ['rejected', 'ticket 3']);
-      const [act] = await rows('audit-log', '--subject', id);
-      assert.deepEqual(
-        [act?.action, act?.actor_claimed, act?.channel, OBJECT.parse(act?.details).reason],
-        [`transfer.${action}`, mary, 'ops', 'ticket 3'],
-      );
-      endings.push(text(ended.rejection_code));
-      const again = words`transfers ${action} ${id} --reason again --yes`;
-      await fails(1, /it is rejected, and waits for no approval/, ...again);
-    }
-    assert.deepEqual(endings, ['rejected', 'canceled']);
-  });
-
   it('the command line requires a reason of at most 140 characters, and a confirmation before it cancels or rejects', async () => {
     const id = await pend();
     const long = 'x'.repeat(141);
@@ -160,59 +142,6 @@ describe('what operators do for support', () => {
     await fails(1, unasked, ...words`transfers reject ${id} --reason unasked`);
     assert.equal((await own.read(id)).status, 'pending_approval');
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
-  });
-
-  it('the command line adds, changes and deactivates staff', async () => {
-    const name = `eva ${randomUUID()}`;
-    assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel,approve')).can, [
-      'approve',
-      'cancel',
-    ]);
-    assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel')).can, ['cancel']);
-    assert.equal((await one('staff', 'deactivate', name)).active, false);
-    const again = await ops('staff', 'deactivate', name);
-    assert.match(again.stderr, /Nothing was changed/);
-    const listed = (await rows('staff', 'list')).find((person) => person.name === name);
-    assert.deepEqual([listed?.active, listed?.can], [false, ['cancel']]);
-    assert.equal((await one('staff', 'add', name, '--can', 'approve')).active, true);
-    await one('staff', 'deactivate', name);
-    await fails(1, /no member of the staff is called nobody/, 'staff', 'deactivate', 'nobody');
-    const boss = words`staff add ${name} --can boss`;
-    await fails(2, /--can: boss is not a right of the staff/, ...boss);
-  });
-
-  it('the command line sets, lists and removes approval policies', async () => {
-    const account = await own.account();
-    const set = ['policies', 'set', account.id, '--asset', 'COPM', '--threshold', '500000'];
-    const threshold = { raw: '500000', asset: 'COPM' };
-    const rule =
-      'A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.';
-    const policy = {
-      ...{ asset: 'COPM', threshold, approvals: 1, expires_in_s: 604_800 },
-      ...{ refuses_batches: false, batch_rule: rule, pending: null },
-    };
-    assert.deepEqual(await one(...set), policy);
-    assert.equal((await one(...set, '--expires-in', '30d')).expires_in_s, 2_592_000);
-    const refusing = await one(...set, '--refuses-batches');
-    assert.deepEqual(
-      [refusing.refuses_batches, refusing.batch_rule],
-      [true, 'A batch whose total reaches the threshold is rejected when it is validated.'],
-    );
-    assert.equal((await one(...set, '--expires-in', '30d')).refuses_batches, false);
-    for (const [option, value, message] of [
-      ['--expires-in', '59', /--expires-in: 59 is not from 60 to 2592000 seconds/],
-      ['--approvals', '4', /--approvals: must be a number from 1 to 3/],
-      ['--threshold', '1.5', /--threshold: 1\.5 is not an amount/],
-    ] as const)
-      await fails(2, message, ...set, option, value);
-    assert.deepEqual(await rows('policies', 'list', account.id), [
-      { ...policy, expires_in_s: 2_592_000 },
-    ]);
-    const remove = ['policies', 'remove', account.id, '--asset', 'COPM'];
-    assert.deepEqual(await rows(...remove), []);
-    const again = await ops(...remove);
-    assert.deepEqual([again.code, again.stdout], [0, 'Nothing of it needs approval.\n']);
-    assert.match(again.stderr, /Nothing was changed: it had no policy in COPM/);
   });
 
   it('the command line shows outbox entries that Temporal has not accepted, and makes them due again', async () => {

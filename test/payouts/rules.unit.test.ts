@@ -4,7 +4,7 @@ import { instant } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rail.js';
 import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/wire.js';
-import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
+import { endOfNumber, nextInstant, nextPoll } from '../../src/payouts/rules.js';
 
 describe('the failure that a rail reports', () => {
   it('every failure code of a rail, known or unknown, is mapped to a failure of the API', () => {
@@ -18,43 +18,6 @@ describe('the failure that a rail reports', () => {
 describe('the transitions of a payout', () => {
   const base = { status: 'approved', createdAt: instant(1_000), approvalsRequired: null } as Payout;
   const at = (ms: number) => instant(ms);
-
-  it('the transitions of a payout are derived from its times, and the first from whether it needed approval', () => {
-    const never = {
-      approvedAt: null,
-      submittedAt: null,
-      failedAt: null,
-      endedAt: null,
-      returnedAt: null,
-    };
-    const told = (change: Partial<Payout>) =>
-      transitionsOf({ ...base, ...never, ...change }).map((one) => `${one.status} ${one.at}`);
-    assert.deepEqual(told({ approvedAt: at(1_000) }), ['approved 1000']);
-    assert.deepEqual(told({ status: 'pending_approval', approvalsRequired: 1 }), [
-      'pending_approval 1000',
-    ]);
-    assert.deepEqual(told({ status: 'canceled', approvalsRequired: 1, endedAt: at(2_000) }), [
-      'pending_approval 1000',
-      'canceled 2000',
-    ]);
-    assert.deepEqual(
-      told({
-        status: 'returned',
-        approvalsRequired: 2,
-        approvedAt: at(2_000),
-        submittedAt: at(3_000),
-        endedAt: at(4_000),
-        returnedAt: at(5_000),
-      }),
-      [
-        'pending_approval 1000',
-        'approved 2000',
-        'in_progress 3000',
-        'completed 4000',
-        'returned 5000',
-      ],
-    );
-  });
 
   it('the transitions of a payout never run backwards, even if clocks differ', () => {
     const payout = {

@@ -6,7 +6,6 @@ import {
   REPORTERS,
   type ReportStatus,
   STATE_MACHINE,
-  statesFor,
 } from '../../src/payouts/state-machine.js';
 import { tableRows } from '../operating/pages.js';
 
@@ -97,16 +96,6 @@ describe('what a report does to a payout', () => {
               ),
             );
         }
-  });
-
-  it('two people can resolve a payout in these states', () => {
-    assert.deepEqual(statesFor('completed', 'staff'), ['in_progress', 'failed']);
-    assert.deepEqual(statesFor('failed', 'staff'), ['in_progress']);
-    assert.deepEqual(statesFor('returned', 'staff'), ['in_progress', 'completed']);
-    assert.deepEqual(
-      statesFor('unchanged', 'staff'),
-      PAYOUT_STATUSES.filter((status) => status !== 'in_progress'),
-    );
   });
 });
 
