@@ -24,16 +24,14 @@ export function option(help: string, schema: z.ZodType = text): z.ZodType {
 export const optional = (help: string) => option(help, optionalText);
 export const flag = (help: string) => option(help, z.boolean().default(false));
 
-export function optionsOf({
-  shape,
-}: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
-  return Object.entries(shape).flatMap(([name, field]) => {
+export function optionsOf(schema: z.ZodObject): (readonly [flags: string, help: string])[] {
+  return Object.entries(schema.shape).flatMap(([name, field]) => {
     const help = z.globalRegistry.get(field)?.description;
     if (help === undefined) return [];
     const [value = ''] = /^<[^>]+>/.exec(help) ?? [];
-    return [
-      [`--${kebabCase(name)} ${value}`.trimEnd(), help.slice(value.length).trimStart()] as const,
-    ];
+    const isRequired = !field.safeParse(undefined).success;
+    const description = `${help.slice(value.length).trimStart()}${isRequired ? ' (required)' : ''}`;
+    return [[`--${kebabCase(name)} ${value}`.trimEnd(), description] as const];
   });
 }
 
@@ -41,18 +39,20 @@ export function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+const notAnAmount = (given: unknown): string =>
+  `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`;
 /** An integer in the asset's smallest unit, as text. */
-export const raw = parsedText(
-  parseRaw,
-  (given) =>
-    `${given} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
-);
+export const raw = parsedText(parseRaw, notAnAmount);
 
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option(`<asset> ${ASSET_NAMES}`, assetName);
 
 /** The word `default` gives null. */
-export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
+export const rawOrDefault = z
+  .union([z.literal('default').transform(() => null), raw], {
+    error: ({ input }) => `${notAnAmount(input)}, or the word default`,
+  })
+  .optional();
 export const countOrDefault = z
   .string()
   .regex(/^(?:default|[0-9]{1,13})$/, 'must be a number, or the word default')
@@ -76,10 +76,10 @@ export const status = <const S extends string>(statuses: readonly S[]) =>
   option(`<status> only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
 export const wholeNumber = (min: number, max: number): z.ZodType<number, string> =>
-  parsedText((given) => {
-    const number = /^[0-9]{1,9}$/.test(given) ? Number(given) : Number.NaN;
-    return number >= min && number <= max ? number : null;
-  }, `must be a number from ${min} to ${max}`);
+  parsedText(
+    (given) => (/^[0-9]{1,9}$/.test(given) && +given >= min && +given <= max ? +given : null),
+    (given) => `must be a number from ${min} to ${max}, not ${given}`,
+  );
 
 export const limit = option(
   '<count> how many at most (default: 100)',
@@ -112,12 +112,10 @@ export const staffRights = someOf(
   (unknown) => `${unknown} is not a right of the staff: give some of ${STAFF_RIGHTS.join(',')}`,
 );
 
-const commaSeparated = z
+export const commaSeparated = z
   .string()
   .default('')
   .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
-
-export const cidrs = commaSeparated;
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 };
 const MAX_MS = 90 * 86_400_000;

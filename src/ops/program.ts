@@ -21,10 +21,11 @@ import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
 import { transferCommands } from './commands/transfers.js';
 import { webhookCommands } from './commands/webhooks.js';
-import { EXIT, exitCodeOf, explain, UnknownOutcome } from './failures.js';
+import { EXIT, exitCodeOf, explain, UnknownOutcome, UsageError } from './failures.js';
 import { addParagraphs, PROGRAM } from './help.js';
 import { linesWithEscapes } from './output.js';
 
+const HELP_HINT = '(--help shows its commands and options)';
 const FIRST_STEPS = `
 First steps:
   $ MYSQL_ADMIN_URL=… ${PROGRAM} staff add maria --can read,approve,cancel,pause,adjust,resolve,manage
@@ -118,13 +119,14 @@ function reportUnwritten({ code }: NodeJS.ErrnoException): void {
 function explainFailure(failure: unknown): number {
   // Commander has already printed the fault, or the requested help.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
-  process.stderr.write(`error: ${linesWithEscapes(explain(failure))}\n`);
+  const hint = failure instanceof UsageError ? `\n${HELP_HINT}` : '';
+  process.stderr.write(`error: ${linesWithEscapes(explain(failure))}${hint}\n`);
   return exitCodeOf(failure);
 }
 
 /** Makes commander throw, because it would end the process in the middle of running work. */
 function throwInsteadOfExit(command: Command): Command {
-  command.exitOverride().showHelpAfterError('(--help shows its commands and options)');
+  command.exitOverride().showHelpAfterError(HELP_HINT);
   command.commands.forEach(throwInsteadOfExit);
   return command;
 }

@@ -118,7 +118,11 @@ describe('npm run ops', () => {
   it('npm run ops exits 2 for wrong usage, and explains it', async () => {
     for (const [args, message] of [
       [['tenant'], /unknown command 'tenant'/],
-      [words`accounts open X --tenant ${tenant}`, /^error: --type is required/m],
+      [words`accounts open X --tenant ${tenant}`, /^error: --type is required\n\(--help shows/m],
+      [
+        words`limits set $treasury --tenant ${tenant} --asset COPM --maximum 1.500,00`,
+        /--maximum: 1\.500,00 is not an amount: .*, or the word default\n/,
+      ],
       [words`members grant finance boss --tenant ${tenant}`, /<role>: must be one of viewer/],
       [words`accounts show $treasury`, /--tenant is required with/],
       [words`members grant finance viewer --tenant ${tenant}`, /--account or --all-accounts/],

@@ -255,7 +255,9 @@ describe('what operators do', () => {
     await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
     assert.match(await state('webhooks', 'disable', id), /^disabled by an operator since/);
     const listed = z.array(OBJECT).parse((await done(['webhooks', 'list'])).items);
-    assert.ok(listed.some((row) => row.id === id && row.disabled_reason === 'by_operator'));
+    const own = listed.find((row) => row.id === id);
+    assert.equal(own?.disabled_reason, 'by_operator');
+    assert.match(text(own.tenant), /^tenant .* of a test$/);
     assert.equal(await state('webhooks', 'enable', id), 'idle');
     assert.deepEqual((await done(['webhooks', 'deliveries', id])).items, []);
     const { code, stderr } = await ops(['webhooks', 'show', randomUUID()]);

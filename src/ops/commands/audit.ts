@@ -63,11 +63,8 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     if (isVerification) return verify(ops, tenantId);
     const entries = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
     const rows = entries.map((entry) => ({
-      ...rowFields(
-        auditLog,
-        entry,
-        'at channel actorClaimed:actor action subjectType subjectId tenantId',
-      ),
+      ...rowFields(auditLog, entry, 'at channel actorClaimed:actor action'),
+      ...rowFields(auditLog, entry, 'subjectType subjectId tenantId'),
       details: parseDetails(entry),
     }));
     output.newest(rows, most, 'Nothing is recorded.', ['subject_type', 'tenant_id']);

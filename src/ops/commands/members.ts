@@ -20,7 +20,7 @@ import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import {
-  cidrs,
+  commaSeparated,
   duration,
   flag,
   oneOf,
@@ -144,7 +144,7 @@ export const tokenCommands = {
       ),
       cidrs: option(
         '<ranges> the only address ranges from which it may be used, separated by commas (default: anywhere)',
-        cidrs,
+        commaSeparated,
       ),
     },
     run: async ({ database, clock, actor, output }, { member, ...input }) => {

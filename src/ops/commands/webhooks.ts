@@ -1,5 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
+import { tenants } from '../../db/entities/parties.js';
 import {
   webhookDeliveries,
   type WebhookEndpoint,
@@ -84,21 +85,22 @@ export const webhookCommands = {
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
     input: { tenant: ofTenant('all of') },
-    run: async ({ database, output }, { tenant }, called) => {
-      const found = await database.reader.select(
+    run: async ({ database: { reader }, output }, { tenant }, called) => {
+      const found = await reader.select(
         webhookEndpoints,
         { status: ['enabled', 'disabled'], ...(tenant && { tenantId: tenant.id }) },
         { orderBy: ['createdAt', 'id'] },
       );
-      const troubled = found.filter(
-        ({ status, pausedAt, failingSince }) =>
-          status === 'disabled' || pausedAt !== null || failingSince !== null,
+      const detailsOnly = ['tenant_id', 'last_success_at', 'next_due_at'];
+      if (tenant !== undefined)
+        return output.list(found.map(endpointFields), `${called} has no endpoint.`, detailsOnly);
+      const names = new Map((await reader.select(tenants, {})).map(({ id, name }) => [id, name]));
+      const troubled = found.flatMap((one) =>
+        one.status === 'disabled' || one.pausedAt !== null || one.failingSince !== null
+          ? [{ tenant: names.get(one.tenantId) ?? null, ...endpointFields(one) }]
+          : [],
       );
-      const [shown, none] =
-        tenant === undefined
-          ? [troubled, 'No endpoint is disabled, paused or failing.']
-          : [found, `${called} has no endpoint.`];
-      output.list(shown.map(endpointFields), none, ['tenant_id', 'last_success_at', 'next_due_at']);
+      output.list(troubled, 'No endpoint is disabled, paused or failing.', detailsOnly);
     },
   }),
   'show <endpoint>': query({
