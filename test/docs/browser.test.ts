@@ -135,9 +135,9 @@ describe('in a browser, the docs', () => {
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
     for (const [title, words] of Object.entries({
-      'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'transfer'],
+      'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'me', 'transfer'],
       Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies', 'metadata'],
-      'Concepts › Giving money back': ['refund', 'reverse'],
+      'Concepts › Giving money back': ['refund', 'reverse', 'reversal'],
       'Concepts › Who opens accounts': ['create account', 'onboarding'],
       'Statements and reports › Other reports': ['movements', 'balance'],
       'Conventions › Pages': ['pagination'],
@@ -153,7 +153,7 @@ describe('in a browser, the docs', () => {
       Errors: ['error codes', 'error 422'],
       Limits: ['rate limit', 'pricing', '429'],
       Versions: ['deprecation'],
-      'Authentication and permissions': ['authentication', '401'],
+      'Authentication and permissions': ['authentication', 'authenticate', '/v1/me', '401'],
     }))
       for (const word of words) {
         await page.getByRole('searchbox').fill(word);

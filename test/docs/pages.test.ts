@@ -21,7 +21,6 @@ const BATCHES = 'docs/guides/batches.md';
 const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
 /** What other tests run: documented-receivers.test.ts and samples.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  'docs/guides/conventions.md': ['ts', 'python', 'go'],
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
 };
 /** Between what two blocks print. */

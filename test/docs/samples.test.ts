@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -13,7 +13,6 @@ import { LiveService } from '../client/live.js';
 import { ROOT } from '../helpers/service-process.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { blocksOf } from './blocks.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
 const CSV = 'recipient,amount,asset\n$bruno,150000,COPM\n';
@@ -44,20 +43,31 @@ const samples = new Map<string, readonly Sample[]>(
   }),
 );
 
-/** The programs of a guide, which run like those of the reference. */
-const GUIDE = 'conventions';
-const NAMES = { ts: 'TypeScript', python: 'Python', go: 'Go' } as const;
-const programs = blocksOf(`docs/guides/${GUIDE}.md`).flatMap(({ language, text }): Sample[] =>
-  language in NAMES ? [{ name: NAMES[language as keyof typeof NAMES], language, text }] : [],
-);
-assert.equal(programs.length, Object.keys(NAMES).length);
-samples.set(GUIDE, programs);
+/** The programs of the guides, which run like those of the reference, and what each prints. */
+const PROGRAMS: Readonly<Record<string, RegExp>> = {
+  'first-transfer': /^[0-9a-f-]{36} completed$/m,
+  approvals: /^([0-9a-f-]{36}) pending_approval\n\1 completed$/m,
+  batches: /^1,501\.50 COPM\n[0-9a-f-]{36} completed\n[^]*,paid,/m,
+  payouts: /^[0-9a-f-]{36} completed$/m,
+  statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
+  filters: /^[0-9a-f-]{36} \d+n?$/m,
+};
+for (const program of Object.keys(PROGRAMS)) {
+  const read = (ending: string) => readFileSync(`docs/site/programs/${program}.${ending}`, 'utf8');
+  samples.set(program, [
+    { name: 'TypeScript', language: 'typescript', text: read('mts') },
+    { name: 'Python', language: 'python', text: read('py') },
+    { name: 'Go', language: 'go', text: read('go') },
+  ]);
+}
 
 function textOf(operation: string, name: Sample['name']): string {
   const sample = samples.get(operation)?.find((one) => one.name === name);
   assert.ok(sample !== undefined);
   return sample.text;
 }
+
+const packageOf = (operation: string): string => operation.replace('-', '');
 
 function isHere(tool: string, argument: string): boolean {
   try {
@@ -158,11 +168,16 @@ describe('the samples of the reference', () => {
     ...{ getBonusBatch: readyBatch, listBonusBatchRows: readyBatch, executeBonusBatch: readyBatch },
     ...{ cancelBonusBatch: readyBatch, downloadBonusBatchResult: paidBatch },
     downloadBonusBatchErrors: () => batchOf('recipient,amount,asset\n$no,1,COPM\n', 'rejected'),
-    ...{ createStatement: statement, getStatement: statement, downloadStatement: statement },
+    ...{
+      statements: statement,
+      createStatement: statement,
+      getStatement: statement,
+      downloadStatement: statement,
+    },
     getApprovalPolicy: async () => setPolicy(),
     deleteApprovalPolicy: async () => setPolicy(),
     deleteAlias: async () => {
-      const { alias } = await owner.setAlias(live.account('treasury'), {
+      const { alias } = await owner.setAlias(live.account('fees'), {
         alias: `$own-${++names}`,
       });
       return alias;
@@ -189,8 +204,10 @@ describe('the samples of the reference', () => {
 
   /** Names the demo world's accounts, and moments that suit it, in place of those of the examples. */
   function inThisWorld(text: string, id: string): string {
+    // The programs of the guides find the treasury by its alias.
+    const source = /\/alias\b|Alias\(/.test(text) ? 'fees' : 'treasury';
     return text
-      .replaceAll(EXAMPLE.source, live.account('treasury'))
+      .replaceAll(EXAMPLE.source, live.account(source))
       .replaceAll(EXAMPLE.destination, live.account('ana'))
       .replaceAll(EXAMPLE.event, id)
       .replace('https://shop.example.com', LOCAL)
@@ -204,7 +221,8 @@ describe('the samples of the reference', () => {
     ...process.env,
     NODE: process.execPath,
     SVC_URL: `${live.baseUrl}/v1`,
-    SVC_TOKEN: live.token(/^approve|^reject/.test(operation) ? 'approver' : 'owner'),
+    SVC_TOKEN: live.token(/^(approve|reject)[A-Z]/.test(operation) ? 'approver' : 'owner'),
+    APPROVER_TOKEN: live.token('approver'),
   });
   const resource = (operation: string): Promise<string> =>
     RESOURCES[operation]?.() ?? Promise.resolve('');
@@ -231,7 +249,7 @@ describe('the samples of the reference', () => {
     Go: async (operation, id) => {
       const args = [join(live.folder, 'go/samples'), [operation], { THE_ID: id }] as const;
       const printed = await start(operation, ...args);
-      assert.match(printed, operation === GUIDE ? /^[0-9a-f-]{36} \d+$/m : /^2\d\d /);
+      if (!(operation in PROGRAMS)) assert.match(printed, /^2\d\d /);
       return printed;
     },
   };
@@ -245,12 +263,12 @@ describe('the samples of the reference', () => {
     for (const operation of operations) {
       mkdirSync(join(folder, operation));
       const text = inThisWorld(textOf(operation, 'Go'), '"+os.Getenv("THE_ID")+"')
-        .replace('package main', `package ${operation}`)
+        .replace('package main', `package ${packageOf(operation)}`)
         .replace('func main()', 'func Main()');
       writeFileSync(join(folder, operation, 'sample.go'), text);
     }
-    const imports = operations.map((name) => `\t"samples/${name}"\n`).join('');
-    const cases = operations.map((name) => `\t"${name}": ${name}.Main,\n`).join('');
+    const imports = operations.map((name) => `\t${packageOf(name)} "samples/${name}"\n`).join('');
+    const cases = operations.map((name) => `\t"${name}": ${packageOf(name)}.Main,\n`).join('');
     writeFileSync(
       join(folder, 'main.go'),
       `package main\n\nimport (\n\t"os"\n${imports})\n\nfunc main() {\n\tmap[string]func(){\n${cases}}[os.Args[1]]()\n}\n`,
@@ -301,7 +319,8 @@ describe('the samples of the reference', () => {
         for (const [operation, all] of samples)
           if (all.some((sample) => sample.name === name))
             it(operation, async () => {
-              await RUNS[name](operation, await resource(operation));
+              const printed = await RUNS[name](operation, await resource(operation));
+              assert.match(printed, PROGRAMS[operation] ?? /^/);
             });
       },
     );

@@ -96,7 +96,7 @@ describe('the site', () => {
     for (const { file, path } of CONTENTS.flatMap((chapter) => chapter.pages)) {
       if (!existsSync(file)) continue;
       const text = html.get(URLS.page(path)) ?? '';
-      for (const [, id] of readFileSync(file, 'utf8').matchAll(/^```sh (\w+)$/gm))
+      for (const [, id] of readFileSync(file, 'utf8').matchAll(/^```sh (\w+)/gm))
         for (const name of ['curl', 'typescript', 'python', 'go'])
           assert.ok(text.includes(`for="${id}-${name}"`), `${file} ${id} ${name}`);
     }

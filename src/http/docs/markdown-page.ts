@@ -36,16 +36,16 @@ rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
 rules.code_inline = (tokens, index) =>
   `<code>${breakable(tokens[index]?.content ?? '').text}</code>`;
 rules.fence = (tokens, index, _options, env) => {
-  const [language = '', operationId] = tokens[index]?.info.split(' ') ?? [];
+  const [language = '', operationId, program] = tokens[index]?.info.split(' ') ?? [];
   const block = codeBlock(tokens[index]?.content ?? '', LANGUAGES[language] ?? '');
   const samples = env?.samples as CallSamples | undefined;
   if (operationId === undefined || samples === undefined) return block.text;
-  return samples.inAllLanguages(operationId, block).text;
+  return samples.inAllLanguages(operationId, block, program).text;
 };
 
 export interface CallSamples {
-  /** Shows the command of a guide, such as one of `sh createTransfer`, beside samples in programs. */
-  readonly inAllLanguages: (operationId: string, command: Html) => Html;
+  /** Shows a guide's command beside the reference's samples, or a program of docs/site/programs. */
+  readonly inAllLanguages: (operationId: string, command: Html, program?: string) => Html;
 }
 
 export function renderMarkdown(text: string): Html {

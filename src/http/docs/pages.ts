@@ -65,7 +65,8 @@ you lose it, have your operator revoke it: within 5 seconds it moves no more mon
 A token that is missing, wrong, expired, revoked or used from another address gets 401 \`unauthorized\`.
 
 A token has scopes, and its member has one role in each account. Without the scope you get 401 \`insufficient_scope\`, whose
-message names the scope, and without the role 403 \`authority_insufficient\`. Lists omit what the member may not see.
+message names the scope, and without the role 403 \`authority_insufficient\`. Lists omit what the member may not see. There is
+no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts, and your operator knows the scopes and roles.
 
 ## Operations
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import helmet from 'helmet';
 import type Koa from 'koa';
@@ -47,6 +46,9 @@ const HTML = 'text/html; charset=utf-8';
 const JS = 'text/javascript; charset=utf-8';
 const JSON_TEXT = 'application/json; charset=utf-8';
 
+const part = (name: string, type: string, file = `docs/site/${name}`) =>
+  [name, new SiteFile(type, () => readPart(file))] as const;
+
 export function assembleSite(deps: SiteDeps) {
   const { urls, routes, openApi, baseUrl } = deps;
   const reference = new Reference(routes, openApi, urls);
@@ -70,19 +72,13 @@ export function assembleSite(deps: SiteDeps) {
       }),
     ),
     assets: new Map([
-      ['site.css', new SiteFile('text/css; charset=utf-8', () => readPart('docs/site/site.css'))],
-      ['site.js', new SiteFile(JS, () => readPart('docs/site/site.js'))],
-      ['colours.js', new SiteFile(JS, () => readPart('docs/site/colours.js'))],
-      ['postman.json', new SiteFile(JSON_TEXT, () => readPart('docs/postman.json'))],
-      [
-        'money-movement-client.tgz',
-        new SiteFile('application/gzip', () => readPart('docs/site/money-movement-client.tgz')),
-      ],
-      ['icon.svg', new SiteFile('image/svg+xml', () => readPart('docs/site/icon.svg'))],
-      [
-        'minisearch.js',
-        new SiteFile(JS, () => readFileSync(new URL(import.meta.resolve('minisearch')))),
-      ],
+      part('site.css', 'text/css; charset=utf-8'),
+      part('site.js', JS),
+      part('colours.js', JS),
+      part('postman.json', JSON_TEXT, 'docs/postman.json'),
+      part('money-movement-client.tgz', 'application/gzip'),
+      part('icon.svg', 'image/svg+xml'),
+      part('minisearch.js', JS, import.meta.resolve('minisearch')),
       ['search.json', new SiteFile(JSON_TEXT, () => searchIndex(urls, pages))],
     ]),
     missing: new SiteFile(HTML, () => pageHtml(urls, menu, missingPage(urls))),

@@ -132,7 +132,7 @@ export interface paths {
     put?: never;
     /**
      * Pay out to a bank account
-     * @description Holds the amount and its fee, and sends the amount over the operator's rail for the country. The response is 201 if the payout is `approved` and on its way, and 202 if the amount reaches the threshold of the source's approval policy, so that the payout waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
+     * @description Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
      *
      *     Scope: `payouts`. Role in source: operator, admin, owner.
      */

@@ -21,7 +21,7 @@ import {
   type Tab,
   tabs,
 } from '../html.js';
-import { renderMarkdown } from '../markdown-page.js';
+import { readPart, renderMarkdown } from '../markdown-page.js';
 import { samplesOf } from './samples.js';
 import { isNullable, mergeAlternatives, resolveSchema, simpleType } from './schema.js';
 
@@ -33,13 +33,16 @@ export interface Call {
 /** Requests mark the fields that are required, responses those that may be absent. */
 type Side = 'request' | 'response';
 
-/** Returns the request of an operation in each language. */
-export function sampleTabs({ route, operation }: Call, schemas: Schemas): Tab[] {
-  return samplesOf(route, operation, schemas).map(({ name, language, text }) => ({
-    id: `${route.operationId}-${name.toLowerCase()}`,
-    label: name,
-    content: codeBlock(text, language),
-  }));
+const ENDINGS: Readonly<Record<string, string>> = { TypeScript: 'mts', Python: 'py', Go: 'go' };
+
+/** Returns the request of an operation in each language, or a program of docs/site/programs. */
+export function sampleTabs({ route, operation }: Call, schemas: Schemas, program?: string): Tab[] {
+  return samplesOf(route, operation, schemas).map(({ name, language, text }) => {
+    const ending = program && ENDINGS[name];
+    const own = ending && readPart(`docs/site/programs/${program}.${ending}`).toString('utf8');
+    const id = `${route.operationId}-${name.toLowerCase()}`;
+    return { id, label: name, content: codeBlock(own || text, language) };
+  });
 }
 
 /** `errorsPage` is the path of the page that explains the error codes. */

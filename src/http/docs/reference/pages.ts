@@ -75,12 +75,12 @@ ${groups.join('\n\n')}
   }
 
   /** Shows a guide's command beside the samples of the same operation in other languages. */
-  readonly inAllLanguages = (operationId: string, command: Html): Html => {
+  readonly inAllLanguages = (operationId: string, command: Html, program?: string): Html => {
     const group = this.groupOf(operationId);
     const call = group?.calls.find(({ route }) => route.operationId === operationId);
     if (group === undefined || call === undefined) return command;
     const { method, path } = call.route;
-    const [curl, ...programs] = sampleTabs(call, this.document.components.schemas);
+    const [curl, ...programs] = sampleTabs(call, this.document.components.schemas, program);
     const all = curl === undefined ? [] : [{ ...curl, content: command }, ...programs];
     const legend = html`<a href="${this.urls.page(group.path)}#${operationId}"
       ><code>${method} ${breakable(path)}</code></a

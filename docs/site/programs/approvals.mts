@@ -1,0 +1,17 @@
+import { MoneyClient } from 'money-movement-client';
+
+const { SVC_URL: baseUrl = '', SVC_TOKEN = '', APPROVER_TOKEN = '' } = process.env;
+const client = new MoneyClient({ baseUrl, token: SVC_TOKEN });
+const guarded = await client.lookUpAccount({ alias: '$acme-guarded' });
+const recipient = await client.lookUpAccount({ alias: '$bruno' });
+const transfer = await client.createTransfer({
+  source_account: guarded.account_id,
+  destination: { type: 'account', account_id: recipient.account_id },
+  amount: { raw: 2_500_000n, asset: 'COPM' },
+});
+console.log(transfer.id, transfer.status);
+
+// The other member's program.
+const approver = new MoneyClient({ baseUrl, token: APPROVER_TOKEN });
+const approved = await approver.approveTransfer(transfer.id);
+console.log(approved.id, approved.status);

@@ -1,0 +1,17 @@
+import { MoneyClient } from 'money-movement-client';
+
+const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
+const client = new MoneyClient({ baseUrl, token });
+const source = await client.lookUpAccount({ alias: '$acme-treasury' });
+const recipient = await client.lookUpAccount({ alias: '$bruno' });
+const order = {
+  source_account: source.account_id,
+  destination: { type: 'account', account_id: recipient.account_id },
+  amount: { raw: 150_000n, asset: 'COPM' },
+  description: 'Lunch',
+} as const;
+// Store it with the order; repeat the request with the same key.
+const key = crypto.randomUUID();
+const { id } = await client.createTransfer(order, { idempotencyKey: key });
+const transfer = await client.getTransfer(id);
+console.log(transfer.id, transfer.status);

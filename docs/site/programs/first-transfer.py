@@ -1,0 +1,38 @@
+import json
+import os
+import urllib.error
+import urllib.request
+import uuid
+
+
+def call(method, path, body=None, key=""):
+    request = urllib.request.Request(
+        os.environ["SVC_URL"] + path,
+        method=method,
+        headers={
+            "Authorization": "Bearer " + os.environ["SVC_TOKEN"],
+            "Content-Type": "application/json",
+            "Idempotency-Key": key,
+        },
+        data=None if body is None else json.dumps(body).encode(),
+    )
+    try:
+        with urllib.request.urlopen(request) as response:
+            return json.load(response)
+    except urllib.error.HTTPError as error:
+        raise SystemExit(error.read().decode())
+
+
+source = call("GET", "/accounts/lookup?alias=%24acme-treasury")
+recipient = call("GET", "/accounts/lookup?alias=%24bruno")
+order = {
+    "source_account": source["account_id"],
+    "destination": {"type": "account", "account_id": recipient["account_id"]},
+    "amount": {"raw": "150000", "asset": "COPM"},
+    "description": "Lunch",
+}
+# Store it with the order; repeat the request with the same key.
+key = str(uuid.uuid4())
+transfer = call("POST", "/transfers", order, key)
+transfer = call("GET", "/transfers/" + transfer["id"])
+print(transfer["id"], transfer["status"])

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+type object struct {
+	ID        string
+	Status    string
+	AccountID string `json:"account_id"`
+}
+
+func call(method, path, key, body string) object {
+	request, err := http.NewRequest(method, os.Getenv("SVC_URL")+path, strings.NewReader(body))
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))
+	request.Header.Set("Idempotency-Key", key)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer response.Body.Close()
+	bytes, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		log.Fatal(response.Status, string(bytes), err)
+	}
+	var result object
+	json.Unmarshal(bytes, &result)
+	return result
+}
+
+func newKey() string {
+	id := make([]byte, 16)
+	rand.Read(id)
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+func main() {
+	source := call("GET", "/accounts/lookup?alias=%24acme-treasury", "", "")
+	order := fmt.Sprintf(`{
+		"source_account": %q,
+		"destination": {
+			"type": "bank_account",
+			"country": "CO",
+			"bank_code": "0007",
+			"account_type": "savings",
+			"account_number": "4567891234099",
+			"holder_name": "Luz Rojas",
+			"holder_document": "79456123"
+		},
+		"amount": {"raw": "150000", "asset": "COPM"}
+	}`, source.AccountID)
+	// Store it with the order; repeat the request with the same key.
+	key := newKey()
+	payout := call("POST", "/payouts", key, order)
+	for payout.Status == "approved" || payout.Status == "in_progress" {
+		time.Sleep(time.Second)
+		payout = call("GET", "/payouts/"+payout.ID, "", "")
+	}
+	fmt.Println(payout.ID, payout.Status)
+}

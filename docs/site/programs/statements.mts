@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MoneyClient } from 'money-movement-client';
+
+const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
+const client = new MoneyClient({ baseUrl, token });
+const account = await client.lookUpAccount({ alias: '$acme-treasury' });
+let statement = await client.createStatement({
+  account_id: account.account_id,
+  asset: 'COPM',
+  from: '2026-11-01T05:00:00.000Z',
+  to: '2026-11-21T04:59:59.999Z',
+});
+while (statement.status !== 'ready') {
+  await sleep(1000);
+  statement = await client.getStatement(statement.id);
+}
+console.log(statement.id, statement.status);
+const file = await client.downloadStatement(statement.id, { format: 'csv' });
+console.log(await file.text());

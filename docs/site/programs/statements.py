@@ -1,0 +1,41 @@
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+
+def call(method, path, body=None, key=""):
+    request = urllib.request.Request(
+        os.environ["SVC_URL"] + path,
+        method=method,
+        headers={
+            "Authorization": "Bearer " + os.environ["SVC_TOKEN"],
+            "Content-Type": "application/json",
+            "Idempotency-Key": key,
+        },
+        data=None if body is None else json.dumps(body).encode(),
+    )
+    try:
+        with urllib.request.urlopen(request) as response:
+            text = response.read().decode()
+    except urllib.error.HTTPError as error:
+        raise SystemExit(error.read().decode())
+    return json.loads(text) if text.startswith("{") else text
+
+
+account = call("GET", "/accounts/lookup?alias=%24acme-treasury")
+period = {
+    "account_id": account["account_id"],
+    "asset": "COPM",
+    "from": "2026-11-01T05:00:00.000Z",
+    "to": "2026-11-21T04:59:59.999Z",
+}
+statement = call("POST", "/statements", period, str(uuid.uuid4()))
+path = "/statements/" + statement["id"]
+while statement["status"] != "ready":
+    time.sleep(1)
+    statement = call("GET", path)
+print(statement["id"], statement["status"])
+print(call("GET", path + "/file?format=csv"))
