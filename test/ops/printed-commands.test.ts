@@ -52,7 +52,7 @@ describe('the commands of the pages', () => {
   it('the commands of the pages let a transfer wait, and approve it', async () => {
     const output = await printed(
       ...walkthrough('Shorthands'),
-      ...walkthrough('A transfer that waits'),
+      ...walkthrough('A transfer that waits for approval'),
     );
     assert.match(output, /pending_approval[\s\S]*HTTP\/1\.1 200 [\s\S]*"status":"completed"/);
   });
