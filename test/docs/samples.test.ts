@@ -78,7 +78,7 @@ function isHere(tool: string, argument: string): boolean {
   }
 }
 
-/** Each sample of the reference runs as a program, and the service accepts its request. */
+/** The samples of the reference run as programs, and the service accepts their requests. */
 describe('the samples of the reference', () => {
   let live: LiveService;
   let owner: MoneyClient;
@@ -257,7 +257,7 @@ describe('the samples of the reference', () => {
   /** Builds all programs as one, which runs the one that is named: linking each takes too long. */
   function buildGo(): void {
     const folder = join(live.folder, 'go');
-    const operations = [...samples.keys()];
+    const operations = SHAPES;
     mkdirSync(folder);
     writeFileSync(join(folder, 'go.mod'), 'module samples\n\ngo 1.20\n');
     for (const operation of operations) {
@@ -303,12 +303,21 @@ describe('the samples of the reference', () => {
     assert.deepEqual(faults, []);
   });
 
+  /** Operations of each shape: every kind of body, parameter and response. One generator writes the samples of all operations. */
+  const SHAPES = [
+    ...['createTransfer', 'getTransfer', 'listTransfers', 'cancelTransfer', 'lookUpAccount'],
+    ...['uploadBonusBatch', 'downloadBonusBatchResult', 'updateWebhookEndpoint', 'setAlias'],
+    ...['deleteAlias', GUIDE],
+  ];
   const LANGUAGES = [
     ['curl', 'curl', '--version'],
     ['TypeScript', process.execPath, '--version'],
     ['Python', 'python3', '--version'],
     ['Go', 'go', 'version'],
   ] as const;
+  /** By curl every operation runs, which shows that its request is accepted. */
+  const isRun = (name: Sample['name'], operation: string): boolean =>
+    name === 'curl' || SHAPES.includes(operation);
   for (const [name, tool, argument] of LANGUAGES) {
     const here = isHere(tool, argument);
     const title = `in ${name} are accepted`;
@@ -317,7 +326,7 @@ describe('the samples of the reference', () => {
       () => {
         if (name === 'Go') before(buildGo);
         for (const [operation, all] of samples)
-          if (all.some((sample) => sample.name === name))
+          if (all.some((sample) => sample.name === name) && isRun(name, operation))
             it(operation, async () => {
               const printed = await RUNS[name](operation, await resource(operation));
               assert.match(printed, PROGRAMS[operation] ?? /^/);
