@@ -1,8 +1,5 @@
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
-import { upgradeCampaign } from '../campaigns/upgrade.js';
-import { ownDatabase } from '../helpers/database.js';
 import { Haproxy } from '../helpers/haproxy.js';
-import { testTemporal } from '../helpers/temporal.js';
 
 describe('two API processes behind a proxy and two workers', function () {
   this.timeout(1_800_000);
@@ -18,14 +15,4 @@ describe('two API processes behind a proxy and two workers', function () {
       rows: 100,
       betweenBatchesMs: 3_000,
     }));
-
-  it('two API processes behind a proxy and two workers lose no request, event or workflow task while they are upgraded one by one, to a release with changed workflows', async function () {
-    if (!Haproxy.isPossible) return this.skip();
-    const db = await ownDatabase('fleet_upgrade');
-    try {
-      await upgradeCampaign({ db, temporal: await testTemporal(), open: 10, perSecond: 8 });
-    } finally {
-      await db.remove();
-    }
-  });
 });
