@@ -167,13 +167,10 @@ describe('the ledger writer', () => {
     await other.beginTransaction();
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(payer.id)} FOR UPDATE`);
     const answer = watched.writer.submit(testKind, one());
-    let isAnswered = false;
-    void answer.catch(() => undefined).then(() => (isAnswered = true));
-    while (!isAnswered && (watched.retries.lock_wait ?? 0) === 0) await sleep(50);
+    while ((watched.retries.lock_wait ?? 0) === 0) await sleep(50);
     await other.rollback();
     await other.end();
     assert((await answer).outcome.done);
-    assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
   it('the ledger writer begins again when the server ends it for a deadlock', async () => {
