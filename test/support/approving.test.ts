@@ -128,6 +128,7 @@ describe('at the support desk', () => {
     const { text } = await maria.get(answer.headers.get('location') ?? '');
     assert(text.includes('role="status">Approved; 2 more approvals are needed.</div>'), text);
     assert.match(text, /2 more approvals: by a member of its account/);
+    assert.equal(findForm(text, `${page}/approve`), null, 'support approves once');
   });
 
   it('the support desk lists what needs approval by tenant and smallest amount, with who may approve it', async () => {

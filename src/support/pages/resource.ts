@@ -1,4 +1,6 @@
+import { SUPPORT } from '../../approvals/rules.js';
 import { ERRORS } from '../../core/error-table.js';
+import { approvals } from '../../db/entities/approvals.js';
 import { actionRefusal, asksForCode } from '../../staff/rules.js';
 import { actionField, type DeskAction, type FailedResult, textOf } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
@@ -51,9 +53,10 @@ export async function resourcePage<Resource>(
     listSections(kind, resource, context),
   ]);
   const { status, list, workflowId = null } = described;
-  const [history, next] = await Promise.all([
+  const [history, next, approval] = await Promise.all([
     readHistory(reader, { id, tenantId }, timeZone, described.history),
     list === undefined ? null : nextWaiting(reader, list, id),
+    reader.find(approvals, { resourceId: id, approver: SUPPORT }),
   ]);
   const { timeline } = history;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
@@ -65,7 +68,7 @@ export async function resourcePage<Resource>(
   const failed = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
   const done = performed && textOf(performed, resource, context.names);
-  const forms = actionForms(stage, failed);
+  const forms = actionForms(stage, failed, approval !== undefined);
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.before === undefined;
@@ -84,15 +87,18 @@ export async function resourcePage<Resource>(
   };
 }
 
+/** `isApproved`: support has given its one approval. */
 function actionForms<Resource>(
   stage: Stage<Resource>,
   failed: FailedAction | null,
+  isApproved: boolean,
 ): readonly Html[] {
   const { kind, resource, person } = stage;
   return kind.actions.flatMap((action) => {
     const own = failed?.verb === action.verb ? failed : null;
     const isOpen =
       action.isOpen(resource, person.identity) &&
+      !(isApproved && action.verb === 'approve') &&
       actionRefusal(action.name, person.identity) === null;
     // A form with an unknown result remains on the page, in every state of the resource.
     return isOpen || own?.result.outcome === 'unknown' ? [actionForm(stage, action, own)] : [];

@@ -70,16 +70,18 @@ export async function tableOf<K extends keyof Rows>(
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
-  transfers: (transfer, context) =>
-    operationRow('transfers', transfer, context, context.account(transfer.destinationAccountId)),
+  transfers(transfer, context) {
+    const { destinationAccountId: to, tenantId } = transfer;
+    return operationRow('transfers', transfer, context, context.account(to, tenantId));
+  },
   payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
   batches(batch, context) {
     const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
     return [
-      ['Batch', link('batches', id, batchTitle(batch))],
+      ['Batch', link('batches', id, batch.description ?? batchTitle(batch))],
+      ['Rows', batch.rowCount > 0 && batch.rowCount, 'number'],
       ['Total', asset !== null && money({ raw, asset }), 'number'],
       ['From', context.account(batch.sourceAccountId)],
-      ['Description', batch.description],
       ['Status', [batchStatus(batch), html`<div>${progressText(batch)}</div>`]],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Requested by', context.person(batch.createdBy)],

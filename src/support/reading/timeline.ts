@@ -200,10 +200,11 @@ function actionLine(
   const what = isRefused
     ? `Refused attempt: ${plain.replaceAll('_', ' ')}`
     : words.charAt(0).toUpperCase() + words.slice(1);
+  const { reason = null, ...details } = parseDetails(row);
   return {
     at: row.at,
     what,
     by: `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
-    details: detailLines(parseDetails(row), timeZone).join(' · '),
+    details: detailLines({ reason, ...details }, timeZone).join(' · '),
   };
 }

@@ -56,18 +56,12 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
   };
 }
 
-const AT_ONCE = 900;
-
 async function readAccounts(
   reader: Reader,
   ids: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, Account>> {
-  const distinct = [...new Set(ids)];
-  const found = new Map<Uuid, Account>();
-  for (let at = 0; at < distinct.length; at += AT_ONCE)
-    for (const account of await reader.select(accounts, { id: distinct.slice(at, at + AT_ONCE) }))
-      found.set(account.id, account);
-  return found;
+  const found = await reader.select(accounts, { id: [...new Set(ids)] });
+  return new Map(found.map((account) => [account.id, account]));
 }
 
 /** Returns the names of the accounts that other tenants see, as a map by id. */

@@ -14,7 +14,7 @@ import type { Uuid } from '../../core/ids.js';
 import { pageOf, type TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { accountLimits } from '../../db/entities/identity.js';
-import { type Balance, type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
+import { type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
 import { adjustments } from '../../db/entities/operations.js';
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -85,6 +85,7 @@ export const accountKind: ResourceKind<Account> = {
       ),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
+    const adjusted = await tableOf(context, 'adjustments', own, 'Tenant');
     return {
       status: tag(account.status),
       facts: [
@@ -98,25 +99,20 @@ export const accountKind: ResourceKind<Account> = {
         tenant,
         ['Opened', time(account.createdAt)],
       ],
-      before: tableSection('balances', 'Balances', details.balances, balanceRow),
+      before: tableSection('balances', 'Balances', details.balances, (balance) => [
+        ['Asset', balance.asset],
+        sumFact('Available', balance.available, balance.asset),
+        sumFact('Held', balance.held, balance.asset),
+        sumFact('Total', balance.available + balance.held, balance.asset),
+      ]),
       after: [
         tableSection('holds', 'Newest holds', held, (hold) => holdRow(hold, context)),
         limits,
-        own.length > 0 &&
-          section('adjusted', 'Newest adjustments', await tableOf(context, 'adjustments', own)),
+        adjusted && section('adjusted', 'Newest adjustments', adjusted),
       ],
     };
   },
 };
-
-function balanceRow({ asset, available, held }: Balance): readonly Fact[] {
-  return [
-    ['Asset', asset],
-    sumFact('Available', available, asset),
-    sumFact('Held', held, asset),
-    sumFact('Total', available + held, asset),
-  ];
-}
 
 function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   const { resourceId, resourceType, asset } = hold;
