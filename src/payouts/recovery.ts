@@ -32,17 +32,16 @@ type WaitingPayout = ReturnType<typeof parseWaiting>;
 export class RailRecovery {
   constructor(private readonly deps: RecoveryDeps) {}
 
-  async probeDue(rail: string): Promise<false> {
+  async probeDue(rail: string): Promise<void> {
     if (await this.deps.calls.deps.breakers.claimProbe(rail)) await this.probe(rail);
-    return false;
   }
 
   /** Notifies waiting payouts' workflows, oldest first, while the rail responds. */
-  async resumeDue(rail: string, signal: AbortSignal): Promise<false> {
+  async resumeDue(rail: string, signal: AbortSignal): Promise<void> {
     const { outbox } = this.deps;
     const { breakers } = this.deps.calls.deps;
     const dueAt = await breakers.resumesAt(rail);
-    if (dueAt === null) return false;
+    if (dueAt === null) return;
     let after: Uuid | null = null;
     while (!signal.aborted && (await breakers.isClosed(rail))) {
       const rows: WaitingPayout[] = await this.waiting(rail, after);
@@ -56,7 +55,6 @@ export class RailRecovery {
       }
       await sleep(PAUSE_MS);
     }
-    return false;
   }
 
   /**
@@ -109,12 +107,17 @@ export class RailRecovery {
 
 const PROBES = 'probes ';
 
-/** Returns separate sweeps for probing and for resuming, because either may take long. */
+/** A rail is probed only while its breaker is open, and its payouts resumed only while not. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
-  return Array.from(rails, (rail): Sweep[] => [
-    { name: PROBES + rail, everyMs: EVERY_MS, run: () => recovery.probeDue(rail) },
-    { name: `wakes ${rail}`, everyMs: EVERY_MS, run: (signal) => recovery.resumeDue(rail, signal) },
-  ]).flat();
+  return Array.from(rails, (rail) => ({
+    name: PROBES + rail,
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      await recovery.probeDue(rail);
+      await recovery.resumeDue(rail, signal);
+      return false;
+    },
+  }));
 }
 
 const GONE_AFTER_HOURS = 24;

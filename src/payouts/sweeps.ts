@@ -1,83 +1,70 @@
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import { type Payout, payoutRailEvents, payouts } from '../db/entities/payouts.js';
-import { literal, literals, updateSql } from '../db/statements.js';
+import { literal, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { performDue, type Sweep } from '../temporal/sweeper.js';
 import type { Database, DatabaseDeps } from '../db/database.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { changeRow } from '../ledger/writer/types.js';
-import type { RailBreakers } from './breaker.js';
 import type { RailCalls } from './rail-calls.js';
 import { flagged, nextPoll } from './rules.js';
 import { type PayoutCommand, payoutCommand, railCommand, resultOf } from './commands.js';
 
-/** How long a worker has to poll a claimed payout, which is then due again. */
-const LEASE_MS = 600_000;
 const POLL_EVERY_MS = 5_000;
 const POLLED_AT_ONCE = 20;
+const MIN_SILENT_PAUSE_MS = 600_000;
 
-/** Polls rails about payouts that have ended, and so have no workflow, but may be returned. */
-export class StatusPoller {
-  constructor(
-    private readonly calls: RailCalls,
-    private readonly windowMs: (rail: string) => number,
-  ) {}
+/**
+ * Polls a rail about payouts that have ended, and so have no workflow, but may be returned. Returns
+ * how many were due. Polling one twice is harmless.
+ */
+export async function pollDue(
+  calls: RailCalls,
+  rail: string,
+  windowMs: number,
+  limit: number,
+): Promise<number> {
+  const { database, clock } = calls.deps;
+  const due = await database.reader.list(
+    payouts,
+    `FORCE INDEX (polling)
+     WHERE rail=${literal(payouts, 'rail', rail)} AND next_poll_at<=${time.literal(clock())}
+     ORDER BY next_poll_at LIMIT ${Math.trunc(limit)}`,
+  );
+  await Promise.all(due.map((payout) => pollEnded(calls, payout, windowMs)));
+  return due.length;
+}
 
-  async pollDue(rail: string, limit: number): Promise<number> {
-    const due = await this.claim(rail, limit);
-    await Promise.all(due.map((payout) => this.poll(payout)));
-    return due.length;
-  }
-
-  private claim(rail: string, limit: number): Promise<readonly Payout[]> {
-    const { database, clock } = this.calls.deps;
-    return transact(database, async (transaction) => {
-      const now = clock();
-      const rows = await transaction.list(
-        payouts,
-        `FORCE INDEX (polling)
-         WHERE rail=${literal(payouts, 'rail', rail)} AND next_poll_at<=${time.literal(now)}
-         ORDER BY next_poll_at LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
-      );
-      if (rows.length === 0) return [];
-      const nextPollAt = instant(now + LEASE_MS);
-      const id = rows.map((row) => row.id);
-      await transaction.execute(updateSql(payouts, { nextPollAt }, { id }));
-      return rows.map((row) => ({ ...row, nextPollAt }));
-    });
-  }
-
-  private async poll(before: Payout): Promise<void> {
-    const { payout, response } = await this.calls.poll(before);
-    const { database, clock } = this.calls.deps;
-    const now = clock();
-    const usual = nextPoll(payout, now, this.windowMs(payout.rail));
-    const next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
-    const at = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
-    // If the payout has changed since, that change has set `next_poll_at`, which stays.
-    const sql = `UPDATE payouts SET next_poll_at=${at(next)}
-      WHERE id=${uuid.literal(payout.id)} AND next_poll_at<=>${at(before.nextPollAt)}`;
-    await transact(database, (transaction) => transaction.execute(sql));
-  }
+async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Promise<void> {
+  const { database, clock } = calls.deps;
+  const { payout, response } = await calls.poll(before);
+  const now = clock();
+  const usual = nextPoll(payout, now, windowMs);
+  const next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
+  const at = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
+  // If the payout has changed since, that change has set `next_poll_at`, which stays.
+  const sql = `UPDATE payouts SET next_poll_at=${at(next)}
+    WHERE id=${uuid.literal(payout.id)} AND next_poll_at<=>${at(before.nextPollAt)}`;
+  await transact(database, (transaction) => transaction.execute(sql));
 }
 
 function sooner(usual: Instant, now: Instant): Instant {
-  return instant(now + Math.max(LEASE_MS, Math.trunc((usual - now) / 8)));
+  return instant(now + Math.max(MIN_SILENT_PAUSE_MS, Math.trunc((usual - now) / 8)));
 }
 
 /** Polls each rail in a sweep of its own, so that a silent one delays no other. */
 export function pollingSweeps(
-  poller: StatusPoller,
+  calls: RailCalls,
   rails: Iterable<string>,
-  breakers: Pick<RailBreakers, 'isClosed'>,
+  windowMs: (rail: string) => number,
 ): Sweep[] {
   return Array.from(rails, (rail) => ({
     name: `inquiries ${rail}`,
     everyMs: POLL_EVERY_MS,
     run: async () =>
-      (await breakers.isClosed(rail)) &&
-      (await poller.pollDue(rail, POLLED_AT_ONCE)) === POLLED_AT_ONCE,
+      (await calls.deps.breakers.isClosed(rail)) &&
+      (await pollDue(calls, rail, windowMs(rail), POLLED_AT_ONCE)) === POLLED_AT_ONCE,
   }));
 }
 

@@ -1,6 +1,6 @@
 import type { WorkerConfig } from '../config/config.js';
 import { RailBreakers } from '../payouts/breaker.js';
-import { pollingSweeps, StatusPoller, stuckSweep } from '../payouts/sweeps.js';
+import { pollingSweeps, stuckSweep } from '../payouts/sweeps.js';
 import { RailCalls, SubmissionQueue } from '../payouts/rail-calls.js';
 import { breakerMetrics, railMetrics } from '../payouts/metrics.js';
 import type { OutcomeObserver } from '../payouts/outcomes.js';
@@ -35,7 +35,6 @@ export function buildWorkerRails(config: WorkerConfig, core: Core): WorkerRails 
   const calls = new RailCalls({ ...core, rails, observer, breakers });
   const queue = new SubmissionQueue({ calls, encryptionKeys, monotonic: () => performance.now() });
   const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = config;
-  const poller = new StatusPoller(calls, (rail) => windows.get(rail) ?? DEFAULT_WINDOW_MS);
   const recovery = new RailRecovery({ calls, queue, outbox });
   const stuckAfterMs = { in_progress: config.PAYOUT_STUCK_AFTER_S * 1_000, approved: 300_000 };
   return {
@@ -44,7 +43,7 @@ export function buildWorkerRails(config: WorkerConfig, core: Core): WorkerRails 
     names: new Set(rails.keys()),
     sweeps: [
       stuckSweep(core, stuckAfterMs),
-      ...pollingSweeps(poller, rails.keys(), breakers),
+      ...pollingSweeps(calls, rails.keys(), (rail) => windows.get(rail) ?? DEFAULT_WINDOW_MS),
       ...recoverySweeps(recovery, rails.keys()),
     ],
   };

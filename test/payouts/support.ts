@@ -15,7 +15,7 @@ import {
 } from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type BreakerOptions, RailBreakers } from '../../src/payouts/breaker.js';
-import { flagStuck, StatusPoller } from '../../src/payouts/sweeps.js';
+import { flagStuck, pollDue } from '../../src/payouts/sweeps.js';
 import { RailRecovery } from '../../src/payouts/recovery.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { type Rail, type Rails, SIMULATED } from '../../src/payouts/rails/rail.js';
@@ -272,7 +272,10 @@ export function railsOf(
     submit: (id: Uuid) => queue.submit(id, true),
     poll: (id: Uuid) => queue.poll(id, true),
   };
-  const poller = new StatusPoller(calls, () => given.windowMs ?? DEFAULT_WINDOW_MS);
+  const poller = {
+    pollDue: (rail: string, limit: number) =>
+      pollDue(calls, rail, given.windowMs ?? DEFAULT_WINDOW_MS, limit),
+  };
   const notifier = { notify: () => undefined };
   const approvals = new Approvals(payoutApproval, { writer, database, clock, notifier });
   const onCallback = () => undefined;
