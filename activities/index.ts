@@ -3,7 +3,7 @@ import type { DatabaseDeps } from '../src/db/database.js';
 import type { SubmissionQueue } from '../src/payouts/rail-calls.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { type StaffDeps, StaffSignals } from '../src/staff/verification.js';
-import type { SignalTimes } from '../src/temporal/signal-times.js';
+import type { TemporalClient } from '../src/temporal/client.js';
 import { auditActivities, type AuditActivities, type AuditServices } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
 import {
@@ -36,7 +36,7 @@ function webhookActivities(deps: DatabaseDeps, signals: StaffSignals): WebhookAc
 
 export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;
-  readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
+  readonly client: Pick<TemporalClient, 'signalReceivedAt'>;
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchWorkflowService;
   readonly webhooks: DatabaseDeps;
@@ -58,7 +58,7 @@ export function createActivities(services: ActivityServices): Activities {
   const { transferApprovals, payoutApprovals, queue, batches, webhooks, stopping } = services;
   const signals = new StaffSignals(services.staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
-    return run?.workflowId === workflowId ? services.signalTimes.receivedAt(run, signal) : null;
+    return run?.workflowId === workflowId ? services.client.signalReceivedAt(run, signal) : null;
   });
   return {
     approvals: {

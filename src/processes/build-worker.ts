@@ -31,7 +31,6 @@ import {
 } from '../temporal/metrics.js';
 import { reconciliationSweep } from '../temporal/reconciliation.js';
 import { outboxSweep } from '../temporal/relay.js';
-import { SignalTimes } from '../temporal/signal-times.js';
 import { type Sweep, Sweeper } from '../temporal/sweeper.js';
 import {
   sdkMetrics,
@@ -143,7 +142,7 @@ function buildWorkerServices(
   return {
     rails: rails.names,
     services: {
-      ...{ staff: core, webhooks: core, signalTimes: new SignalTimes(core.client) },
+      ...{ staff: core, webhooks: core, client: core.client },
       ...{ transferApprovals, payoutApprovals, queue: rails.queue, batches },
       ...buildAudit(config, core),
     },

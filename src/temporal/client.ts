@@ -18,6 +18,7 @@ import {
   decodePayload,
   SEARCH_ATTRIBUTES,
   SIGNALS,
+  type StaffSignal,
   parseSignal,
   type TaskQueue,
   type WorkflowType,
@@ -30,9 +31,7 @@ export interface WorkflowRun {
   readonly runId: string;
 }
 
-interface ReceivedSignal extends ReturnType<typeof parseSignal> {
-  readonly at: Instant;
-}
+type ExpectedSignal = Pick<StaffSignal, 'action' | 'number' | 'actor' | 'reason' | 'code'>;
 
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
@@ -116,33 +115,35 @@ export class TemporalClient {
       yield executions.flatMap(({ execution }) => execution?.workflowId ?? []);
   }
 
-  /** Returns a run's signals by name, in order; none for an unknown run. */
-  async signalsOf({
-    workflowId,
-    runId,
-  }: WorkflowRun): Promise<ReadonlyMap<string, readonly ReceivedSignal[]>> {
-    const found = new Map<string, ReceivedSignal[]>();
+  /**
+   * Returns when the run's `number`th signal of this name arrived. The history decides, because the
+   * workflow's clock is late if no worker was running. Null without that signal, and if its content
+   * differs: an activity's input can be invented, but not the history.
+   */
+  async signalReceivedAt(
+    { workflowId, runId }: WorkflowRun,
+    { action, number, ...expected }: ExpectedSignal,
+  ): Promise<Instant | null> {
     const { namespace } = this.options;
     const list = { namespace, execution: { workflowId, runId }, maximumPageSize: HISTORY_PAGE };
     const pages = this.pages(({ workflowService }, token) =>
       workflowService.getWorkflowExecutionHistory({ ...list, ...token }),
     );
+    let count = 0;
     try {
       for await (const { history } of pages)
-        for (const {
-          workflowExecutionSignaledEventAttributes: signal,
-          eventTime,
-        } of history?.events ?? []) {
-          if (typeof signal?.signalName !== 'string') continue;
-          const named = found.get(signal.signalName) ?? [];
-          const at = instant(requiredTsToMs(eventTime, 'eventTime'));
-          named.push({ at, ...parseSignal(decodePayload(signal.input?.payloads?.[0])) });
-          found.set(signal.signalName, named);
+        for (const event of history?.events ?? []) {
+          const signal = event.workflowExecutionSignaledEventAttributes;
+          if (signal?.signalName !== action || (count += 1) !== number) continue;
+          const { actor, reason, code } = parseSignal(decodePayload(signal.input?.payloads?.[0]));
+          const isExpected =
+            actor === expected.actor && reason === expected.reason && code === expected.code;
+          return isExpected ? instant(requiredTsToMs(event.eventTime, 'eventTime')) : null;
         }
     } catch (failure) {
       if (!isNotFound(failure)) throw failure;
     }
-    return found;
+    return null;
   }
 
   private async *pages<Page extends { readonly nextPageToken: Uint8Array }>(

@@ -9,7 +9,7 @@ import type { TemporalClient } from './client.js';
 import { affectsEveryCall, messageOf, TemporalUnavailable } from './failures.js';
 import { becomesDead, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
-import type { WorkflowResource, WorkflowStart } from './workflow-resources.js';
+import type { WorkflowResource } from './workflow-resources.js';
 
 export interface RelayObserver {
   relayed(resourceType: WorkflowResourceType, entries: number): void;
@@ -35,18 +35,6 @@ export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
 const MAX_CALLS = 24;
 const CLAIM_SIZE = 100;
 const SWEEP_EVERY_MS = 1_000;
-
-/** Entries of one resource, whose workflow is notified once. */
-interface Notification {
-  readonly resource: WorkflowResource | undefined;
-  readonly type: WorkflowResourceType;
-  readonly resourceId: Uuid;
-  readonly entries: readonly Entry[];
-}
-
-/** The workflow's data, or why the row could not be read. */
-type ReadResult = WorkflowStart | { readonly unreadable: unknown };
-type ReadRows = ReadonlyMap<Uuid, ReadResult>;
 
 /** Entries only name a resource, so they may be relayed twice or late. */
 export class Relay {
@@ -91,17 +79,17 @@ export class Relay {
     const untried = new Set<Uuid>();
     const done: Entry[] = [];
     const leave = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
-    const all = this.byResource(entries);
-    const rows = await this.readRows(all);
-    await mapConcurrently(MAX_CALLS, all, async (notification) => {
-      const { entries: own, resourceId } = notification;
+    // The workflow of a resource is notified once.
+    const groups = groupBy(entries, (entry) => `${entry.resourceType} ${entry.resourceId}`);
+    await mapConcurrently(MAX_CALLS, [...groups.values()], async (own) => {
       if (cause !== null) return leave(own);
       try {
         failpoint('before_outbox_start');
-        await this.notifyTraced(notification, rows.get(resourceId));
+        await this.notifyTraced(own as [Entry, ...Entry[]]);
         failpoint('after_outbox_start');
         done.push(...own);
       } catch (failure) {
+        if (failure instanceof DatabaseUnavailable) throw failure;
         if (!(failure instanceof TemporalUnavailable))
           return own.forEach((entry) => onRefused(entry, failure));
         cause = failure;
@@ -116,61 +104,22 @@ export class Relay {
     return { untried, cause: unavailable };
   }
 
-  private byResource(entries: readonly Entry[]): Notification[] {
-    const groups = groupBy(
-      entries,
-      ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`,
-    );
-    return Array.from(groups.values(), (own) => {
-      const [{ resourceType: type, resourceId }] = own as [Entry, ...Entry[]];
-      return { resource: this.resources.get(type), type, resourceId, entries: own };
-    });
-  }
-
-  /** Throws `DatabaseUnavailable`. */
-  private async readRows(all: readonly Notification[]): Promise<ReadRows> {
-    const rows = new Map<Uuid, ReadResult>();
-    for (const [resource, own] of groupBy(all, (notification) => notification.resource)) {
-      if (resource === undefined) continue;
-      const ids = own.map(({ resourceId }) => resourceId);
-      for (const [id, row] of await this.readAll(resource, ids)) rows.set(id, row);
-    }
-    return rows;
-  }
-
-  /** Reads all rows in one query, or separately if one is unreadable. */
-  private async readAll(resource: WorkflowResource, ids: readonly Uuid[]): Promise<ReadRows> {
-    const { reader } = this.deps.database;
-    try {
-      return await resource.readWaiting(reader, ids);
-    } catch (failure) {
-      if (failure instanceof DatabaseUnavailable) throw failure;
-      if (ids.length === 1) return new Map(ids.map((id) => [id, { unreadable: failure }]));
-    }
-    const rows = new Map<Uuid, ReadResult>();
-    for (const id of ids)
-      for (const [own, row] of await this.readAll(resource, [id])) rows.set(own, row);
-    return rows;
-  }
-
   /** Continues the trace of the resource's last change. */
-  private notifyTraced(notification: Notification, row: ReadResult | undefined): Promise<void> {
-    const { type, resourceId, entries } = notification;
+  private notifyTraced(entries: readonly [Entry, ...Entry[]]): Promise<void> {
+    const [{ resourceType, resourceId }] = entries;
     const traces = entries.flatMap(({ traceparent }) =>
       typeof traceparent === 'string' ? [traceparent] : [],
     );
-    const part = { name: `outbox ${type}`, attributes: { 'resource.id': resourceId } };
-    return continueTrace(part, traces.at(-1), () => this.notify(notification, row));
+    const part = { name: `outbox ${resourceType}`, attributes: { 'resource.id': resourceId } };
+    return continueTrace(part, traces.at(-1), () => this.notify(resourceType, resourceId));
   }
 
-  private async notify(
-    { resource, type, resourceId }: Notification,
-    row: ReadResult | undefined,
-  ): Promise<void> {
-    const { client, lookAgainMs } = this.deps;
+  private async notify(type: WorkflowResourceType, resourceId: Uuid): Promise<void> {
+    const { client, database, lookAgainMs } = this.deps;
+    const resource = this.resources.get(type);
     if (resource === undefined) throw new Error(`no workflow is known for the type ${type}`);
+    const row = (await resource.readWaiting(database.reader, [resourceId])).get(resourceId);
     if (row === undefined) return client.notifyWorkflow(resource.workflowIdOf(resourceId));
-    if ('unreadable' in row) throw row.unreadable;
     const input = { ...row.input, lookAgainMs };
     await client.startOrNotify(resource.workflowType, resource.taskQueue, { ...row, input });
   }

@@ -3,8 +3,8 @@ import type { Instant } from '../core/instant.js';
 import { string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WorkflowResourceType } from '../db/entities/outbox.js';
-import { columnList, literals } from '../db/statements.js';
-import { parseRow, rowParser, type Table } from '../db/table.js';
+import { literals } from '../db/statements.js';
+import { rowParser, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
 export interface WorkflowStart {
@@ -66,11 +66,6 @@ export function workflowResource<Row extends WaitingRow>(
   spec: ResourceSpec<Row>,
 ): WorkflowResource {
   const { table, states, from, shownStatus = 't.status', describe, ...named } = spec;
-  const known = literals(
-    table,
-    'status',
-    (table.column('status').column.values ?? []) as readonly Row['status'][],
-  );
   const startOf = (row: Row): WorkflowStart => {
     const { id: resourceId, tenantId, sourceAccountId: accountId = null, status } = row;
     return {
@@ -87,12 +82,11 @@ export function workflowResource<Row extends WaitingRow>(
     ...named,
     async readWaiting(reader, ids) {
       if (ids.length === 0) return new Map();
-      // A newer release may know other waiting states.
-      const rows = await reader.query(
-        `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
-         AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${known}))`,
+      const rows = await reader.list(
+        table,
+        `WHERE id IN (${ids.map(uuid.literal).join(',')}) AND status IN (${literals(table, 'status', states)})`,
       );
-      return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, startOf(row)]));
+      return new Map(rows.map((row) => [row.id, startOf(row)]));
     },
     async listWaiting(reader, createdBefore, after, limit) {
       const afterSql = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { TemporalClient, type WorkflowRun } from '../../src/temporal/client.js';
-import { SignalTimes } from '../../src/temporal/signal-times.js';
 import { testTemporal } from '../helpers/temporal.js';
 
 /** Some pages of a history. */
@@ -19,7 +18,6 @@ describe('the moment a signal arrived', () => {
   let client: TemporalClient;
   let workflow: WorkflowHandleWithFirstExecutionRunId;
   let run: WorkflowRun;
-  let times: SignalTimes;
 
   before(async () => {
     client = new TemporalClient({
@@ -37,9 +35,6 @@ describe('the moment a signal arrived', () => {
     for (let sent = 0; sent < MANY; sent += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, () => workflow.signal('approve', SAID)));
   });
-  beforeEach(() => {
-    times = new SignalTimes(client);
-  });
   after(async () => {
     await workflow.terminate('the test is over');
     await client.close();
@@ -49,18 +44,18 @@ describe('the moment a signal arrived', () => {
     const before = Date.now();
     await workflow.signal('cancel');
     const after = Date.now();
-    const at = await times.receivedAt(run, { ...SILENT, action: 'cancel', number: 1 });
+    const at = await client.signalReceivedAt(run, { ...SILENT, action: 'cancel', number: 1 });
     assert(
       at !== null && at >= before - 1 && at <= after + 1,
       `${at} is not from ${before} to ${after}`,
     );
     const [first, last] = [
-      await times.receivedAt(run, approved(1)),
-      await times.receivedAt(run, approved(MANY)),
+      await client.signalReceivedAt(run, approved(1)),
+      await client.signalReceivedAt(run, approved(MANY)),
     ];
     assert(first !== null && last !== null && first <= last && last <= at);
     for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
-      assert.equal(await times.receivedAt(run, approved(number)), null, String(number));
-    assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, approved(1)), null);
+      assert.equal(await client.signalReceivedAt(run, approved(number)), null, String(number));
+    assert.equal(await client.signalReceivedAt({ ...run, runId: randomUUID() }, approved(1)), null);
   });
 });
