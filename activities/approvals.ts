@@ -41,50 +41,37 @@ export async function orGone<T>(work: Promise<T>, gone: () => T): Promise<T> {
 }
 
 /** Temporal may run each activity twice or late: the row's state decides what it does. */
-export interface TransferActivities {
-  readTransfer(transferId: string): Promise<ApprovalState>;
-  actOnTransfer(signal: StaffActionSignal): Promise<StaffActionResult>;
-  expireTransfer(transferId: string): Promise<ApprovalState>;
-}
-
-export function transferActivities(
-  approvals: TransferApprovals,
+function approvalActivities(
+  approvals: Pick<TransferApprovals, 'state' | 'performSignal' | 'expire'>,
   signals: StaffSignals,
-): TransferActivities {
+) {
   return {
-    readTransfer: (transferId) => orGone(approvals.state(transferId), goneApproval),
-    actOnTransfer: (signal) => orGone(approvals.performSignal(signal, signals), goneActionResult),
-    expireTransfer: (transferId) => orGone(approvals.expire(transferId), goneApproval),
+    read: (id: string) => orGone(approvals.state(id), goneApproval),
+    act: (signal: StaffActionSignal) =>
+      orGone(approvals.performSignal(signal, signals), goneActionResult),
+    expire: (id: string) => orGone(approvals.expire(id), goneApproval),
   };
 }
 
-/** Temporal may run each activity twice or late: the row's state decides what it does. */
-export interface PayoutActivities extends RailActivities {
-  readPayout(payoutId: string): Promise<ApprovalState>;
-  actOnPayout(signal: StaffActionSignal): Promise<StaffActionResult>;
-  expirePayout(payoutId: string): Promise<ApprovalState>;
+export function transferActivities(approvals: TransferApprovals, signals: StaffSignals) {
+  const { read, act, expire } = approvalActivities(approvals, signals);
+  return { readTransfer: read, actOnTransfer: act, expireTransfer: expire };
 }
-
-/** `isHeld` in the result means that nothing was done. */
-export interface RailActivities {
-  submitPayout(payoutId: string): Promise<ApprovalState>;
-  askRail(payoutId: string): Promise<ApprovalState>;
-}
+export type TransferActivities = ReturnType<typeof transferActivities>;
 
 export function payoutActivities(
   approvals: PayoutApprovals,
   queue: SubmissionQueue,
   signals: StaffSignals,
-): PayoutActivities {
-  return {
-    readPayout: (payoutId) => orGone(approvals.state(payoutId), goneApproval),
-    actOnPayout: (signal) => orGone(approvals.performSignal(signal, signals), goneActionResult),
-    expirePayout: (payoutId) => orGone(approvals.expire(payoutId), goneApproval),
-    ...railActivities(approvals, queue),
-  };
+) {
+  const { read, act, expire } = approvalActivities(approvals, signals);
+  const own = { readPayout: read, actOnPayout: act, expirePayout: expire };
+  return { ...own, ...railActivities(approvals, queue) };
 }
+export type PayoutActivities = ReturnType<typeof payoutActivities>;
 
-export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueue): RailActivities {
+/** `isHeld` in the result means that nothing was done. */
+export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueue) {
   const stateOf = async (submitted: Promise<SubmissionResult>): Promise<ApprovalState> => {
     const { payout, isHeld, isFrozen } = await submitted;
     return {
@@ -94,7 +81,9 @@ export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueu
     };
   };
   return {
-    submitPayout: (payoutId) => orGone(stateOf(queue.submit(asUuid(payoutId))), goneApproval),
-    askRail: (payoutId) => orGone(stateOf(queue.poll(asUuid(payoutId))), goneApproval),
+    submitPayout: (payoutId: string) =>
+      orGone(stateOf(queue.submit(asUuid(payoutId))), goneApproval),
+    askRail: (payoutId: string) => orGone(stateOf(queue.poll(asUuid(payoutId))), goneApproval),
   };
 }
+export type RailActivities = ReturnType<typeof railActivities>;

@@ -5,11 +5,6 @@ import { instant } from '../src/core/instant.js';
 import type { RollbackGuard } from '../src/restores/checkpoint.js';
 import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
-export interface AuditActivities {
-  /** Audits until the next audit is due. Closes the ledger if rows of `checkpoint` are missing. */
-  auditLedger(checkpoint: unknown): Promise<AuditResult>;
-}
-
 export interface AuditServices {
   readonly audit: ScheduledAuditDeps;
   readonly rollbacks: Pick<RollbackGuard, 'next'>;
@@ -21,9 +16,10 @@ const BEAT_MS = 5_000;
 export function auditActivities(
   { audit, rollbacks, onAudited }: AuditServices,
   stopping: AbortSignal,
-): AuditActivities {
+) {
   return {
-    auditLedger: async (given) => {
+    /** Audits until the next audit is due. Closes the ledger if rows of `given` are missing. */
+    auditLedger: async (given: unknown): Promise<AuditResult> => {
       const context = Context.current();
       const { scheduledTimestampMs: beganAt, heartbeatDetails } = context.info;
       const signal = AbortSignal.any([context.cancellationSignal, stopping]);
@@ -53,6 +49,8 @@ export function auditActivities(
     },
   };
 }
+
+export type AuditActivities = ReturnType<typeof auditActivities>;
 
 /** Sends a heartbeat now, every 5 s, and after each renewal of the checkpoint. */
 function startBeats(beat: () => void, renew: () => Promise<void>): { stop(): Promise<void> } {

@@ -5,29 +5,19 @@ import { LimitReached } from '../src/core/concurrency-limit.js';
 import type { ValidationWatch } from '../src/batches/validation/run.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/verification.js';
-import type { BatchActionSignal, BatchPayment, BatchState } from '../src/temporal/contracts.js';
+import type { BatchActionSignal, BatchPayment } from '../src/temporal/contracts.js';
 import { GONE_REASON, goneBatch, orGone } from './approvals.js';
-
-/** Temporal may run each activity twice or late: the rows' states decide what it does. */
-export interface BatchActivities {
-  readBatch(batchId: string): Promise<BatchState>;
-  /** Reads the whole file, and generates the errors file. */
-  validateBatch(batchId: string): Promise<BatchState>;
-  /** Pays rows for some seconds. After the last row, generates the result file. */
-  payBatch(batchId: string): Promise<BatchPayment>;
-  /** Returns why the action was refused, or null. */
-  actOnBatch(signal: BatchActionSignal): Promise<string | null>;
-}
 
 const PAY_MS = 5_000;
 /** Heartbeats are also sent while a workbook's texts are read, before the first row. */
 const BEAT_MS = 2_000;
 
+/** Temporal may run each activity twice or late: the rows' states decide what it does. */
 export function batchActivities(
   work: BatchWorkflowService,
   signals: StaffSignals,
   stopping: AbortSignal,
-): BatchActivities {
+) {
   const watched = async <T>(work: (watch: ValidationWatch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;
@@ -42,20 +32,25 @@ export function batchActivities(
     }
   };
   return {
-    readBatch: (batchId) => orGone(work.state(asUuid(batchId)), goneBatch),
-    validateBatch: (batchId) =>
+    readBatch: (batchId: string) => orGone(work.state(asUuid(batchId)), goneBatch),
+    /** Reads the whole file, and generates the errors file. */
+    validateBatch: (batchId: string) =>
       watched((watch) => orGone(work.validate(asUuid(batchId), watch), goneBatch)),
-    payBatch: (batchId) =>
-      watched((watch) => {
+    /** Pays rows for some seconds. After the last row, generates the result file. */
+    payBatch: (batchId: string) =>
+      watched((watch): Promise<BatchPayment> => {
         const until = AbortSignal.any([watch.signal, AbortSignal.timeout(PAY_MS)]);
         return orGone(work.pay(asUuid(batchId), watch, until), () => ({
           state: goneBatch(),
           end: 'over',
         }));
       }),
-    actOnBatch: (signal) => orGone(work.performSignal(signal, signals), () => GONE_REASON),
+    /** Returns why the action was refused, or null. */
+    actOnBatch: (signal: BatchActionSignal): Promise<string | null> =>
+      orGone(work.performSignal(signal, signals), () => GONE_REASON),
   };
 }
+export type BatchActivities = ReturnType<typeof batchActivities>;
 
 const RETRY_MS = 1_000;
 const RETRY_EACH_MS = 500;

@@ -4,35 +4,24 @@ import type { SubmissionQueue } from '../src/payouts/rail-calls.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { type StaffDeps, StaffSignals } from '../src/staff/verification.js';
 import type { TemporalClient } from '../src/temporal/client.js';
-import { auditActivities, type AuditActivities, type AuditServices } from './audit.js';
-import { batchActivities, type BatchActivities } from './batches.js';
-import {
-  payoutActivities,
-  type PayoutActivities,
-  railActivities,
-  type RailActivities,
-  transferActivities,
-  type TransferActivities,
-} from './approvals.js';
+import { auditActivities, type AuditServices } from './audit.js';
+import { batchActivities } from './batches.js';
+import { payoutActivities, railActivities, transferActivities } from './approvals.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../src/payouts/decide.js';
 import { asUuid } from '../src/core/ids.js';
-import type { EndpointActionSignal, EndpointView } from '../src/temporal/contracts.js';
+import type { EndpointActionSignal } from '../src/temporal/contracts.js';
 import { checkEndpoint, performSignal } from '../src/webhooks/endpoint-workflow.js';
 
 /** Only dispatchers send webhooks: these activities change the rows that dispatchers read. */
-export interface WebhookActivities {
-  checkEndpoint(endpointId: string): Promise<EndpointView>;
-  /** Returns why the action was refused, or null. */
-  actOnEndpoint(signal: EndpointActionSignal): Promise<string | null>;
-}
-
-function webhookActivities(deps: DatabaseDeps, signals: StaffSignals): WebhookActivities {
+function webhookActivities(deps: DatabaseDeps, signals: StaffSignals) {
   return {
-    checkEndpoint: (endpointId) => checkEndpoint(deps, asUuid(endpointId)),
-    actOnEndpoint: (signal) => performSignal(deps, signal, signals),
+    checkEndpoint: (endpointId: string) => checkEndpoint(deps, asUuid(endpointId)),
+    /** Returns why the action was refused, or null. */
+    actOnEndpoint: (signal: EndpointActionSignal) => performSignal(deps, signal, signals),
   };
 }
+export type WebhookActivities = ReturnType<typeof webhookActivities>;
 
 export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;
@@ -46,15 +35,7 @@ export interface ActivityServices extends AuditServices {
   readonly queue: SubmissionQueue;
 }
 
-export interface Activities {
-  readonly approvals: TransferActivities & AuditActivities;
-  readonly payouts: PayoutActivities;
-  readonly rails: RailActivities;
-  readonly batches: BatchActivities;
-  readonly webhooks: WebhookActivities;
-}
-
-export function createActivities(services: ActivityServices): Activities {
+export function createActivities(services: ActivityServices) {
   const { transferApprovals, payoutApprovals, queue, batches, webhooks, stopping } = services;
   const signals = new StaffSignals(services.staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
@@ -71,3 +52,4 @@ export function createActivities(services: ActivityServices): Activities {
     webhooks: webhookActivities(webhooks, signals),
   };
 }
+export type Activities = ReturnType<typeof createActivities>;
