@@ -131,7 +131,8 @@ export class Batches {
       ? await this.reader.find(bonusBatchStorage, { batchId: id })
       : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
-    return this.files.open(caller.tenantId, size, pieceReader(this.reader, id, format));
+    const stored = { tenantId: caller.tenantId, id, format, size };
+    return this.files.open(stored, pieceReader(this.reader, id, format));
   }
 
   async rows(

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { FairQueue } from '../core/scheduling.js';
+import { FairQueue, Throttle } from '../core/scheduling.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
@@ -7,6 +7,7 @@ import { generatedFilePieces } from '../db/entities/statements.js';
 import { deleteSql, insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { notFound } from '../core/errors.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import type { FileKind } from './open-sheet.js';
 import { type Table, withTableFiles } from './writing/with-table-files.js';
 
@@ -118,6 +119,10 @@ export async function removePieces(transaction: Transaction, ownerId: Uuid): Pro
 }
 
 const CONCURRENT_READS = 4;
+/** 64 MB a second, so that many downloads leave CPU time for other requests. */
+const PIECES_A_MS = 1;
+const PIECES_KEPT = 64;
+const KEPT_MS = 500;
 
 type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
 
@@ -125,27 +130,47 @@ export function pieceReader(reader: Reader, ownerId: Uuid, format: FileKind): Re
   return (number) => reader.find(generatedFilePieces, { ownerId, format, number });
 }
 
-/**
- * Sends files to clients piece by piece. Tenants take turns, and a tenant's downloads read one piece
- * at a time, so that many of them leave CPU time for other requests.
- */
+interface StoredFile {
+  readonly tenantId: Uuid;
+  readonly id: Uuid;
+  readonly format: FileKind;
+  readonly size: number | null | undefined;
+}
+
+/** Sends files to clients piece by piece, tenants in turn. */
 export class StoredFiles {
   private readonly turns = new FairQueue(CONCURRENT_READS);
+  private readonly throttle = new Throttle(PIECES_A_MS);
+  private readonly kept = new ExpiringCache<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
-  /** Throws `not_found` without a size: the file does not exist yet, or was removed. */
-  open(tenantId: Uuid, size: number | null | undefined, read: ReadPiece): AsyncIterable<Buffer> {
-    if (size === undefined || size === null) throw notFound();
-    return this.pieces(tenantId, size, read);
+  open(file: StoredFile, read: ReadPiece): AsyncIterable<Buffer> {
+    if (file.size === undefined || file.size === null) throw notFound();
+    return this.pieces(file, file.size, read);
   }
 
   /** Throws if a piece is missing, because the file was removed during the download. */
-  private async *pieces(tenantId: Uuid, size: number, read: ReadPiece): AsyncGenerator<Buffer> {
+  private async *pieces(file: StoredFile, size: number, read: ReadPiece): AsyncGenerator<Buffer> {
     for (let at = 0, number = 0; at < size; number += 1) {
-      const leave = await this.turns.enter(tenantId);
-      const piece = await read(number).finally(leave);
+      const piece = await this.piece(file, number, read);
       if (piece === undefined) throw new Error('a piece of a stored file is missing');
+      await this.throttle.next(file.tenantId);
       at += piece.content.length;
       yield piece.content;
     }
+  }
+
+  private piece(
+    { tenantId, id, format }: StoredFile,
+    number: number,
+    read: ReadPiece,
+  ): ReturnType<ReadPiece> {
+    const key = `${id} ${format} ${number}`;
+    const now = performance.now();
+    const known = this.kept.get(key, now);
+    if (known !== undefined) return known;
+    const reading = this.turns.enter(tenantId).then((leave) => read(number).finally(leave));
+    this.kept.set(key, reading, now);
+    reading.catch(() => this.kept.delete(key));
+    return reading;
   }
 }

@@ -191,5 +191,6 @@ export async function openStatement(
 ): Promise<AsyncIterable<Buffer>> {
   const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
   const size = format === 'csv' ? csvBytes : xlsxBytes;
-  return files.open(caller.tenantId, size, pieceReader(reader, id, format));
+  const file = { tenantId: caller.tenantId, id, format, size };
+  return files.open(file, pieceReader(reader, id, format));
 }

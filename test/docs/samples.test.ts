@@ -307,7 +307,7 @@ describe('the samples of the reference', () => {
   const SHAPES = [
     ...['createTransfer', 'getTransfer', 'listTransfers', 'cancelTransfer', 'lookUpAccount'],
     ...['uploadBonusBatch', 'downloadBonusBatchResult', 'updateWebhookEndpoint', 'setAlias'],
-    ...['deleteAlias', GUIDE],
+    'deleteAlias',
   ];
   const LANGUAGES = [
     ['curl', 'curl', '--version'],
