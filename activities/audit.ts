@@ -18,12 +18,12 @@ export function auditActivities(
   stopping: AbortSignal,
 ) {
   return {
-    /** Audits until the next audit is due. Closes the ledger if rows of `given` are missing. */
-    auditLedger: async (given: unknown): Promise<AuditResult> => {
+    /** Audits until the next audit is due. Closes the ledger if rows known before are missing. */
+    auditLedger: async (lastCheckpoint: unknown): Promise<AuditResult> => {
       const context = Context.current();
       const { scheduledTimestampMs: beganAt, heartbeatDetails } = context.info;
       const signal = AbortSignal.any([context.cancellationSignal, stopping]);
-      const first: AuditProgress = { reached: 0, findings: 0, checkpoint: given };
+      const first: AuditProgress = { reached: 0, findings: 0, checkpoint: lastCheckpoint };
       const earlier = heartbeatDetails as AuditProgress | undefined;
       let { reached, findings, checkpoint } = earlier ?? first;
       const beat = (): void => context.heartbeat({ reached, checkpoint, findings });

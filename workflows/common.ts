@@ -158,7 +158,7 @@ export class View<State> {
   }
 }
 
-/** Of every workflow. Signals with invalid bytes do not fail each task. */
+/** Converter for all workflows. A signal with invalid bytes does not fail the workflow's tasks. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (...value) => defaultPayloadConverter.toPayload(...value),
   fromPayload: <T>(payload: Payload) => decodePayload(payload) as T,

@@ -244,7 +244,7 @@ function decided<Row extends Approvable>(
   return accept(ended, { ...writes, rows });
 }
 
-/** Staff's refused attempt is recorded, and its key bound so that it is recorded once. */
+/** Refuses an attempt. One by staff is recorded, once, because its key is bound. */
 function refused<Row extends Approvable>(
   attempt: Attempt<Row>,
   row: Row,

@@ -39,11 +39,11 @@ export interface ApprovalDeps extends DatabaseDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
-/** Actions of members, staff and time on a feature's resources that wait for approval. */
+/** Performs actions of members and staff on resources that wait for approval, and expires them. */
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
-  /** `queuedRails` are the rails that have a task queue, which the state of a payout then names. */
+  /** `queuedRails`: rails with a task queue of their own. The state of their payouts names them. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly deps: ApprovalDeps,
@@ -211,7 +211,7 @@ export class Approvals<Row extends Approvable> {
     this.deps.notifier.notify({ id: outboxId, resourceType, resourceId: before.id });
   }
 
-  /** A workflow knows only the id. */
+  /** Finds a resource by its id alone, because workflows have no tenant id. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
     return existing(
       await this.deps.database.reader.find(this.feature.table, { id } as Partial<Row>),

@@ -26,7 +26,7 @@ export interface AuditOptions {
   readonly pause?: () => Promise<unknown>;
 }
 
-/** Only accounts with millions of operations take longer than seconds. */
+/** Time limit of a slice. Slices take seconds, unless an account has millions of operations. */
 const SLICE_TIMEOUT_MS = 600_000;
 /** Limits the memory used by findings in a badly damaged ledger. */
 const MAX_FINDINGS_PER_CHECK = 1_000;

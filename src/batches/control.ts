@@ -75,7 +75,7 @@ async function setPaused(
 ): Promise<BonusBatch> {
   const { sourceAccountId } = await findBatch(database.reader, batchId);
   return transact(database, async (transaction) => {
-    // The account's row guards the batch. While it is locked, no group of rows is paid.
+    // While the source account's row is locked, no group of the batch's rows is paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
     if (await wasPerformed(transaction, actionId)) return batch;

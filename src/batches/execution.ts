@@ -195,7 +195,7 @@ async function endExecution(
   const made = await files.generateIfPossible('result', batch, signal);
   await transact(database, async (transaction) => {
     if (made !== null) await completeFiles(transaction, made);
-    // Locking the account, which guards the batch, last keeps the lock short.
+    // The lock of the account protects the batch. It is acquired last, to hold it briefly.
     await lockAccount(transaction, batch.sourceAccountId);
     const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
     if (settled === undefined || !isSettled(settled))

@@ -107,7 +107,7 @@ exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' }
 
 const of = (raw: string) => ({ raw, asset: EXAMPLE.asset });
 
-const NOT_NOW = {
+const NULL_UNLESS_READY = {
   funding: null,
   can_send: null,
   earlier_payments: null,
@@ -117,15 +117,25 @@ const NOT_NOW = {
 };
 export const BATCH_EXAMPLES = {
   validating: {
-    ...{ ...batchResource.example, ...NOT_NOW, status: 'validating', rows: 0 },
+    ...{ ...batchResource.example, ...NULL_UNLESS_READY, status: 'validating', rows: 0 },
     ...{ total: null, fees: null, total_debit: null, duplicates: null, hidden: null },
   },
   executing: {
-    ...{ ...batchResource.example, ...NOT_NOW, status: 'executing', executed_at: EXAMPLE.later },
+    ...{
+      ...batchResource.example,
+      ...NULL_UNLESS_READY,
+      status: 'executing',
+      executed_at: EXAMPLE.later,
+    },
     progress: { paid: 0, failed: 0, pending: 2 },
   },
   withdrawn: {
-    ...{ ...batchResource.example, ...NOT_NOW, status: 'rejected', finished_at: EXAMPLE.later },
+    ...{
+      ...batchResource.example,
+      ...NULL_UNLESS_READY,
+      status: 'rejected',
+      finished_at: EXAMPLE.later,
+    },
     rejection: { code: 'withdrawn' },
   },
 } satisfies Record<string, z.input<typeof BonusBatchSchema>>;

@@ -162,7 +162,7 @@ export const SUPPORT_VARIABLES = {
     ),
 } as const;
 
-/** Variables of the migrations. MYSQL_URL names the application's user, which gets its rights. */
+/** Variables of the migrations, which grant rights to the application's user in MYSQL_URL. */
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user that may change the schema and grant rights'),
@@ -204,7 +204,7 @@ export type WorkerConfig = Read<typeof WORKER_VARIABLES>;
 export type SupportConfig = Read<typeof SUPPORT_VARIABLES>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 
-/** Throws `ConfigError`. */
+/** Reads the configuration of the API. Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
   return assertRails(read(z.object(VARIABLES), environment));
 }
@@ -262,7 +262,7 @@ function assertRails<C extends ServiceConfig>(config: C): C {
   return config;
 }
 
-/** Returns a fault for each gateway without TLS: orders contain account and document numbers. */
+/** Returns a fault for each gateway without TLS, because orders contain personal data. */
 function unencryptedRails({
   PAYOUT_RAIL_URLS: urls,
   PAYOUT_RAIL_ALLOWED_HOSTS: allowed,

@@ -7,14 +7,14 @@ declare const uuidBrand: unique symbol;
 export type Uuid = string & { readonly [uuidBrand]: true };
 
 const ID_BYTES = 16;
-/** One fetch of random bytes per id took a sixth of a posting's CPU time. */
+/** Random bytes for many ids. Fetching them for each id took a sixth of a posting's CPU time. */
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
 const last = { msecs: 0, seq: 0 };
 /** If the clock is set back by less, ids keep their order. */
 const MAX_AHEAD_MS = 5_000;
 
-/** Greater than every earlier id unless the clock was set back by more than `MAX_AHEAD_MS`. */
+/** Returns an id after all earlier ones, unless the clock was set back by over `MAX_AHEAD_MS`. */
 export function newId(): Uuid {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -30,7 +30,7 @@ export function newId(): Uuid {
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
-/** The id for a time (in milliseconds since 1970) and a digest, ordered like other ids. */
+/** Returns the id for a time (in milliseconds since 1970) and a digest, ordered like other ids. */
 export function idOf(epochMs: number, digest: Uint8Array): Uuid {
   return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
 }
@@ -48,21 +48,21 @@ export function parseUuid(text: string): Uuid | null {
   return UUID.test(text) ? (text.toLowerCase() as Uuid) : null;
 }
 
-/** For text from a trusted place (our own columns, a validated body). Throws on any other text. */
+/** Returns the UUID in trusted text (a column, a validated body). Throws if it is not a UUID. */
 export function asUuid(text: string): Uuid {
   const id = parseUuid(text);
   if (id === null) throw new TypeError('not a UUID');
   return id;
 }
 
-/** Milliseconds since 1970. */
+/** Returns the time of an id, in milliseconds since 1970. */
 export function timeOfId(id: Uuid): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 const LAST_MS = 2 ** 48 - 1;
 
-/** The smallest id that can be made from that millisecond on. No id has a time after `LAST_MS`. */
+/** Returns the smallest id from that millisecond on. No id has a time after `LAST_MS`. */
 export function firstIdAt(epochMs: number): Uuid {
   const hex = Math.min(LAST_MS, Math.max(0, epochMs)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000` as Uuid;

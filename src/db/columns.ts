@@ -63,7 +63,7 @@ export const uuid: Column<Uuid> = {
   },
 };
 
-/** Money or a sequence. */
+/** An amount of money or a sequence number. */
 export const bigint: Column<bigint> = {
   ...storedAs('bigint'),
   literal: (value) => value.toString(),

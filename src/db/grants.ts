@@ -102,7 +102,7 @@ export class ExcessiveRights extends Error {
 
 const LOOK_AGAIN_MS = 5_000;
 
-/** Throws ExcessiveRights. While MySQL is away, checks again later, and reports to `later`. */
+/** Throws ExcessiveRights. If MySQL is unavailable, checks again later, and reports to `later`. */
 export async function assertLeastRights(
   reader: Pick<Reader, 'query'>,
   later: (failure: unknown) => void,

@@ -55,7 +55,7 @@ export function statementMetrics(registry: Registry): StatementObserver {
   );
   // Prometheus sees an increase only from an existing 0, so series with alerts start there.
   for (const errno of ALERTED_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
-  // Looking a series up by its labels each time costs more than what it measures.
+  // Caches each series, because finding it by its labels costs more than the measured operation.
   const series = new Map<string, Series>();
   const seriesOf = (name: string, open: () => Series): Series => {
     let one = series.get(name);

@@ -47,7 +47,7 @@ export class PrimarySearch {
     const chosen = await new Promise<FoundPrimary | null>((resolve) => {
       for (const check of checks)
         void check.then((found) => {
-          if (isFound(found) && found.state.group !== 'none' && found.state.before === 0)
+          if (isFound(found) && found.state.group !== 'none' && found.state.membersBefore === 0)
             resolve(found);
         });
       void Promise.all(checks).then((all) => resolve(this.choose(all)));
@@ -62,12 +62,13 @@ export class PrimarySearch {
 
   /** Returns whether no earlier member of the group accepts writes. */
   async isStillFirst({ server, state }: Pick<FoundPrimary, 'server' | 'state'>): Promise<boolean> {
-    if (state.before === 0) return true;
+    if (state.membersBefore === 0) return true;
     const others = this.address.servers.filter((one) => one !== server);
     const checks = await Promise.all(others.map((other) => this.check(other)));
     for (const found of checks) if (isFound(found)) found.watch.close();
     return checks.every(
-      (found) => found === 'refuses' || (isFound(found) && found.state.before > state.before),
+      (found) =>
+        found === 'refuses' || (isFound(found) && found.state.membersBefore > state.membersBefore),
     );
   }
 
@@ -118,7 +119,9 @@ export class PrimarySearch {
     const found = checks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');
     if (grouped.length === 0) return this.onlyOne(found);
-    const [first = null] = grouped.toSorted((one, other) => one.state.before - other.state.before);
+    const [first = null] = grouped.toSorted(
+      (one, other) => one.state.membersBefore - other.state.membersBefore,
+    );
     return checks.includes('unknown') ? null : first;
   }
 

@@ -10,7 +10,7 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** Runs statements: on a pooled connection, or in a transaction. */
 export interface Reader {
-  /** The rows of a SELECT. Throws DatabaseUnavailable if MySQL is away. */
+  /** The rows of a SELECT. Throws DatabaseUnavailable. */
   query(sql: string): Promise<readonly StoredRow[]>;
   /** The table's rows by the SQL that follows its name: an index, conditions, an order. */
   list<Row>(table: Table<Row>, rest: string): Promise<Row[]>;

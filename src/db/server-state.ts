@@ -9,11 +9,11 @@ export interface ServerState {
   readonly group: Group;
   /** Whether the server accepts writes, by its own state and that of its group. */
   readonly isPrimary: boolean;
-  /** Number of earlier members of a Galera cluster, which may accept writes too. */
-  readonly before: number;
+  /** Number of members before this one in the order of a Galera cluster; 0 in other groups. */
+  readonly membersBefore: number;
 }
 
-/** Version comments hide the variables of MySQL from MariaDB. */
+/** MariaDB lacks the variables in version comments, and skips these comments. */
 export const IDENTITY_SQL =
   "SELECT CONCAT_WS('/',@@hostname,@@port,@@server_id/*!50708 ,@@server_uuid*/) AS identity,@@GLOBAL.read_only AS a" +
   '/*!50708 ,@@GLOBAL.super_read_only AS b,@@GLOBAL.offline_mode AS c*/';
@@ -22,7 +22,7 @@ export function identityOf(row: RowDataPacket | undefined): string {
   return String(row?.identity);
 }
 
-/** Whether no flag is set that keeps the application from writing. */
+/** Whether the server is neither read-only nor offline. */
 export function takesWrites(row: RowDataPacket | undefined): boolean {
   return (
     row !== undefined &&
@@ -35,7 +35,7 @@ const MEMBER_SQL =
   "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
 const NODE_SQL =
   "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
-/** Uses a derived table: without any table it would not wait. */
+/** Waits as READ_CURRENT demands. A statement without a table does not wait, hence the subquery. */
 const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
 const WATCH_WAIT_S = 30;
@@ -75,19 +75,20 @@ export class ServerWatch {
    */
   async readState(deadline: Deadline): Promise<ServerState> {
     const [row] = await rowsOf(this.connection, IDENTITY_SQL, deadline);
-    const before = takesWrites(row) ? await this.membersBefore(deadline) : null;
-    if (before !== null && this.group !== 'none')
+    const membersBefore = takesWrites(row) ? await this.countBefore(deadline) : null;
+    if (membersBefore !== null && this.group !== 'none')
       await rowsOf(this.connection, CURRENT_SQL, deadline);
     const { group } = this;
     const identity = identityOf(row);
-    return { identity, group, isPrimary: before !== null, before: before ?? 0 };
+    const isPrimary = membersBefore !== null;
+    return { identity, group, isPrimary, membersBefore: membersBefore ?? 0 };
   }
 
   close(): void {
-    failConnection(this.connection, new Error('the server is watched no more'));
+    failConnection(this.connection, new Error('the server is no longer watched'));
   }
 
-  private async membersBefore(deadline: Deadline): Promise<number | null> {
+  private async countBefore(deadline: Deadline): Promise<number | null> {
     switch (this.group) {
       case 'none':
         return 0;

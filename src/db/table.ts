@@ -76,7 +76,7 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Parses the rows of a SELECT: its columns have these names in snake_case. */
+/** Returns a parser for the rows of a SELECT whose columns have these names in snake_case. */
 export function rowParser<const C extends Columns>(
   columns: C,
 ): (stored: Readonly<Record<string, unknown>>) => RowOfColumns<C> {

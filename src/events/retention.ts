@@ -14,7 +14,7 @@ export const MIN_DAYS = 30;
 const MAX_DAYS = 36_500;
 const DAY_MS = 86_400_000;
 
-/** In days; null: forever. */
+/** Returns the retention in days. Null means forever. */
 export async function readRetention(reader: Reader): Promise<number | null> {
   return (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
 }

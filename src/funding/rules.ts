@@ -14,7 +14,7 @@ interface Move {
   readonly direction: 'in' | 'out';
 }
 
-/** A closed account can be emptied, never filled. */
+/** Returns why the adjustment may not be posted. A closed account can be emptied, never filled. */
 export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??

@@ -59,7 +59,7 @@ export function payoutCommand<C extends PayoutCommand>(
   };
 }
 
-/** Returns a command with a key of its own, for work that may be repeated. */
+/** Returns a command with a new key, for work that is safe to repeat. */
 export function railCommand(facts: Payout): PayoutCommand {
   const eventId = newId();
   const key = `payout/${facts.id}/rail/${eventId}`;

@@ -53,7 +53,7 @@ export function decidePayout(
   const accountId = payer.source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
-  // Configuration, not a rule: the same request may pass once operators have added a rail.
+  // Does not bind the key: the same request can succeed once operators have added a rail.
   const rail = chooseRail(routes, payer.tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
@@ -106,7 +106,7 @@ function newPayout(
   };
 }
 
-/** How a payout that waits for approval ends, and how an approved one is canceled. Pure. */
+/** Pure decisions about payouts that wait for approval, and cancellations of approved payouts. */
 export const payoutApproval: ApprovalFeature<Payout> = {
   resourceType: 'payout',
   table: payouts,
@@ -127,7 +127,7 @@ export const payoutApproval: ApprovalFeature<Payout> = {
 
 export type PayoutApprovals = Approvals<Payout>;
 
-/** Refuses to end a payout that its rail may pay although it was never submitted here. */
+/** Refuses to end a payout that was never submitted here, but that its rail has reported. */
 function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved'))
     return null;

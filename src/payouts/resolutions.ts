@@ -52,7 +52,7 @@ import {
 } from './resolution-checks.js';
 import { effectOf } from './state-machine.js';
 
-/** Outcomes that operators establish: one person proposes, another approves. (docs/payouts.md) */
+/** Outcomes that operators decide: one person proposes, and another approves. (docs/payouts.md) */
 
 interface ResolutionCommand extends PayoutCommand {
   readonly resolutionId: Uuid;
@@ -79,7 +79,7 @@ const needs = (facts: Payout) => [
   ...reportNeeds(facts),
 ];
 
-const proposal = payoutCommand<Propose>('propose resolution of payout', {
+const proposeCommand = payoutCommand<Propose>('propose resolution of payout', {
   needs,
   decide: (command, payout, state) => {
     const { outcome, reason, resolutionId: id, by, seen } = command;
@@ -98,20 +98,20 @@ const proposal = payoutCommand<Propose>('propose resolution of payout', {
     const details = { outcome, reason, status: payoutStatus };
     const rows = [
       insertRow(payoutResolutions, resolution),
-      audited(command, 'payout.resolve_propose', details, state),
+      auditWrite(command, 'payout.resolve_propose', details, state),
     ];
     return accept(payout, { rows });
   },
 });
 
-const verdict = payoutCommand<Decide>('decide resolution of payout', {
+const decideCommand = payoutCommand<Decide>('decide resolution of payout', {
   accounts: ({ facts }) => postedAccounts(facts),
   needs,
   decide: (command, payout, state) => {
     const open = openResolution(payout, state);
     if (open === undefined) return refuse(NOTHING_OPEN, false);
     if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
-    if (command.verdict === 'reject') return decided(command, open, payout, {}, state);
+    if (command.verdict === 'reject') return recordDecision(command, open, payout, {}, state);
     const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
     const refusal =
       secondPersonRefusal(open.proposedById, command.by.id) ??
@@ -124,15 +124,15 @@ const verdict = payoutCommand<Decide>('decide resolution of payout', {
     const { settled, writes } = applyReport(effect, before, report, state);
     if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
     const rows = [
-      ...resolvedReports(command, open.outcome, settled, state),
+      ...railEventWrites(command, open.outcome, settled, state),
       changeRow(payouts, settled),
       workflowEntry(command.outboxId, settled, state.at),
     ];
-    return decided(command, open, settled, { ...writes, rows }, state);
+    return recordDecision(command, open, settled, { ...writes, rows }, state);
   },
 });
 
-function decided(
+function recordDecision(
   command: Decide,
   open: PayoutResolution,
   resource: Payout,
@@ -149,14 +149,14 @@ function decided(
   const details = { outcome, reason, status: resource.status, proposed_by: proposedBy };
   const rows = [
     changeRow(payoutResolutions, { ...open, ...decision }),
-    audited(command, action, { ...details, ...(why === null ? {} : { why }) }, state),
+    auditWrite(command, action, { ...details, ...(why === null ? {} : { why }) }, state),
     ...(writes.rows ?? []),
   ];
   return { outcome: { done: true, resource }, writes: { ...writes, rows }, bindsKey: false };
 }
 
 /** Records the rail's void, the resolution, and the statement lines that it resolves. */
-function resolvedReports(
+function railEventWrites(
   { release, eventId, facts }: Decide,
   outcome: Outcome,
   settled: Payout,
@@ -178,7 +178,7 @@ function resolvedReports(
   return rows;
 }
 
-function audited(
+function auditWrite(
   { facts: { id: subjectId, tenantId }, auditId, by }: ResolutionCommand,
   action: string,
   details: Readonly<Record<string, string>>,
@@ -188,7 +188,10 @@ function audited(
   return insertRow(auditLog, auditRow(auditId, by, at, entry));
 }
 
-/** A payout as a person sees it. A decision counts only for this state and open proposal. */
+/**
+ * A payout as shown to a member of staff. A decision is refused if its state or its open proposal
+ * has changed since.
+ */
 export interface SeenPayout {
   readonly payout: Payout;
   readonly contradictions: SeenState['contradictions'];
@@ -211,7 +214,7 @@ export function listResolutions(
 }
 
 /**
- * Proposes an outcome; no money moves. A repeated `actionId` proposes nothing more. Throws ApiError
+ * Proposes an outcome; no money moves. Repeating an `actionId` has no effect. Throws ApiError
  * authority_insufficient, invalid_field, invalid_state, ledger_unavailable.
  */
 export async function proposeResolution(
@@ -225,10 +228,10 @@ export async function proposeResolution(
   const reason = checkedText('reason', input.reason, MAX_REASON);
   const command = { ...commandOf(facts, newId(), actionId, outcome, reason), outcome, reason, by };
   const seen = { status: facts.status, contradictions };
-  return resultOf(await writer.submit(proposal, { ...command, seen }));
+  return resultOf(await writer.submit(proposeCommand, { ...command, seen }));
 }
 
-/** Ends the proposal. Throws as `decideResolution` does. */
+/** Rejects the proposal. Throws as `decideResolution` does. */
 export function rejectResolution(
   writer: LedgerWriter,
   seen: SeenPayout,
@@ -240,8 +243,8 @@ export function rejectResolution(
 
 /**
  * Applies or rejects the proposal; `approveResolution` calls the rail first. Throws ApiError
- * authority_insufficient (the proposer), invalid_state (overtaken, or nothing can be given back
- * yet), insufficient_funds, ledger_unavailable.
+ * authority_insufficient (for example, for the proposer), invalid_state (the payout has changed, or
+ * the rail may still pay it), insufficient_funds, ledger_unavailable.
  */
 export async function decideResolution(
   writer: LedgerWriter,
@@ -252,7 +255,7 @@ export async function decideResolution(
   assertMayAct(`payout.resolve_${action}`, decision.by);
   if (open === undefined) throw new ApiError(NOTHING_OPEN);
   const command = { ...commandOf(facts, open.id, newId()), outboxId: newId(), ...decision };
-  return resultOf(await writer.submit(verdict, command));
+  return resultOf(await writer.submit(decideCommand, command));
 }
 
 function commandOf(

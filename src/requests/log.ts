@@ -44,7 +44,7 @@ const TYPE_BY_COLLECTION = new Map<string | null, KeyResourceType>(
   CREATED_TYPES.map((type) => [COLLECTIONS[type], type]),
 );
 
-/** Requests are collected for this long, to share a statement. */
+/** How long requests are collected before one statement stores them. */
 const GATHER_MS = 250;
 const ROWS_PER_STATEMENT = 500;
 /** Requests kept while MySQL is unavailable. */
@@ -198,28 +198,28 @@ export async function readRequest(
   now: Instant,
 ): Promise<RequestResult> {
   const { tenantId, memberId } = caller;
-  const [stored, made] = await Promise.all([
+  const [stored, created] = await Promise.all([
     reader.find(requests, { id, tenantId, memberId }),
     readCreated(reader, caller, id),
   ]);
-  const operation = stored?.operation ?? (made === null ? undefined : OPERATIONS[made.type]);
+  const operation = stored?.operation ?? (created === null ? undefined : OPERATIONS[created.type]);
   const createdAt = instant(timeOfId(id));
   if (!isShown(operation, caller) || createdAt < keptSince(now)) throw notFound();
   if (stored === undefined) {
-    if (made === null) throw notFound();
-    const { type, status } = made;
+    if (created === null) throw notFound();
+    const { type, status } = created;
     const path = COLLECTIONS[type];
     return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
   }
   const { method, path, status, code, resourceType, resourceId } = stored;
   const known =
     resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
-  // The response was that the outcome is unknown, but the request had succeeded.
-  const own = made === null ? null : { type: made.type, id };
-  return { id, method, path, status, code, resource: known ?? own, createdAt };
+  // The request succeeded although its response said that the outcome was unknown.
+  const ownResource = created === null ? null : { type: created.type, id };
+  return { id, method, path, status, code, resource: known ?? ownResource, createdAt };
 }
 
-/** Returns the id of the resource that the request or its key created; by default its own. */
+/** Returns the id of the resource that a request created or replayed, or else the request's id. */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });
   return stored?.resourceId ?? id;

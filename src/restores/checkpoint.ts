@@ -180,7 +180,7 @@ export class RollbackGuard {
   /** Checks now and every 5 s. `load` returns the checkpoint stored outside MySQL. */
   start(load: () => Promise<unknown>): void {
     this.load = load;
-    // MySQL or Temporal is away: the next check repeats it.
+    // Ignores failures of MySQL and Temporal, because the next check repeats it.
     const check = (): Promise<void> => this.check().catch(() => undefined);
     this.timer = setInterval(() => void check(), CHECK_EVERY_MS).unref();
     this.starting = Promise.race([

@@ -86,7 +86,7 @@ async function changesFor(
   return changes;
 }
 
-/** Treats a payout as handed over: its workflow asks the rail before it submits. */
+/** Marks a payout as submitted, so that its workflow asks the rail before it submits. */
 function beginSql(now: Instant): string {
   return `status='in_progress', submitted_at=GREATEST(approved_at, ${time.literal(now)}),
     stuck_since=IF(stuck_reason='no_outcome', NULL, stuck_since), stuck_reason=NULLIF(stuck_reason, 'no_outcome')`;

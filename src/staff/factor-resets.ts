@@ -110,7 +110,7 @@ function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
   return id === by.id ? denied('nobody resets their own authenticator: two others do') : null;
 }
 
-/** The person's row guards the proposals for that person. */
+/** Locks the person's row, and with it the proposals for that person. */
 async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
   if (kind !== 'person') throw new ApiError(invalidState('a service has no authenticator'));
   await transaction.find(staff, { id }, { forUpdate: true });

@@ -21,7 +21,7 @@ import { readVisible } from '../db/visible-list.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, type StoredFiles } from '../spreadsheets/generated-files.js';
 
-/** The period includes both moments. */
+/** The period includes both `from` and `to`. */
 interface StatementRequest {
   readonly accountId: Uuid;
   readonly asset: Amount['asset'];
@@ -29,7 +29,7 @@ interface StatementRequest {
   readonly to: Instant;
 }
 
-/** In all assets: the rows that a spreadsheet program can open. */
+/** Limit of movements in all assets, so that spreadsheet programs can open the file. */
 export const MAX_MOVEMENTS = 500_000;
 
 function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
@@ -67,16 +67,18 @@ export async function createStatement(
   const now = await databaseClock.read(database.lookup);
   // Settled figures never change, so they are read outside the transaction. The key may have a
   // result even if the request would be refused now.
-  const found = await readFigures(deps, caller, statementRequest, now).catch((failure: unknown) => {
-    if (failure instanceof ApiError) return failure;
-    throw failure;
-  });
+  const figures = await readFigures(deps, caller, statementRequest, now).catch(
+    (failure: unknown) => {
+      if (failure instanceof ApiError) return failure;
+      throw failure;
+    },
+  );
   return writeKeyed(database, request, timeoutMs, async (transaction) => {
-    if (found instanceof ApiError) throw found;
-    // Locks the tenant's stored statements.
+    if (figures instanceof ApiError) throw figures;
+    // Locks the tenant, so that concurrent requests cannot exceed its quota.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
-    await assertStatementQuota(transaction, tenantId, found.entryCount);
-    return { row: newStatement(id, caller, statementRequest, found, now) };
+    await assertStatementQuota(transaction, tenantId, figures.entryCount);
+    return { row: newStatement(id, caller, statementRequest, figures, now) };
   });
 }
 

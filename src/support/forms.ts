@@ -29,27 +29,27 @@ export function codeOf(form: URLSearchParams): string {
   return (form.get('code') ?? '').replaceAll(/\s/g, '');
 }
 
-/** Returns the token for all forms of a secret's owner. Pages of other sites cannot guess it. */
+/** Returns the anti-forgery token for all forms shown to the owner of `secret`. */
 export function formToken(secret: string): string {
-  return markOf(secret, FORM);
+  return hmacOf(secret, FORM);
 }
 
-/** Whether the form has its owner's token. */
+/** Whether the form has the token that `formToken` returns. */
 export function hasToken(form: URLSearchParams, secret: string): boolean {
-  return isMarkOf(form.get(TOKEN_FIELD), secret, FORM);
+  return isHmacOf(form.get(TOKEN_FIELD), secret, FORM);
 }
 
-/** Returns an HMAC of the text, which proves that it was given to this secret's owner. */
-export function markOf(secret: string, text: string): string {
+/** Returns an HMAC of the text, which proves that this desk showed it to the owner of `secret`. */
+export function hmacOf(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-export function isMarkOf(given: string | null, secret: string, text: string): boolean {
-  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(markOf(secret, text))];
+export function isHmacOf(given: string | null, secret: string, text: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(hmacOf(secret, text))];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Whether one of the desk's pages sent the request. Its referrer policy makes origins null. */
+/** Whether a page of the desk sent the request. The desk's referrer policy makes `origin` null. */
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
   const site = headerText(request, 'sec-fetch-site');
   const origin = headerText(request, 'origin');

@@ -2,7 +2,7 @@ import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
 import { perform } from './actions/action.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
-import { markOf } from './forms.js';
+import { hmacOf } from './forms.js';
 import { type Page, pathOf } from './pages/layout.js';
 import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
@@ -140,5 +140,5 @@ function addResourceKind<Resource>(
 
 /** Returns a mark without which a link cannot show that an action was performed. */
 function doneMark({ secret }: SignedInPerson, kind: string, id: string, verb: string): string {
-  return markOf(secret, `done/${kind}/${id}/${verb}`);
+  return hmacOf(secret, `done/${kind}/${id}/${verb}`);
 }

@@ -86,7 +86,7 @@ export interface ContinuedInput {
 /** The relay adds the other fields. */
 export type ResourceInput<Input extends ContinuedInput> = Omit<Input, keyof ContinuedInput>;
 
-/** Later changes of the configuration do not affect it. */
+/** Input of a workflow. Later changes of the configuration do not affect it. */
 export interface ApprovalWorkflowInput extends ContinuedInput {
   readonly resourceId: string;
   readonly tenantId: string;
@@ -157,7 +157,7 @@ export interface WaitingState extends ApprovalState {
   readonly lastRefusal: string | null;
 }
 
-/** By staff, with the content of `SIGNALS.approve`. */
+/** Signals from staff, with the content of `SIGNALS.approve`. */
 export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
 
 export interface WebhookWorkflowInput extends ContinuedInput {
@@ -178,7 +178,7 @@ export interface EndpointView {
   readonly isOver: boolean;
 }
 
-/** By staff, with the content of `SIGNALS.approve`. */
+/** Signals from staff, with the content of `SIGNALS.approve`. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends ContinuedInput {

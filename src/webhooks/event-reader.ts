@@ -10,7 +10,7 @@ import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
 import type { EndpointState } from './endpoint-claims.js';
-import { MAX_UNSTORED } from './rules.js';
+import { EVENTS_PER_READ } from './rules.js';
 
 /** The most events of the log that one read covers. */
 export const MAX_SPAN = 1_000n;
@@ -100,7 +100,7 @@ async function readDue(
         LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(endpoint.tenantId)} AND v.sequence=d.sequence
         WHERE d.endpoint_id=${column.uuid.literal(endpoint.id)} AND d.state='${state}'
         AND d.next_attempt_at<=${column.time.literal(now)}
-        ORDER BY d.next_attempt_at, d.id LIMIT ${2 * MAX_UNSTORED})`,
+        ORDER BY d.next_attempt_at, d.id LIMIT ${2 * EVENTS_PER_READ})`,
     ),
   );
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_attempt_at, id`);
@@ -147,7 +147,7 @@ function rangeAhead({
   const after = removedThrough > cursorSequence ? removedThrough : cursorSequence;
   const until = head > after ? head : after;
   const ahead = subscribedHead > after ? types.keys() : [];
-  return { tenantId, types: ahead, after, until, limit: MAX_UNSTORED };
+  return { tenantId, types: ahead, after, until, limit: EVENTS_PER_READ };
 }
 
 /** Reads parts of logs in one statement; equal parts are read once. */

@@ -49,7 +49,8 @@ const WINDOW = 8;
 /** Few, so that receivers that fail or hang hold few connections. */
 const REDUCED_WINDOW = 2;
 
-export const MAX_UNSTORED = 24;
+/** Events read from the log for one endpoint at a time. */
+export const EVENTS_PER_READ = 24;
 /** An attempt or a run's turn that takes longer than this is slow. */
 export const PROMPT_MS = 500;
 /** A receiver that has answered nothing for this long is silent. */
@@ -193,8 +194,8 @@ export const WORKFLOW_HEAD_START_MS = 2_000;
 
 /**
  * Returns how a run leaves its endpoint. The dispatcher sends what is due now, and the workflow
- * waits for what is due later. It is notified only if its wait begins, becomes shorter, is over, or
- * has passed without a check. `nextDueAt` is null if only new events are waited for.
+ * waits for what is due later. It is notified only if its wait must begin, become shorter or end,
+ * or should have ended already. `nextDueAt` is null if only new events are waited for.
  */
 export function afterRun(
   { pausedAt, waitsUntil: known }: Pick<WebhookEndpoint, 'pausedAt' | 'waitsUntil'>,

@@ -58,14 +58,17 @@ export class Sender {
     return this.options.guard;
   }
 
-  /** Never throws. Aborting `signal` ends the attempt as `canceled`, or answered. */
+  /**
+   * Sends one delivery. Never throws. If `signal` is aborted, the attempt ends as `canceled`,
+   * unless the response headers have arrived.
+   */
   async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const stop = new AbortController();
     const cancel = (): void => stop.abort(new AttemptEnded('canceled'));
     const timer = setTimeout(() => stop.abort(new AttemptEnded('timeout')), this.options.timeoutMs);
     if (signal.aborted || this.isClosed) cancel();
-    // All sends of a process listen to one signal.
+    // Many concurrent sends listen to one signal, so Node's warning about a leak would be wrong.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', cancel);
     const attempt = this.attempt(request, stop.signal);
@@ -193,7 +196,7 @@ export function attemptRow(
   return { ...row, status: null, failure: result.reason, message, response: null };
 }
 
-/** Cuts to at most `maxLength` code points, because the column counts code points. */
+/** Shortens text to `maxLength` code points, because the column counts code points. */
 function cutText(text: string, maxLength: number): string {
   return text.length <= maxLength
     ? text

@@ -73,7 +73,7 @@ export async function readRemovals(
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
-/** Returns whether retention may have removed events of the operation, which is never younger. */
+/** Whether retention may have removed events of the operation, which is older than its events. */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
@@ -178,7 +178,7 @@ function asObject(value: unknown): Json {
     : null;
 }
 
-/** Reports an event without a resource, or one outside the totals that does not fit its state. */
+/** Reports an event without a resource, and an excluded operation's event that its state lacks. */
 function checkResource(
   audit: AuditRun,
   event: EventRow,

@@ -58,7 +58,7 @@ type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 
-/** Null for a row without content, which does not count. */
+/** Reads a row. Returns null if it is empty; empty rows do not count. */
 export function readRow(
   { number, cells }: SheetRow,
   { columns, width }: Pick<Header, 'columns' | 'width'>,

@@ -55,16 +55,20 @@ export async function validateBatch(
   if (record === null) return reader.find(bonusBatches, { id: batchId });
   try {
     await record.clear();
-    const { terms, feeAccountId } = await readTerms(reader, record.of);
+    const { terms, feeAccountId } = await readTerms(reader, record.batch);
     const checker = new RowChecker(terms);
     const reading = new FileReading(deps, record, checker, watch);
-    const { tenantId } = record.of;
+    const { tenantId } = record.batch;
     await reading.readAll(
-      deps.openSheet(storedFile(reader, record.of), { tenantId, signal: watch.signal }),
+      deps.openSheet(storedFile(reader, record.batch), { tenantId, signal: watch.signal }),
     );
     const { progress, hasProblems } = reading;
     const errors = hasProblems
-      ? await deps.files.generateIfPossible('errors', { ...record.of, ...progress }, watch.signal)
+      ? await deps.files.generateIfPossible(
+          'errors',
+          { ...record.batch, ...progress },
+          watch.signal,
+        )
       : null;
     return await record.finish(
       { isAccepted: !hasProblems, progress, errors },
@@ -122,7 +126,7 @@ class FileReading {
   private async readPolicyProblem(): Promise<FinalProblem | null> {
     const { asset, totalRaw } = this.checker;
     if (asset === null) return null;
-    const { sourceAccountId: accountId } = this.record.of;
+    const { sourceAccountId: accountId } = this.record.batch;
     const row = await this.reader.find(approvalPolicies, { accountId, asset });
     const policy = batchRefusal(row, totalRaw, this.deps.clock());
     if (policy === null) return null;
@@ -169,7 +173,7 @@ class FileReading {
     const names = rows.flatMap(({ recipient }): RecipientName[] =>
       'value' in recipient ? [recipient.value.name] : [],
     );
-    const { id: batchId, tenantId, tokenKeyId } = this.record.of;
+    const { id: batchId, tenantId, tokenKeyId } = this.record.batch;
     const found = await resolveRecipients(this.reader, tenantId, names);
     const piece = { batchId, row: this.lastNumber };
     const payers = { tenantId, tokenKeyId };

@@ -61,7 +61,7 @@ const PROBLEMS_PER_INSERT = 1_000;
 export class ValidationRecord {
   private constructor(
     private readonly deps: RecordDeps,
-    private readonly batch: BonusBatch,
+    readonly batch: BonusBatch,
   ) {}
 
   /** Begins a run and supersedes earlier ones. Returns null if the batch has been validated. */
@@ -69,18 +69,14 @@ export class ValidationRecord {
     return transact(deps.database, async (transaction) => {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
       if (found?.status !== 'validating') return null;
-      const again = {
+      const reset = {
         ...{ validationRun: found.validationRun + 1, asset: null, totalRaw: 0n },
         ...{ rowCount: 0, rowsRejected: 0, hiddenRows: 0, skippedSheets: 0 },
       };
-      await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
+      await transaction.execute(updateSql(bonusBatches, reset, { id: batchId }));
       await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));
-      return new ValidationRecord(deps, { ...found, ...again });
+      return new ValidationRecord(deps, { ...found, ...reset });
     });
-  }
-
-  get of(): BonusBatch {
-    return this.batch;
   }
 
   async clear(): Promise<void> {
@@ -110,7 +106,7 @@ export class ValidationRecord {
         statements.push(
           insertSql(
             bonusBatchRows,
-            rows.map((row) => this.pending(row)),
+            rows.map((row) => this.pendingRow(row)),
           ),
         );
       const stored = problems.flatMap((one) => this.problemRows(one));
@@ -139,8 +135,8 @@ export class ValidationRecord {
     const { database, clock, baseUrl } = this.deps;
     return transact(database, async (transaction) => {
       if (errors !== null) await completeFiles(transaction, errors);
-      const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
-      await this.lockAccounts(transaction, charged);
+      const chargedId = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
+      await this.lockAccounts(transaction, chargedId);
       await this.assertCurrentRun(transaction);
       const at = clock();
       if (isAccepted) await this.assertNotRefused(transaction, progress, at);
@@ -149,10 +145,10 @@ export class ValidationRecord {
         ...progress,
         status: isAccepted ? 'ready' : 'rejected',
         feesRaw: sums.feesRaw,
-        feeAccountId: charged,
+        feeAccountId: chargedId,
         duplicateCount: sums.duplicateCount,
         duplicateRows: sums.duplicateRows,
-        sameFileBatchId: await sameFile(transaction, this.batch),
+        sameFileBatchId: await findSameFile(transaction, this.batch),
         validatedAt: at,
         filesMadeAt: errors === null ? null : at,
       };
@@ -165,12 +161,15 @@ export class ValidationRecord {
     });
   }
 
-  /** The source account guards the batch; the fee account must not be closed. */
-  private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
-    const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
+  /**
+   * Locks the source account, which protects the batch, and the fee account. Throws if the latter
+   * was closed.
+   */
+  private async lockAccounts(transaction: Transaction, chargedId: Uuid | null): Promise<void> {
+    const id = [this.batch.sourceAccountId, ...(chargedId === null ? [] : [chargedId])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
     if (locked.length < id.length) throw new Error('an account of a batch does not exist');
-    if (locked.some((account) => account.id === charged && account.status === 'closed'))
+    if (locked.some((account) => account.id === chargedId && account.status === 'closed'))
       throw new Error('the account of the fees was closed while the file was read');
   }
 
@@ -203,7 +202,7 @@ export class ValidationRecord {
     });
   }
 
-  private pending(row: ValidRow): BonusBatchRow {
+  private pendingRow(row: ValidRow): BonusBatchRow {
     const unsettled = { bonusId: null, code: null, message: null, settledAt: null };
     return { id: newId(), batchId: this.batch.id, ...row, status: 'pending', ...unsettled };
   }
@@ -214,7 +213,7 @@ export class ValidationRecord {
   }
 }
 
-async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
+async function findSameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
   const { id, tenantId, fileSha256, createdAt } = batch;
   const since = time.literal(instant(createdAt - SAME_FILE_MS));
   const [row] = await reader.query(

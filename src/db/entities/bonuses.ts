@@ -4,7 +4,7 @@ import { spendingColumns } from './operations.js';
 
 /** Bonuses, and the batches that pay many of them from one file. */
 
-/** A paid bonus, never changed. */
+/** Paid bonuses. Rows never change. */
 export const bonuses = defineTable(
   'bonuses',
   {
@@ -53,7 +53,7 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
-/** Guarded by its source account's row. All sums are over its rows. */
+/** Changed only under the lock of the source account's row. Sums are over the batch's rows. */
 export const bonusBatches = defineTable(
   'bonus_batches',
   {
@@ -75,15 +75,16 @@ export const bonusBatches = defineTable(
     totalRaw: column.bigint,
     feesRaw: column.bigint,
     feeAccountId: column.nullable(column.uuid),
-    /** Rows that repeat an earlier row's recipient, and the numbers of the first of these. */
+    /** Count of rows that repeat the recipient of an earlier row. */
     duplicateCount: column.integer,
+    /** Numbers of the first of these rows. */
     duplicateRows: column.integers(1000),
     /** Hidden data rows, and hidden sheets before the sheet that was read. */
     hiddenRows: column.integer,
     skippedSheets: column.integer,
     /** The newest other batch of the last 90 days with the same bytes. */
     sameFileBatchId: column.nullable(column.uuid),
-    /** The run that may write: each run shuts out earlier ones. */
+    /** Number of the latest validation run, the only one that may write. */
     validationRun: column.integer,
     validatedAt: column.nullable(column.time),
     executedBy: column.nullable(column.uuid),
@@ -118,7 +119,7 @@ export type BonusBatch = RowOf<typeof bonusBatches>;
 export const BATCH_ROW_STATUSES = ['pending', 'paid', 'failed'] as const;
 export type BatchRowStatus = (typeof BATCH_ROW_STATUSES)[number];
 
-/** A valid row. The id is for its idempotency key. */
+/** Valid rows of files. Idempotency keys of payments contain the id. */
 export const bonusBatchRows = defineTable(
   'bonus_batch_rows',
   {
@@ -178,9 +179,9 @@ export const bonusBatchStorage = defineTable(
     /** Rows without a payment, once the batch has ended. */
     unpaidRows: column.integer,
     rowsRemovedAt: column.nullable(column.time),
-    /** The last row for whose names the recipient budget has paid. */
+    /** The last row whose recipients were charged to the new-recipient budget. */
     chargedRow: column.integer,
-    /** The attempt at making its files that may write. */
+    /** Number of the latest run that generates files, the only one that may write. */
     filesRun: column.integer,
     /** Null while no finished files exist. */
     csvBytes: column.nullable(column.integer),

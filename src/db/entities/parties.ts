@@ -37,7 +37,7 @@ export const accounts = defineTable(
     alias: column.nullable(column.ascii(32)),
     phone: column.nullable(column.ascii(20)),
     verifiedAt: column.nullable(column.time),
-    /** Of the account's last entry; 0 before the first. */
+    /** Sequence of the account's last entry; 0 before the first. */
     seq: column.bigint,
     /** When a command last posted to the account, or its policy changed if that was later. */
     lastPostedAt: column.time,
@@ -139,7 +139,7 @@ export const knownRecipients = defineTable(
   { key: ['tenantId', 'accountId'] },
 );
 
-/** Budgets for naming people for the first time. */
+/** New-recipient budgets. (docs/glossary.md) */
 export const recipientBudgets = defineTable(
   'recipient_budgets',
   {

@@ -30,30 +30,31 @@ export const payouts = defineTable(
     country: column.asciiChar(2),
     bankCode: column.ascii(11),
     accountType: column.oneOf(BANK_ACCOUNT_TYPES),
-    /** At most the last four characters, and at most half of them. */
+    /** The end of the account number: at most four characters, and at most half of them. */
     accountEnd: column.ascii(4),
     holderName: column.varchar(80),
     status: column.oneOf(PAYOUT_STATUSES),
     ...approvalColumns,
-    /** The message is never the text of the rail. */
     failureCode: column.nullable(column.ascii(40)),
+    /** Our own text, never the rail's. */
     failureMessage: column.nullable(column.varchar(140)),
     /** Fixed at creation: `simulated`, or `http:<name>`. */
     rail: column.ascii(40),
     railReference: column.nullable(column.ascii(64)),
     approvedAt: column.nullable(column.time),
-    /** From then on the rail may have it. */
+    /** From then on, the rail may have received the payout. */
     submittedAt: column.nullable(column.time),
-    /** Orders permitted, and the time of the last. */
+    /** Number of submissions to the rail, each counted before it is sent. */
     attempts: column.integer,
+    /** Time of the last submission. */
     attemptedAt: column.nullable(column.time),
-    /** When it failed, if it turned out to have been paid. */
+    /** Time of the failure, if the payout was later found to have been paid; otherwise null. */
     failedAt: column.nullable(column.time),
     endedAt: column.nullable(column.time),
     returnedAt: column.nullable(column.time),
     stuckSince: column.nullable(column.time),
     stuckReason: column.nullable(column.oneOf(STUCK_REASONS)),
-    /** When its rail is next polled after its end; null for never. */
+    /** When the rail is next polled about an ended payout. Null if it is not polled. */
     nextPollAt: column.nullable(column.time),
   },
   {
@@ -71,7 +72,7 @@ export const payouts = defineTable(
 );
 export type Payout = RowOf<typeof payouts>;
 
-/** Stored apart, so that a key rotation never collides with a change of state. */
+/** Stored in a table of its own, so that a key rotation never collides with a change of state. */
 export const payoutSecrets = defineTable(
   'payout_secrets',
   {
@@ -152,7 +153,7 @@ export const payoutResolutions = defineTable(
     reason: column.varchar(140),
     status: column.oneOf(RESOLUTION_STATUSES),
     payoutStatus: column.asciiEnum(PAYOUT_STATUSES, 20),
-    /** Different contradictions and statement lines that the proposer could see. */
+    /** Number of distinct contradictions and statement lines that the proposer could see. */
     contradictions: column.integer,
     proposedBy: column.varchar(80),
     proposedById: column.uuid,
@@ -170,13 +171,13 @@ export const simulatedRailPayments = defineTable(
   {
     rail: column.ascii(40),
     paymentKey: column.uuid,
-    /** Null, like the two below, if it was voided before it was submitted. */
+    /** Null, like `asset` and `raw`, if the payment was voided before it was submitted. */
     scenario: column.nullable(column.ascii(20)),
     asset: column.nullable(column.asset),
     raw: column.nullable(column.bigint),
     reference: column.ascii(64),
     submissions: column.integer,
-    /** Null if the submission was lost. */
+    /** When the rail accepted it. Null if it was voided first, or if each submission was lost. */
     actedAt: column.nullable(column.time),
     reported: column.integer,
     reportAt: column.nullable(column.time),

@@ -13,7 +13,7 @@ export const payoutStatements = defineTable(
     digest: column.binary(32),
     takenAt: column.time,
     takenBy: column.varchar(80),
-    /** When it was last loaded: what happened later is not in it. */
+    /** When the statement was last loaded. It cannot contain later payments. */
     seenAt: column.time,
   },
   { unique: { version: ['rail', 'day', 'version'] } },

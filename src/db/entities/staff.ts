@@ -67,7 +67,7 @@ export const staffSessions = defineTable(
     createdAt: column.time,
     lastUsedAt: column.time,
     expiresAt: column.time,
-    /** As limited by the provider's groups; null: all rights of the person. */
+    /** Rights that the identity provider's groups allow. Null for all rights of the person. */
     rights: column.nullable(column.listOf(STAFF_RIGHTS, 100)),
     revokedAt: column.nullable(column.time),
   },

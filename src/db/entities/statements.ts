@@ -23,7 +23,7 @@ export const statements = defineTable(
     status: column.oneOf(STATEMENT_STATUSES),
     createdBy: column.uuid,
     createdAt: column.time,
-    /** The attempt at making its files that may write. */
+    /** Number of the latest run that generates files, the only one that may write. */
     filesRun: column.integer,
     leaseUntil: column.nullable(column.time),
     /** Null, like the columns below, until its files exist; sizes also after their removal. */

@@ -34,24 +34,25 @@ export const webhookEndpoints = defineTable(
     previousSecretKeyId: column.nullable(column.ascii(32)),
     previousUntil: column.nullable(column.time),
     cursorSequence: column.bigint,
-    /** Events to send again: after the first, up to and including the second. */
+    /** Events after `recoverAfter`, up to and including `recoverUntil`, are sent again. */
     recoverAfter: column.nullable(column.bigint),
     recoverUntil: column.nullable(column.bigint),
-    /** Whether that includes events from before their type was subscribed to. */
+    /** Whether recovery includes events from before their type was subscribed to. */
     recoverAll: column.boolean,
     /** Events that retention removed before they were handled. */
     lostFrom: column.nullable(column.bigint),
     lostTo: column.nullable(column.bigint),
     pausedAt: column.nullable(column.time),
     pausedBy: column.nullable(column.varchar(120)),
-    /** The number of the last run, the only one that may write. */
+    /** Number of the latest run, the only one that may write. */
     fence: column.bigint,
-    /** Until when that run is considered alive; null: it has ended. */
+    /** When the lease of that run expires. Null once the run has ended. */
     leaseUntil: column.nullable(column.time),
-    /** When the dispatcher examines it without new events, 2 s after its workflow would mark it. */
+    /** When the dispatcher checks the endpoint even if its workflow has not marked it as due. */
     nextDueAt: column.nullable(column.time),
     /** End of its workflow's wait, as last reported to it. */
     waitsUntil: column.nullable(column.time),
+    /** When the workflow last checked the endpoint. */
     attendedAt: column.nullable(column.time),
     failuresInRow: column.integer,
     failingSince: column.nullable(column.time),
@@ -86,7 +87,7 @@ export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
 
-/** `pending` was never tried; `ended` is no longer wanted. */
+/** `pending` was never tried; `ended` was given up before it succeeded. */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 

@@ -6,10 +6,10 @@ import { CONTENTS, type Listed } from './contents.js';
 import type { SiteUrls, Section, SitePage } from './layout.js';
 
 const ROOT = new URL('../../../../', import.meta.url);
-/** The service's URL as the Markdown files write it: that of `npm start`. */
-export const WRITTEN_URL = 'http://127.0.0.1:8080';
-export const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
-const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
+/** URL of the service in the Markdown files, as `npm start` serves it. Pages show the real URL. */
+export const MARKDOWN_BASE_URL = 'http://127.0.0.1:8080';
+export const MARKDOWN_DOCS_URL = `${MARKDOWN_BASE_URL}/docs`;
+const MARKDOWN_ASSETS_URL = `${MARKDOWN_DOCS_URL}/assets/`;
 
 export function readPart(file: string): Buffer {
   return readFileSync(new URL(file, ROOT));
@@ -87,7 +87,7 @@ interface LinkContext {
 function rewriteLinks(token: Token, context: LinkContext): void {
   const href = token.attrGet('href');
   if (href !== null) token.attrSet('href', target(String(href), context));
-  token.content = token.content.replaceAll(WRITTEN_URL, () => context.baseUrl);
+  token.content = token.content.replaceAll(MARKDOWN_BASE_URL, () => context.baseUrl);
   token.children?.forEach((child) => rewriteLinks(child, context));
 }
 
@@ -95,11 +95,12 @@ function target(href: string, { file, urls, baseUrl }: LinkContext): string {
   if (href.startsWith('#')) return href;
   const [place = '', anchor] = href.split('#');
   const suffix = anchor === undefined ? '' : `#${anchor}`;
-  if (place.startsWith(WRITTEN_ASSETS)) return urls.asset(place.slice(WRITTEN_ASSETS.length));
-  if (place === WRITTEN_DOCS || place.startsWith(`${WRITTEN_DOCS}/`))
-    return urls.page(place.slice(WRITTEN_DOCS.length)) + suffix;
-  if (place === `${WRITTEN_URL}/openapi.json`) return urls.openApi;
-  if (/^[a-z]+:/.test(place)) return href.replace(WRITTEN_URL, () => baseUrl);
+  if (place.startsWith(MARKDOWN_ASSETS_URL))
+    return urls.asset(place.slice(MARKDOWN_ASSETS_URL.length));
+  if (place === MARKDOWN_DOCS_URL || place.startsWith(`${MARKDOWN_DOCS_URL}/`))
+    return urls.page(place.slice(MARKDOWN_DOCS_URL.length)) + suffix;
+  if (place === `${MARKDOWN_BASE_URL}/openapi.json`) return urls.openApi;
+  if (/^[a-z]+:/.test(place)) return href.replace(MARKDOWN_BASE_URL, () => baseUrl);
   const named = posix.join(posix.dirname(file), place);
   const listed = CONTENTS.flatMap(({ pages }) => pages).find(({ file: own }) => own === named);
   if (listed === undefined) throw new Error(`${file} links to ${named}, which is not on the site`);

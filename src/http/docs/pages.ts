@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode, type ErrorEntry, ERRORS } from '../../core
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import type { Route } from '../route.js';
 import type { SiteUrls } from './layout.js';
-import { WRITTEN_DOCS } from './markdown-page.js';
+import { MARKDOWN_DOCS_URL } from './markdown-page.js';
 
 /** Pages that are written as Markdown by tables of the service. */
 
@@ -22,7 +22,7 @@ ${JSON.stringify({ error: { code, message, doc_url, details } }, null, 2)}
 
 For a 4xx, correct the request. A 422 is a business rule and binds the key, so a new attempt needs a new key; only
 \`quota_exceeded\` leaves the key free. A 503 means that the result is unknown: repeat the same request with the same key
-([how](${WRITTEN_DOCS}/idempotency#what-binds-a-key)).
+([how](${MARKDOWN_DOCS_URL}/idempotency#what-binds-a-key)).
 
 ${ERROR_CODES.map(errorSection).join('\n\n')}
 `;

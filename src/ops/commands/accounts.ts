@@ -42,9 +42,7 @@ export function accountFields(account: Account): Fields {
 
 const NO_TERMINAL = '--document-number or --document-number-stdin is required without a terminal';
 
-/**
- * Reads the document number from an option, standard input or the terminal. No message quotes it.
- */
+/** Reads the document number from an option, standard input or the terminal. Never quotes it. */
 async function readDocumentNumber({ output }: Ops, given: string | undefined, fromStdin: boolean) {
   if (given !== undefined && fromStdin)
     throw new UsageError('give either --document-number or --document-number-stdin');
@@ -102,11 +100,11 @@ export const accountCommands = {
         grants,
       ),
     },
-    run: async (ops, input, called) => {
+    run: async (ops, input, tenantName) => {
       const { tenant, name, type, alias = null, phone = null } = input;
       const grants = [];
       for (const { name: member, role } of input.grant) {
-        const { id } = await named.member.parse(member).find(ops.database.reader, called);
+        const { id } = await named.member.parse(member).find(ops.database.reader, tenantName);
         grants.push({ memberId: id, role });
       }
       const request = { tenantId: tenant.id, type, name, alias, phone, grants };
@@ -118,12 +116,12 @@ export const accountCommands = {
     summary: "a tenant's accounts, newest first",
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
     input: { tenant, limit },
-    run: async ({ database, output }, { tenant, limit: most }, called) => {
+    run: async ({ database, output }, { tenant, limit: most }, tenantName) => {
       const found = await listTenantAccounts(database.reader, tenant.id, most);
       output.newest(
         found.map(accountFields),
         most,
-        `${called} has no accounts yet: ${PROGRAM} accounts open --help`,
+        `${tenantName} has no accounts yet: ${PROGRAM} accounts open --help`,
         ['type', 'created_at'],
       );
     },

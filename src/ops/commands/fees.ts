@@ -62,10 +62,11 @@ replaces rejected refunds, and adds what has changed since.`,
         'give --approve alone, or --operation, --asset, --from, --to and --reason',
       );
   },
-  run: (ops, given, called) => (given.approve ? post(ops, given) : propose(ops, given, called)),
+  run: (ops, given, tenantName) =>
+    given.approve ? post(ops, given) : propose(ops, given, tenantName),
 });
 
-async function propose(ops: AuthorisedOps, given: Input, called: string): Promise<void> {
+async function propose(ops: AuthorisedOps, given: Input, tenantName: string): Promise<void> {
   const { tenant, reference, operation, asset: of, from, to, reason } = given;
   if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
   const tenantId = tenant.id;
@@ -80,7 +81,7 @@ async function propose(ops: AuthorisedOps, given: Input, called: string): Promis
   ops.output.one({ reference, operations: plan.operations, total, ...left });
   if (plan.operations + countOf(plan.moves) > 0)
     ops.output.say(
-      `A second person posts it: ${PROGRAM} fees refund --tenant ${called} --reference ${reference} --approve`,
+      `A second person posts it: ${PROGRAM} fees refund --tenant ${tenantName} --reference ${reference} --approve`,
     );
 }
 
@@ -179,18 +180,19 @@ export const feeCommands = {
     summary: 'what a tenant charges; anything not listed is free',
     examples: ['fees list --tenant acme'],
     input: { tenant },
-    run: async ({ database, output }, { tenant }, called) => {
+    run: async ({ database, output }, { tenant }, tenantName) => {
       const schedules = await listFeeSchedules(database.reader, tenant.id);
-      output.list(schedules.map(feeFields), `${called} charges nothing.`);
+      output.list(schedules.map(feeFields), `${tenantName} charges nothing.`);
     },
   }),
   remove: managerCommand({
     summary: 'make an operation in an asset free from now on',
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: { tenant, operation, asset },
-    run: async (ops, { tenant, ...of }, called) => {
+    run: async (ops, { tenant, ...of }, tenantName) => {
       const removed = await removeFeeSchedule(ops, { tenantId: tenant.id, ...of }, ops.actor());
-      if (!removed) throw new OpsError(`${called} has no fee on ${of.operation} in ${of.asset}`);
+      if (!removed)
+        throw new OpsError(`${tenantName} has no fee on ${of.operation} in ${of.asset}`);
       ops.output.one({ removed: true, ...of });
     },
   }),

@@ -87,14 +87,14 @@ export const memberCommands = {
     summary: "a tenant's members, and in how many accounts they have which role",
     examples: ['members list --tenant acme'],
     input: { tenant },
-    run: async ({ database, output }, { tenant }, called) => {
+    run: async ({ database, output }, { tenant }, tenantName) => {
       const rows = (await listMembers(database.reader, tenant.id)).map(({ member, roles }) => ({
         ...memberFields(member),
         roles: Object.fromEntries(roles),
       }));
       output.list(
         rows,
-        `${called} has no members yet: ${PROGRAM} members add NAME --tenant ${called}`,
+        `${tenantName} has no members yet: ${PROGRAM} members add NAME --tenant ${tenantName}`,
       );
     },
   }),
@@ -158,14 +158,14 @@ export const tokenCommands = {
     summary: "a tenant's tokens, including revoked ones, without their secrets",
     examples: ['tokens list --tenant acme'],
     input: { tenant },
-    run: async ({ database, output }, { tenant }, called) => {
+    run: async ({ database, output }, { tenant }, tenantName) => {
       const [own, people] = await Promise.all([
         listTokens(database.reader, tenant.id),
         database.reader.select(members, { tenantId: tenant.id }),
       ]);
       const nameOf = new Map(people.map(({ id, name }) => [id, name]));
       const rows = own.map((one) => tokenFields(one, nameOf.get(one.memberId) ?? one.memberId));
-      const none = `${called} has no tokens yet: ${PROGRAM} tokens issue --help`;
+      const none = `${tenantName} has no tokens yet: ${PROGRAM} tokens issue --help`;
       output.list(rows, none, ['cidrs', 'created_at']);
     },
   }),

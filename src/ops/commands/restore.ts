@@ -56,7 +56,7 @@ function listFindings(output: Output, found: readonly RestoreFinding[]): void {
   output.list(rows, 'No rail contradicts what is here.');
 }
 
-interface Finishing extends AuthorisedOps {
+interface FinishDeps extends AuthorisedOps {
   readonly calls: RailCalls;
   readonly leftOut: ReadonlySet<string>;
 }
@@ -101,7 +101,7 @@ const finishCommand = command({
 
 /** Throws UsageError for an unknown rail, which would otherwise be ignored. */
 async function assertRails(
-  { database, config, clock, calls, leftOut }: Finishing,
+  { database, config, clock, calls, leftOut }: FinishDeps,
   unasked: readonly Restore[],
 ): Promise<void> {
   const seen = await railsEverSeen(database.reader);
@@ -120,7 +120,7 @@ async function assertRails(
     );
 }
 
-async function openRestored(work: Finishing, restore: Restore, accepted: number): Promise<void> {
+async function openRestored(work: FinishDeps, restore: Restore, accepted: number): Promise<void> {
   const { database, output: out, calls, leftOut, by } = work;
   const rails = [...calls.deps.rails.keys()].join(', ');
   await out.confirm(
@@ -141,14 +141,14 @@ async function openRestored(work: Finishing, restore: Restore, accepted: number)
   }
   const found = await findingsOf(database.reader, restore.id);
   const contradictions = found.filter(contradicts).length;
-  // Rails that were asked before are not left out now.
+  // If the rails were asked in an earlier run, none is left out.
   const unasked = restore.askedAt === null ? [...leftOut] : [];
   const recorded = { contradictions, accepted_findings: accepted };
   await openLedger(work, restore, by(), unasked, recorded);
 }
 
-/** Updates the payouts of an open ledger by the reports of their rails. */
-async function followUp(work: Finishing, restore: Restore, isAsked: boolean): Promise<void> {
+/** Applies the reports of the rails to their payouts, once the ledger is open. */
+async function followUp(work: FinishDeps, restore: Restore, isAsked: boolean): Promise<void> {
   const follow = async (): Promise<void> => {
     await settlePayoutsOf(work, restore, work.calls.deps.rails.keys());
     await flagContradictions(work, restore.id, work.calls);
@@ -157,7 +157,11 @@ async function followUp(work: Finishing, restore: Restore, isAsked: boolean): Pr
 }
 
 /** Asks the rails. The step is done only if no rail is left out. */
-async function ask(work: Finishing, restore: Restore, follow?: () => Promise<void>): Promise<void> {
+async function ask(
+  work: FinishDeps,
+  restore: Restore,
+  follow?: () => Promise<void>,
+): Promise<void> {
   const { database, clock, output: out, calls, leftOut } = work;
   const onProgress = (rail: string, asked: number): void =>
     out.progress(`Asking ${rail}`, asked, asked);

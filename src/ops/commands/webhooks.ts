@@ -85,7 +85,7 @@ export const webhookCommands = {
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
     input: { tenant: ofTenant('all of') },
-    run: async ({ database: { reader }, output }, { tenant }, called) => {
+    run: async ({ database: { reader }, output }, { tenant }, tenantName) => {
       const found = await reader.select(
         webhookEndpoints,
         { status: ['enabled', 'disabled'], ...(tenant && { tenantId: tenant.id }) },
@@ -93,7 +93,11 @@ export const webhookCommands = {
       );
       const detailsOnly = ['tenant_id', 'last_success_at', 'next_due_at'];
       if (tenant !== undefined)
-        return output.list(found.map(endpointFields), `${called} has no endpoint.`, detailsOnly);
+        return output.list(
+          found.map(endpointFields),
+          `${tenantName} has no endpoint.`,
+          detailsOnly,
+        );
       const names = new Map((await reader.select(tenants, {})).map(({ id, name }) => [id, name]));
       const troubled = found.flatMap((one) =>
         one.status === 'disabled' || one.pausedAt !== null || one.failingSince !== null

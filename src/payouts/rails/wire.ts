@@ -25,7 +25,7 @@ const report = z
     reference: z.string().regex(RAIL_REFERENCE).nullish(),
     failure: z.object({ code: z.string() }).nullish(),
   })
-  // A payout that was voided before the gateway received it has no name there.
+  // A payout that was voided before the gateway received it has no reference.
   .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
 const callback = z.intersection(
   report,

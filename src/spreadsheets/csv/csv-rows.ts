@@ -22,7 +22,7 @@ const PIECE_BYTES = 16 * 1024;
 
 /** Yields the rows of a UTF-8 file separated by `,` or `;`. Throws `SheetProblem`. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
-  const turns = new EventLoopYielder();
+  const yielder = new EventLoopYielder();
   const text = withPlainBreaks(decodeAll(source));
   const head = await firstLines(text);
   const { delimiter, skipped } = dialectOf(head);
@@ -38,7 +38,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   try {
     for await (const _ of parser) {
       yield numbered.next();
-      await turns.yieldIfDue();
+      await yielder.yieldIfDue();
     }
     await feeding;
   } catch (failure) {
@@ -116,7 +116,7 @@ function cellOf(text: string): Cell {
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
 }
 
-/** The parser's row number is ahead of the rows taken. */
+/** Uses the parser's row number, because the reader has taken fewer rows. */
 function notCsv({ code, records }: CsvError): SheetProblem {
   const row = typeof records === 'number' ? records + 1 : '?';
   return code === 'CSV_MAX_RECORD_SIZE'
@@ -124,15 +124,15 @@ function notCsv({ code, records }: CsvError): SheetProblem {
     : unreadable(`a quotation mark in row ${row} is wrong: write it twice inside a quoted cell`);
 }
 
-/** Writes at the rate that the parser accepts, which throws its own failures. */
+/** Writes the text as fast as the parser accepts it. Failures are thrown by the parser's rows. */
 async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>): Promise<void> {
-  const turns = new EventLoopYielder();
+  const yielder = new EventLoopYielder();
   try {
     await writePiece(parser, head);
     for await (const piece of rest) {
       if (parser.destroyed) return;
       await writePiece(parser, piece);
-      await turns.yieldIfDue();
+      await yielder.yieldIfDue();
     }
     parser.end();
   } catch (failure) {
@@ -172,7 +172,7 @@ interface Dialect {
 
 const SEP_LINE = /^"?sep=([^"\n]?)"?[\t ,;|]*(?:\n|$)/i;
 
-/** Only the first two are accepted. */
+/** Separators that are recognised, of which only commas and semicolons are accepted. */
 const SEPARATORS = new Map([
   [',', 'commas'],
   [';', 'semicolons'],

@@ -4,13 +4,13 @@ import { openSheet } from '../open-sheet.js';
 import { lowerPriority } from '../../core/scheduling.js';
 import type { FileMessage, ReadingResult, RowsMessage } from './sheet-readers.js';
 
-/** Worker thread that reads files, a few pieces ahead of the requests for more. */
+/** Worker thread that reads files. It sends up to PIECES_AHEAD pieces before more are requested. */
 
 const ROWS_PER_PIECE = 250;
 const LENGTH_PER_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
-/** Enough for a few thousand rows, and at most a fifth of a second for any file. */
+/** Limits of a short file: a few thousand rows, and at most 200 ms until a limit is reached. */
 const SHORT: ReadingLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
 const SHORT_ROWS = 4_000;
 const SHORT_LENGTH = 512 * 1024;

@@ -14,7 +14,7 @@ import {
 } from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
 import { type DeskDeps, DeskError, type SignedInPerson } from '../desk.js';
-import { codeOf, isMarkOf, markOf } from '../forms.js';
+import { codeOf, isHmacOf, hmacOf } from '../forms.js';
 import type { Content, Html } from '../html.js';
 import { hiddenField } from '../pages/layout.js';
 import type { Names } from '../reading/transfers.js';
@@ -72,7 +72,7 @@ export function actionField(
   repeated: URLSearchParams | null = null,
 ): Html {
   const id = newId();
-  const made = `${id}.${markOf(secret, `${verb}/${subject}/${id}`)}`;
+  const made = `${id}.${hmacOf(secret, `${verb}/${subject}/${id}`)}`;
   const value = repeated === null ? made : (repeated.get(ACTION_FIELD) ?? '');
   return hiddenField(ACTION_FIELD, value);
 }
@@ -86,7 +86,7 @@ function actionIdOf(
 ): Uuid {
   const [given = '', mark = ''] = (form.get(ACTION_FIELD) ?? '').split('.');
   const id = parseUuid(given);
-  if (id === null || !isMarkOf(mark, secret, `${verb}/${subject}/${given}`))
+  if (id === null || !isHmacOf(mark, secret, `${verb}/${subject}/${given}`))
     throw new DeskError(
       403,
       'Not accepted',

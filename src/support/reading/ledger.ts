@@ -18,7 +18,7 @@ import { gapsOf, sequencesWithin } from '../../events/log.js';
 
 /** Finds entries and events, which have no index by resource, by the times of its changes. */
 
-/** How many times of changes are searched: in a long history, only the newest. */
+/** Only the newest changes of a long history are searched. */
 const MAX_INSTANTS = 24;
 /** How many rows are read for each time. All commands of a group have the same time. */
 const MAX_AT_ONE_INSTANT = 2_000;

@@ -34,7 +34,7 @@ export interface History {
   nameOf(id: Uuid): string;
 }
 
-/** Where a resource has its postings and events. */
+/** Accounts and times with which the postings and events of a resource are found. */
 export interface HistorySource {
   readonly accountIds: readonly Uuid[];
   /** Times of changes according to the resource's row. */
@@ -45,7 +45,7 @@ export interface HistorySource {
 const NO_SOURCE: HistorySource = { accountIds: [], instants: [], lines: [] };
 const MAX_ACTIONS = 200;
 
-/** Reads what happened to a resource. Without a source, only staff actions. */
+/** Reads the history of a resource. Without `source`, its timeline has only staff actions. */
 export async function readHistory(
   reader: Reader,
   { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
@@ -192,7 +192,7 @@ function actionLine(
   const verb = row.action.slice(row.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
-  // Such as the limits of an account.
+  // An action may concern a part of its subject, such as the limits of an account.
   const noun = row.action.slice(0, -verb.length - 1);
   const isOwn = row.subjectType.startsWith(noun);
   const words = `${isOwn ? '' : `${noun} `}${WORDS[plain] ?? plain}`.replaceAll('_', ' ');

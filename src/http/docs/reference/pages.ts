@@ -9,7 +9,7 @@ import {
 import type { Route } from '../../route.js';
 import { breakable, codeBlock, html, type Html, NOTHING, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
-import { renderMarkdown, WRITTEN_DOCS, WRITTEN_URL } from '../markdown-page.js';
+import { renderMarkdown, MARKDOWN_DOCS_URL, MARKDOWN_BASE_URL } from '../markdown-page.js';
 import { type Call, callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
 import { resolveSchema } from './schema.js';
 
@@ -59,12 +59,12 @@ export class Reference {
     });
     return `# Reference
 
-Every request carries a [token](${WRITTEN_DOCS}/permissions#authentication), every response a \`Svc-Request-Id\`. Bodies are JSON,
-except for uploads and downloaded files. See also the [deliveries](${WRITTEN_DOCS}${DELIVERIES}) to your endpoints, and
-[openapi.json](${WRITTEN_URL}/openapi.json) (OpenAPI 3.1) for machines.
+Every request carries a [token](${MARKDOWN_DOCS_URL}/permissions#authentication), every response a \`Svc-Request-Id\`. Bodies are JSON,
+except for uploads and downloaded files. See also the [deliveries](${MARKDOWN_DOCS_URL}${DELIVERIES}) to your endpoints, and
+[openapi.json](${MARKDOWN_BASE_URL}/openapi.json) (OpenAPI 3.1) for machines.
 
 The samples are complete programs. They read the address, with \`/v1\`, from \`SVC_URL\` and the token from \`SVC_TOKEN\`. Replace
-ids and aliases by yours. TypeScript needs [our client](${WRITTEN_DOCS}/clients); Python 3 and Go 1.20 need nothing else.
+ids and aliases by yours. TypeScript needs [our client](${MARKDOWN_DOCS_URL}/clients); Python 3 and Go 1.20 need nothing else.
 
 ${groups.join('\n\n')}
 `;
@@ -92,7 +92,9 @@ ${groups.join('\n\n')}
   readonly linkOf = ({ method, path, operationId }: Route): string => {
     const group = this.groupOf(operationId);
     const name = `\`${method} ${path}\``;
-    return group === undefined ? name : `[${name}](${WRITTEN_DOCS}${group.path}#${operationId})`;
+    return group === undefined
+      ? name
+      : `[${name}](${MARKDOWN_DOCS_URL}${group.path}#${operationId})`;
   };
 
   private groupOf(operationId: string): Group | undefined {
