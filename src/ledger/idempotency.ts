@@ -28,7 +28,8 @@ import type { CommandResult, Command, Outcome } from './writer/types.js';
  *   bound earlier in the same      compared with the key row of the earlier command
  *     transaction                  (TransactionKeys)
  *   being decided in another       waits for that transaction's account locks, then reads the key
- *     transaction                  again. A keyed write waits for the lock on the key's row.
+ *     transaction                  again. A keyed write waits for the lock on the key's row, and so
+ *                                  does a command on other accounts.
  *   decided, but the reply to      looked up until the request's time is over, and never decided
  *     COMMIT was lost              again (resolveUnknown)
  */
