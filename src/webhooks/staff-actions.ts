@@ -215,7 +215,7 @@ export function describeEndpoint(facts: EndpointFacts): string {
       `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, facts)}`,
       waits,
     );
-  return waits.length === 0 ? 'idle' : waits.join('; ');
+  return waits.length === 0 ? 'no events to send' : waits.join('; ');
 }
 
 function waitingReasons(facts: EndpointFacts): string[] {
@@ -231,10 +231,10 @@ function waitingReasons(facts: EndpointFacts): string[] {
         : `retrying ${deliveries(retrying)}`,
     );
   if (pending > 0) reasons.push(`${deliveries(pending)} to send`);
-  if (endpoint.recoverUntil !== null) reasons.push('recovering what was missed');
+  if (endpoint.recoverUntil !== null) reasons.push('resending missed events');
   if (behind > 0n)
-    reasons.push(`${behind} ${behind === 1n ? 'event' : 'events'} of the log to look at`);
-  if (probeAt !== null && reasons.length > 0) reasons.push('probing');
+    reasons.push(`${behind} recorded ${behind === 1n ? 'event' : 'events'} not read yet`);
+  if (probeAt !== null && reasons.length > 0) reasons.push('one at a time until one succeeds');
   return reasons;
 }
 

@@ -250,7 +250,7 @@ describe('what operators do', () => {
     const state = async (...args: readonly string[]): Promise<string> =>
       String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
     assert.match(await state('webhooks', 'pause', id), /^paused by bob since \d\d:\d\d UTC$/);
-    assert.equal(await state('webhooks', 'resume', id), 'idle');
+    assert.equal(await state('webhooks', 'resume', id), 'no events to send');
     await state('webhooks', 'retry-now', id);
     await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
     assert.match(await state('webhooks', 'disable', id), /^disabled by an operator since/);
@@ -258,7 +258,7 @@ describe('what operators do', () => {
     const own = listed.find((row) => row.id === id);
     assert.equal(own?.disabled_reason, 'by_operator');
     assert.match(text(own.tenant), /^tenant .* of a test$/);
-    assert.equal(await state('webhooks', 'enable', id), 'idle');
+    assert.equal(await state('webhooks', 'enable', id), 'no events to send');
     assert.deepEqual((await done(['webhooks', 'deliveries', id])).items, []);
     const { code, stderr } = await ops(['webhooks', 'show', randomUUID()]);
     assert.deepEqual([code, /there is no webhook endpoint/.test(stderr)], [1, true]);

@@ -144,7 +144,7 @@ describe('an endpoint that fails', () => {
     const left = (await deliveriesOf(api, own.id)).filter(({ steps }) => steps === 0).length;
     assert(left >= untried - 1);
     const { text: words } = await describeEndpoint(api.core.database.reader, own.id, clock.now());
-    assert.match(words, /probing$/);
+    assert.match(words, /one at a time until one succeeds$/);
     receiver.reply = () => 200;
     clock.pass(11 * SECOND);
     await run(own.id);

@@ -242,7 +242,7 @@ describe('what an endpoint waits for', () => {
     describeEndpoint({ ...facts, ...changes, endpoint: { ...facts.endpoint, ...endpoint } });
 
   for (const [shown, expected] of [
-    [words({}), 'idle'],
+    [words({}), 'no events to send'],
     [
       words({ retrying: 1, nextAttemptAt: later(300_000) }),
       'waiting until 14:05 UTC to retry 1 delivery',
@@ -253,17 +253,17 @@ describe('what an endpoint waits for', () => {
     ],
     [
       words({ retrying: 3, nextAttemptAt: NOW }, { probeAt: later(300_000) }),
-      'waiting until 14:05 UTC to retry 3 deliveries; probing',
+      'waiting until 14:05 UTC to retry 3 deliveries; one at a time until one succeeds',
     ],
     [
       words({ retrying: 3, nextAttemptAt: later(24 * HOUR) }),
       'waiting until 2030-03-05 14:00 UTC to retry 3 deliveries',
     ],
-    [words({ pending: 8, behind: 1n }), '8 deliveries to send; 1 event of the log to look at'],
+    [words({ pending: 8, behind: 1n }), '8 deliveries to send; 1 recorded event not read yet'],
     [words({ retrying: 10_001, nextAttemptAt: NOW }), 'retrying more than 10000 deliveries'],
     [
       words({ behind: 2n }, { recoverUntil: 5n }),
-      'recovering what was missed; 2 events of the log to look at',
+      'resending missed events; 2 recorded events not read yet',
     ],
     [
       words({ pending: 1 }, { pausedAt: NOW, pausedBy: 'maria' }),
