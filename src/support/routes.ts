@@ -9,6 +9,7 @@ import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
 import { tenantsPage } from './pages/tenants.js';
 import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
+import { findOnly } from './reading/search.js';
 import { WAITING_KINDS } from './reading/waiting.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
@@ -79,10 +80,14 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addPage(router, '/tenants', (context) =>
     tenantsPage(viewOf(site), textsOf(context, 'after').after),
   );
-  addPage(router, '/search', (context) => {
+  const search = async (context: DeskContext): Promise<void> => {
     const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'from');
-    return searchPage(viewOf(site), query);
-  });
+    const isNarrowed = query.amount !== '' || query.day !== '';
+    const only = isNarrowed ? null : await findOnly(site.database.reader, query.text);
+    if (only !== null) return seeOther(context, pathOf(...only));
+    sendPage(context, await searchPage(viewOf(site), query));
+  };
+  router.get('/search', signedIn(search));
 }
 
 function addResourceKind<Resource>(

@@ -164,7 +164,7 @@ export function sendPage(context: DeskContext, page: Page): void {
   context.body = documentOf(page, context.state.person, context.path);
 }
 
-/** Redirects after a form, so that reloading the page does not send it again. */
+/** Redirects to a page. After a form, reloading that page does not send the form again. */
 export function seeOther(context: DeskContext, path: string): void {
   context.redirect(path);
   context.status = 303;

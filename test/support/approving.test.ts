@@ -44,6 +44,8 @@ describe('at the support desk', () => {
     const id = await pend();
     assert.match((await maria.get('/')).text, new RegExp(`href="/transfers/${id}"`));
     const page = `/transfers/${id}`;
+    const listLink = 'href="/waiting/transfers">Transfers to approve<';
+    assert((await maria.get(page)).text.includes(listLink));
     const code = await desk.freshCode(maria.person);
     const answer = await maria.act(page, 'approve', { reason: 'ticket 118', code });
     const location = answer.headers.get('location') ?? '';
@@ -54,6 +56,7 @@ describe('at the support desk', () => {
     );
     assert.equal((await own.read(id)).status, 'completed');
     const story = (await maria.get(location)).text;
+    assert(!story.includes(listLink), story);
     for (const told of [
       ...[
         'Approved. 10,000.00 COPM moved to ',
@@ -234,6 +237,11 @@ describe('at the support desk', () => {
       `SELECT COUNT(*) AS n FROM adjustments WHERE account_id=${idLiteral(own.guarded.id)}`,
     );
     assert.equal(Number(made[0]?.n), 1);
+    const [, proposed = ''] =
+      /href="(\/adjustments\/[^"]+)"/.exec((await maria.get(page)).text) ?? [];
+    const { text: shown } = await maria.get(proposed);
+    assert.match(shown, /<strong>Proposed<\/strong>, by maria/);
+    assert.doesNotMatch(shown, /direction: in/, 'the timeline repeats the facts');
   });
 
   it('the support desk says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
@@ -390,8 +398,9 @@ describe('at the support desk', () => {
     );
     const found = async (query: Record<string, string>): Promise<string> =>
       (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
+    const opened = await maria.get(`/search?text=${id}`);
+    assert.deepEqual([opened.status, opened.headers.get('location')], [303, `/transfers/${id}`]);
     for (const query of [
-      { text: id },
       { text: id.slice(0, 13) },
       { text: key },
       { day, amount: '12345.67', asset: 'COPM' },

@@ -286,7 +286,14 @@ describe('every page of the support desk', () => {
           '=',
         ])
           await search({ day: DAY, amount, asset });
-      for (const wanted of [first, newId(), '$ana', '+573001112233', 'case-118', AWKWARD])
+      for (const wanted of [
+        first.slice(0, 13),
+        newId(),
+        '$ana',
+        '+573001112233',
+        'case-118',
+        AWKWARD,
+      ])
         await search({ text: wanted });
       for (const day of ['', 'x=', '2026-02-30', '2026-1-1']) await search({ day, amount: '1' });
       for (const from of ['', 'x=', first, newId()]) await search({ day: DAY, from });

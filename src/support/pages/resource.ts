@@ -52,7 +52,7 @@ export async function resourcePage<Resource>(
     kind.describe(resource, context),
     listSections(kind, resource, context),
   ]);
-  const { status, list, workflowId = null } = described;
+  const { status, list, hasLeftList = false, workflowId = null } = described;
   const [history, next, approval] = await Promise.all([
     readHistory(reader, { id, tenantId }, timeZone, described.history),
     list === undefined ? null : nextWaiting(reader, list, id),
@@ -61,7 +61,7 @@ export async function resourcePage<Resource>(
   const { timeline } = history;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
-    list !== undefined && html`<a href="/waiting/${list}">${LISTS[list].title}</a>`,
+    list !== undefined && !hasLeftList && html`<a href="/waiting/${list}">${LISTS[list].title}</a>`,
     workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in Temporal</a>`,
     next !== null && html`<a class="button" rel="next" href="${pathOf(kind.name, next)}">Next</a>`,
   ].filter((link) => link);

@@ -25,8 +25,6 @@ import { tableOf, type View } from './rows.js';
 /** Example of an amount as the desk prints it. */
 const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 
-/** Search by anything that a customer can name. */
-
 interface SearchQuery {
   readonly text: string;
   readonly amount: string;
@@ -60,12 +58,12 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
 }
 
 const HELP = html`<p class="soft">
-  Searches the beginnings of ids, names and references; aliases, phones and idempotency keys; and
-  any part of a description, of a bank account's holder or of a rail's reference. The decimals of an
-  amount may be left out. Operations are searched on the day, in each tenant's time zone; without a
-  day, in the last ${RECENT_DAYS} days. For single bonuses, pay-ins and the rows of batches, open
-  their account. Numbers of bank accounts cannot be searched. The id of a request (Svc-Request-Id)
-  finds what it created.
+  A complete id opens its page. Searches the beginnings of ids, names and references; aliases,
+  phones and idempotency keys; and any part of a description, of a bank account's holder or of a
+  rail's reference. The decimals of an amount may be left out. Operations are searched on the day,
+  in each tenant's time zone; without a day, in the last ${RECENT_DAYS} days. For single bonuses,
+  pay-ins and the rows of batches, open their account. Numbers of bank accounts cannot be searched.
+  The id of a request (Svc-Request-Id) finds what it created.
 </p>`;
 
 async function answer(view: View, query: SearchQuery): Promise<Html> {

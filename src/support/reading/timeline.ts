@@ -200,11 +200,14 @@ function actionLine(
   const what = isRefused
     ? `Refused attempt: ${plain.replaceAll('_', ' ')}`
     : words.charAt(0).toUpperCase() + words.slice(1);
-  const { reason = null, ...details } = parseDetails(row);
+  const { reason = null, why = null, ...details } = parseDetails(row);
+  // The page of an adjustment shows the other details as facts.
+  const isShort = row.subjectType === 'adjustment' && !isRefused;
+  const shown = isShort ? { reason: why } : { reason, why, ...details };
   return {
     at: row.at,
     what,
     by: `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
-    details: detailLines({ reason, ...details }, timeZone).join(' · '),
+    details: detailLines(shown, timeZone).join(' · '),
   };
 }

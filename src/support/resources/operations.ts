@@ -79,6 +79,7 @@ export const transferKind: ResourceKind<Transfer> = {
         lines: [line(createdAt, 'Requested', `${details.createdBy} (member of the tenant)`)],
       },
       list: 'transfers',
+      hasLeftList: !isPending,
       workflowId: details.workflowId,
     };
   },
@@ -149,6 +150,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ],
       },
       list: listOf(payout, open ?? applied),
+      hasLeftList: !open && !isUnfinished(payout),
       workflowId: payoutWorkflowId(id),
     };
   },
@@ -220,6 +222,7 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
       ],
       history: { accountIds: [accountId], instants: [createdAt, decidedAt], lines: [] },
       list: 'adjustments',
+      hasLeftList: adjustment.status !== 'proposed',
     };
   },
 };

@@ -45,8 +45,9 @@ interface Described {
   readonly before?: Content;
   readonly after?: Content;
   readonly workflowId?: string | null;
-  /** The list to which the resource belongs, for the link to the next one. */
+  /** The list to which the resource belongs or belonged, for the link to the next one. */
   readonly list?: WaitingKind;
+  readonly hasLeftList?: boolean;
 }
 
 export interface PageContext extends View {
