@@ -124,13 +124,14 @@ export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-type Found = readonly [keyof Rows, Uuid];
-/** Returns the kind and id of the only resource that an id finds, or null. */
-export async function findOnly(reader: Reader, text: string): Promise<Found | null> {
+type KindAndId = readonly [keyof Rows, Uuid];
+
+/** Returns the only resource that an id finds, or null if it finds none or several. */
+export async function findOnly(reader: Reader, text: string): Promise<KindAndId | null> {
   const id = parseUuid(text);
   if (id === null) return null;
   const found = await findResources(reader, await idsAbout(reader, id));
-  const all = KINDS.flatMap((kind) => found[kind].map((row): Found => [kind, row.id]));
+  const all = KINDS.flatMap((kind) => found[kind].map((row): KindAndId => [kind, row.id]));
   return all.length === 1 ? (all[0] ?? null) : null;
 }
 

@@ -101,12 +101,20 @@ async function readPeople(
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
-const REGULAR = [
-  ...['approve', 'reject', 'cancel', 'pause', 'resume', 'propose', 'open', 'close', 'add'],
-  ...['register', 'change', 'remove', 'release'],
-];
 const WORDS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(REGULAR.map((verb) => [verb, `${verb.replace(/e$/, '')}ed`])),
+  approve: 'approved',
+  reject: 'rejected',
+  cancel: 'canceled',
+  pause: 'paused',
+  resume: 'resumed',
+  propose: 'proposed',
+  open: 'opened',
+  close: 'closed',
+  add: 'added',
+  register: 'registered',
+  change: 'changed',
+  remove: 'removed',
+  release: 'released',
   retry_now: 'retry requested',
   freeze: 'frozen',
   unfreeze: 'released',
