@@ -25,7 +25,7 @@ export async function* simulatedStatement(
     const rows = await reader.query(
       `SELECT ${columnList(simulatedRailPayments)} FROM simulated_rail_payments FORCE INDEX (PRIMARY)
        WHERE rail=${literal(simulatedRailPayments, 'rail', rail)}
-         AND acted_at>=${time.literal(instant(from - MAX_MS))} AND acted_at<${time.literal(to)}${after}
+         AND accepted_at>=${time.literal(instant(from - MAX_MS))} AND accepted_at<${time.literal(to)}${after}
        ORDER BY payment_key LIMIT ${SLICE}`,
     );
     const payments = rows.map((row) => parseRow(simulatedRailPayments, row));
@@ -37,14 +37,14 @@ export async function* simulatedStatement(
 }
 
 function linesOf(
-  { paymentKey, scenario, actedAt, voidedAt, raw, asset, reference }: SimulatedRailPayment,
+  { paymentKey, scenario, acceptedAt, voidedAt, raw, asset, reference }: SimulatedRailPayment,
   from: Instant,
   to: Instant,
 ) {
   // A voided payment had no outcome, and never will.
-  if (actedAt === null || voidedAt !== null) return [];
+  if (acceptedAt === null || voidedAt !== null) return [];
   return scenarioNamed(scenario).steps.flatMap(({ afterMs, status }) => {
-    const at = instant(actedAt + afterMs);
+    const at = instant(acceptedAt + afterMs);
     return at >= from && at < to
       ? [`${paymentKey},${status},${raw},${asset},${reference},${toRfc3339(at)}\n`]
       : [];

@@ -122,7 +122,7 @@ export const LEDGER = [
     name ${ascii(60)} NOT NULL, position BIGINT NOT NULL,
     PRIMARY KEY (name)) ${TABLE}`,
   `CREATE TABLE sweep_leases (
-    name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, worker VARCHAR(200) NULL, taken_at ${TIME},
+    name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, worker VARCHAR(200) NULL, acquired_at ${TIME},
     lease_until ${TIME},
     PRIMARY KEY (name)) ${TABLE}`,
   `CREATE TABLE event_gaps (
@@ -140,8 +140,9 @@ export const LEDGER = [
     id ${ID}, noticed_by ENUM('operator', 'copy', 'migration', 'worker') NOT NULL,
     reason VARCHAR(140) NOT NULL, began_at ${TIME}, began_by VARCHAR(80) NULL,
     began_by_id ${ID_OR_NULL}, restored_to ${TIME_OR_NULL}, lost_until ${TIME_OR_NULL},
-    skip BIGINT NULL, moved_at ${TIME_OR_NULL}, rebuilt_at ${TIME_OR_NULL}, asked_at ${TIME_OR_NULL},
+    skip BIGINT NULL, sequences_moved_at ${TIME_OR_NULL},
+    workflows_rebuilt_at ${TIME_OR_NULL}, rails_queried_at ${TIME_OR_NULL},
     audited_at ${TIME_OR_NULL}, finished_at ${TIME_OR_NULL}, finished_by VARCHAR(80) NULL,
-    finished_by_id ${ID_OR_NULL}, notified_at ${TIME_OR_NULL},
-    PRIMARY KEY (id), KEY finished (finished_at), KEY notified (notified_at)) ${TABLE}`,
+    finished_by_id ${ID_OR_NULL}, workflows_notified_at ${TIME_OR_NULL},
+    PRIMARY KEY (id), KEY finished (finished_at), KEY notified (workflows_notified_at)) ${TABLE}`,
 ];

@@ -19,10 +19,10 @@ export const PAYMENTS = [
   `CREATE TABLE bonus_batch_storage (
     batch_id ${ID}, tenant_id ${ID}, file_bytes INT NOT NULL, problem_rows INT NOT NULL,
     unpaid_rows INT NOT NULL, rows_removed_at ${TIME_OR_NULL}, charged_row INT NOT NULL,
-    files_run INT NOT NULL, csv_bytes INT NULL, xlsx_bytes INT NULL,
+    generation_attempt INT NOT NULL, csv_bytes INT NULL, xlsx_bytes INT NULL,
     PRIMARY KEY (batch_id), KEY kept (rows_removed_at, batch_id),
     KEY tenant_stored (tenant_id, file_bytes, problem_rows, unpaid_rows),
-    KEY unmade (rows_removed_at, csv_bytes, batch_id),
+    KEY without_files (rows_removed_at, csv_bytes, batch_id),
     CONSTRAINT bonus_batch_storage_counts CHECK (file_bytes >= 0 and problem_rows >= 0)) ${TABLE}`,
   `CREATE TABLE bonus_batches (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, description VARCHAR(140) NULL,
@@ -36,7 +36,7 @@ export const PAYMENTS = [
     executed_at ${TIME_OR_NULL}, is_held TINYINT(1) NOT NULL, rows_paid INT NOT NULL,
     rows_failed INT NOT NULL, settled_raw BIGINT NOT NULL, paused_at ${TIME_OR_NULL},
     paused_by VARCHAR(120) NULL, pause_reason VARCHAR(140) NULL, canceled_at ${TIME_OR_NULL},
-    finished_at ${TIME_OR_NULL}, rejection_code ${ascii(40)} NULL, files_made_at ${TIME_OR_NULL},
+    finished_at ${TIME_OR_NULL}, rejection_code ${ascii(40)} NULL, files_generated_at ${TIME_OR_NULL},
     PRIMARY KEY (id), KEY by_status (status, created_at),
     KEY same_file (tenant_id, file_sha256, created_at), KEY source (source_account_id, created_at, id),
     KEY status (tenant_id, status, created_at, id),
@@ -116,9 +116,9 @@ export const PAYMENTS = [
   `CREATE TABLE simulated_rail_payments (
     rail ${ascii(40)} NOT NULL, payment_key ${ID}, scenario ${ascii(20)} NULL, asset ${ASSET} NULL,
     raw BIGINT NULL, reference ${ascii(64)} NOT NULL, submissions INT NOT NULL,
-    acted_at ${TIME_OR_NULL}, reported INT NOT NULL, report_at ${TIME_OR_NULL},
+    accepted_at ${TIME_OR_NULL}, reported INT NOT NULL, report_at ${TIME_OR_NULL},
     voided_at ${TIME_OR_NULL},
-    PRIMARY KEY (rail, payment_key), KEY acted (rail, acted_at), KEY report (rail, report_at),
+    PRIMARY KEY (rail, payment_key), KEY accepted (rail, accepted_at), KEY report (rail, report_at),
     CONSTRAINT simulated_rail_payments_order CHECK (voided_at is not null or scenario is not null and asset is not null and raw is not null)) ${TABLE}`,
   `CREATE TABLE rail_breakers (
     rail ${ascii(40)} NOT NULL, state ENUM('closed', 'open', 'half_open') NOT NULL, since ${TIME},
@@ -133,8 +133,8 @@ export const PAYMENTS = [
     PRIMARY KEY (statement_id, number), KEY payment (rail, payout_key)) ${TABLE}`,
   `CREATE TABLE payout_statements (
     id ${ID}, rail ${ascii(40)} NOT NULL, day DATE NOT NULL, version INT NOT NULL,
-    line_count INT NOT NULL, digest BINARY(32) NOT NULL, taken_at ${TIME},
-    taken_by VARCHAR(80) NOT NULL, seen_at ${TIME},
+    line_count INT NOT NULL, digest BINARY(32) NOT NULL, stored_at ${TIME},
+    stored_by VARCHAR(80) NOT NULL, last_loaded_at ${TIME},
     PRIMARY KEY (id), UNIQUE KEY version (rail, day, version)) ${TABLE}`,
   `CREATE TABLE payout_superseded_lines (
     statement_id ${ID}, number INT NOT NULL, rail ${ascii(40)} NOT NULL, payout_key ${ID},
@@ -147,7 +147,7 @@ export const PAYMENTS = [
     id ${ID}, tenant_id ${ID}, account_id ${ID}, asset ${ASSET} NOT NULL, from_at ${TIME},
     to_at ${TIME}, opening_raw BIGINT NOT NULL, closing_raw BIGINT NOT NULL, entry_count INT NOT NULL,
     status ENUM('preparing', 'ready', 'expired') NOT NULL, created_by ${ID}, created_at ${TIME},
-    files_run INT NOT NULL, lease_until ${TIME_OR_NULL}, made_at ${TIME_OR_NULL},
+    generation_attempt INT NOT NULL, lease_until ${TIME_OR_NULL}, generated_at ${TIME_OR_NULL},
     movement_count INT NULL, csv_bytes INT NULL, xlsx_bytes INT NULL,
     PRIMARY KEY (id), KEY account (account_id, created_at, id), KEY leased (status, lease_until),
     KEY status (status, id), KEY tenant (tenant_id, created_at, id),
@@ -177,7 +177,7 @@ export const PAYMENTS = [
     recover_all TINYINT(1) NOT NULL, lost_from BIGINT NULL, lost_to BIGINT NULL,
     paused_at ${TIME_OR_NULL}, paused_by VARCHAR(120) NULL, fence BIGINT NOT NULL,
     lease_until ${TIME_OR_NULL}, next_due_at ${TIME_OR_NULL}, waits_until ${TIME_OR_NULL},
-    attended_at ${TIME_OR_NULL}, failures_in_row INT NOT NULL, failing_since ${TIME_OR_NULL},
+    workflow_checked_at ${TIME_OR_NULL}, failures_in_row INT NOT NULL, failing_since ${TIME_OR_NULL},
     probes INT NOT NULL, probe_at ${TIME_OR_NULL}, last_success_at ${TIME_OR_NULL}, created_by ${ID},
     created_at ${TIME},
     PRIMARY KEY (id), KEY due (status, next_due_at), KEY previous_secret_key (previous_secret_key_id),

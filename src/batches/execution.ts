@@ -202,7 +202,7 @@ async function endExecution(
       throw new GenerationSuperseded('another process has ended the batch');
     const at = clock();
     const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
-    const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
+    const end = { status, finishedAt: at, filesGeneratedAt: made === null ? null : at } as const;
     const event = batchEvent(status, { ...settled, ...end }, baseUrl);
     const unpaidRows = settled.rowsFailed;
     const unpaid = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: id });
@@ -217,7 +217,7 @@ export async function generateMissing(deps: LaterDeps, signal: AbortSignal): Pro
   const faults: unknown[] = [];
   for (let older = ''; !signal.aborted;) {
     const found = await deps.database.reader.query(
-      `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (unmade) JOIN bonus_batches b ON b.id=s.batch_id
+      `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (without_files) JOIN bonus_batches b ON b.id=s.batch_id
        WHERE s.rows_removed_at IS NULL AND s.csv_bytes IS NULL${older}
          AND (b.status IN ('completed','partially_failed') OR (b.status='rejected' AND b.rejection_code IS NULL))
        ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
@@ -252,6 +252,6 @@ async function generateLater(
   );
   await transact(database, async (transaction) => {
     await completeFiles(transaction, made);
-    await transaction.execute(updateSql(bonusBatches, { filesMadeAt: clock() }, { id }));
+    await transaction.execute(updateSql(bonusBatches, { filesGeneratedAt: clock() }, { id }));
   });
 }

@@ -32,9 +32,10 @@ const OWNER: FileOwner = {
   async lockAttempt(transaction, batchId) {
     const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
     if (storage?.rowsRemovedAt !== null || storage.csvBytes !== null) return null;
-    return storage.filesRun;
+    return storage.generationAttempt;
   },
-  attemptSql: (batchId, filesRun) => updateSql(bonusBatchStorage, { filesRun }, { batchId }),
+  attemptSql: (batchId, generationAttempt) =>
+    updateSql(bonusBatchStorage, { generationAttempt }, { batchId }),
 };
 
 export class BatchFiles {

@@ -73,10 +73,12 @@ export type BatchFile = 'errors' | 'result';
 
 /** False until the file is generated, and after retention has removed it. */
 export function hasFile(
-  batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>,
+  batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesGeneratedAt'>,
   file: BatchFile,
 ): boolean {
-  return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
+  return (
+    batch.filesGeneratedAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch))
+  );
 }
 
 export function isPaused(batch: BonusBatch): boolean {

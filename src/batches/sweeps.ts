@@ -191,7 +191,9 @@ export async function removeOldRows(
       for (const { name } of [bonusBatchRows, bonusBatchProblems, uploadChunks])
         await removeFrom(transaction, name, batchId);
       while (await removePieces(transaction, batchId));
-      await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));
+      await transaction.execute(
+        updateSql(bonusBatches, { filesGeneratedAt: null }, { id: batchId }),
+      );
       const removed = {
         fileBytes: 0,
         problemRows: 0,

@@ -29,7 +29,7 @@ type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}
 
 /**
  * Returns the fields of a row for operators: these properties, separated by spaces, by the names of
- * their columns or by another name (`askedAt:rails_queried_at`). Amounts and lists have fields of
+ * their columns or by another name (`probeAt:next_probe_at`). Amounts and lists have fields of
  * their own.
  */
 export function rowFields<Row, Text extends string>(

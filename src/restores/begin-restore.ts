@@ -48,7 +48,7 @@ export async function unqueriedRestores(
   reader: Reader,
   { id }: Restore,
 ): Promise<readonly Restore[]> {
-  const unasked = await reader.select(restores, { askedAt: null }, { orderBy: IN_TIME });
+  const unasked = await reader.select(restores, { railsQueriedAt: null }, { orderBy: IN_TIME });
   return unasked.filter((one) => one.id !== id && one.finishedAt !== null && isLossy(one));
 }
 
@@ -101,11 +101,11 @@ export async function beginRestore(
 
 export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): Restore {
   const steps = {
-    movedAt: null,
-    rebuiltAt: null,
-    askedAt: null,
+    sequencesMovedAt: null,
+    workflowsRebuiltAt: null,
+    railsQueriedAt: null,
     auditedAt: null,
-    notifiedAt: null,
+    workflowsNotifiedAt: null,
   };
   const lost = { restoredTo: null, lostUntil: null, skip: null };
   const nobody = { beganBy: null, beganById: null, finishedBy: null, finishedById: null };

@@ -30,7 +30,7 @@ import { auditChains } from '../db/entities/identity.js';
 
 /** Repairs a restored database in steps that may be repeated. (docs/operations/backup.md) */
 
-type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
+type Step = 'sequencesMovedAt' | 'workflowsRebuiltAt' | 'railsQueriedAt' | 'auditedAt';
 
 type Progress = (what: string, done: number, total: number) => void;
 
@@ -72,7 +72,7 @@ export function moveNumbers(
   by: StaffIdentity,
   onProgress: Progress,
 ): Promise<void> {
-  return runStep(deps, restore, 'movedAt', async () => {
+  return runStep(deps, restore, 'sequencesMovedAt', async () => {
     if (!isLossy(restore)) return;
     await moveSequences(deps, restore, by, (done, total) =>
       onProgress('Leaving a gap', done, total),

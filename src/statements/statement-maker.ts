@@ -35,9 +35,9 @@ const CANDIDATES = 1_000;
 const OWNER: FileOwner = {
   async lockAttempt(transaction, id) {
     const statement = await transaction.find(statements, { id }, { forUpdate: true });
-    return statement?.status === 'preparing' ? statement.filesRun : null;
+    return statement?.status === 'preparing' ? statement.generationAttempt : null;
   },
-  attemptSql: (id, filesRun) => updateSql(statements, { filesRun }, { id }),
+  attemptSql: (id, generationAttempt) => updateSql(statements, { generationAttempt }, { id }),
 };
 
 /** Makes the files of statements, each in one process at a time. */
@@ -116,7 +116,7 @@ export class StatementMaker {
     await transact(database, async (transaction) => {
       await storePieces(transaction, OWNER, files);
       const { csvBytes, xlsxBytes } = files;
-      const made = { madeAt: clock(), movementCount: lines.movements, csvBytes, xlsxBytes };
+      const made = { generatedAt: clock(), movementCount: lines.movements, csvBytes, xlsxBytes };
       const ready = { status: 'ready', leaseUntil: null, ...made } as const;
       await transaction.execute(updateSql(statements, ready, { id }));
     });
@@ -253,7 +253,7 @@ export async function removeOldFiles(
 ): Promise<number> {
   const old = await idsOf(
     database,
-    `FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))} AND made_at<${time.literal(before)}`,
+    `FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))} AND generated_at<${time.literal(before)}`,
     limit,
   );
   const expired = {

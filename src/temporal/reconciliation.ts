@@ -63,7 +63,9 @@ export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
       }
       if (signal.aborted) return false;
       await transact(database, (transaction) =>
-        transaction.execute(updateSql(restoresTable, { notifiedAt: clock() }, { id: restores })),
+        transaction.execute(
+          updateSql(restoresTable, { workflowsNotifiedAt: clock() }, { id: restores }),
+        ),
       );
       pass = null;
       nextAt = clock() + deps.lookAgainMs * PASS_SHARE;
@@ -119,7 +121,7 @@ async function notifyEnded(
 
 async function readNewRestores({ reader }: Database): Promise<Uuid[]> {
   const rows = await reader.query(
-    'SELECT id FROM restores WHERE finished_at IS NOT NULL AND notified_at IS NULL',
+    'SELECT id FROM restores WHERE finished_at IS NOT NULL AND workflows_notified_at IS NULL',
   );
   return rows.map((row) => uuid.parse(row.id));
 }

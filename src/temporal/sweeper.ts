@@ -198,7 +198,7 @@ async function claimLeases(
   // MySQL assigns from left to right, so this compares with the previous holder.
   await execute(
     database,
-    `UPDATE sweep_leases SET taken_at=IF(holder<=>${holder}, taken_at, ${NOW}), holder=${holder},
+    `UPDATE sweep_leases SET acquired_at=IF(holder<=>${holder}, acquired_at, ${NOW}), holder=${holder},
        worker=${literal(sweepLeases, 'worker', worker)}, lease_until=${NOW}+INTERVAL ${LEASE_MS * 1_000} MICROSECOND
      WHERE ${among} AND (holder=${holder} OR lease_until<=${NOW})`,
   );
@@ -209,7 +209,7 @@ async function claimLeases(
     return rows.flatMap((row) =>
       integer.parse(row.is_held) === 1 ? [string.parse(row.name)] : [],
     );
-  const free = { holder: null, worker: null, takenAt: instant(0), leaseUntil: instant(0) };
+  const free = { holder: null, worker: null, acquiredAt: instant(0), leaseUntil: instant(0) };
   const rowsSql = insertSql(
     sweepLeases,
     names.map((name) => ({ name, ...free })),

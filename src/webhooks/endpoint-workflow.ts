@@ -31,7 +31,7 @@ export async function checkEndpoint(
     const next = endpoint.pausedAt === null ? nextDue(earliest, endpoint) : null;
     const isDue = next !== null && next <= now;
     // A past `waitsUntil` makes the dispatcher notify the workflow of the next result.
-    const set = { waitsUntil: next, attendedAt: now, ...(isDue ? { nextDueAt: now } : {}) };
+    const set = { waitsUntil: next, workflowCheckedAt: now, ...(isDue ? { nextDueAt: now } : {}) };
     await updateEndpoint(transaction, id, set);
     return { next, isDue };
   });

@@ -318,9 +318,9 @@ async function storedStatement(bank: Bank, { id: accountId, tenantId }: Account)
   const content = Buffer.from('created_at\r\n');
   const statement = {
     ...({ id, tenantId, accountId, asset: 'COPM', status: 'ready' } as const),
-    ...{ openingRaw: 0n, closingRaw: 0n, entryCount: 0, movementCount: 0, filesRun: 1 },
+    ...{ openingRaw: 0n, closingRaw: 0n, entryCount: 0, movementCount: 0, generationAttempt: 1 },
     ...{ csvBytes: content.length, xlsxBytes: content.length, createdBy: bank.tenant.owner.id },
-    ...{ fromAt: now, toAt: now, createdAt: now, madeAt: now, leaseUntil: null },
+    ...{ fromAt: now, toAt: now, createdAt: now, generatedAt: now, leaseUntil: null },
   } as const;
   await bank.api.core.database.withTransaction(async (transaction) => {
     await transaction.execute(insertSql(statements, [statement]));

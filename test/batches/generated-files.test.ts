@@ -64,7 +64,7 @@ describe('the files that a batch gives back', () => {
     await db.sql(
       `UPDATE bonus_batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`,
     );
-    await db.sql(`UPDATE bonus_batches SET files_made_at=NULL WHERE id=${own}`);
+    await db.sql(`UPDATE bonus_batches SET files_generated_at=NULL WHERE id=${own}`);
   };
 
   it('the files of a batch can be downloaded as soon as GET or an event shows its end', async () => {

@@ -73,7 +73,7 @@ describe('the validation of a batch', () => {
       [batch.status, batch.rowsRejected, batch.rejectionCode],
       ['rejected', 0, null],
     );
-    assert(batch.filesMadeAt !== null);
+    assert(batch.filesGeneratedAt !== null);
     const [problem, ...others] = await world.problems(batch.id);
     assert.deepEqual(
       [others, problem?.number, problem?.field, problem?.code],

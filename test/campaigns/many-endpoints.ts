@@ -113,7 +113,7 @@ async function openTenants(
 
 async function isSettled(db: TestDatabase): Promise<boolean> {
   const [row] = await db.sql(
-    `SELECT (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM webhook_endpoints WHERE attended_at IS NULL) AS n`,
+    `SELECT (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM webhook_endpoints WHERE workflow_checked_at IS NULL) AS n`,
   );
   return Number(row?.n) === 0;
 }

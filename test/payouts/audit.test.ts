@@ -39,7 +39,7 @@ const listed = (
   const statement = idLiteral(newId());
   const hourAgo = 'UTC_TIMESTAMP(3) - INTERVAL 1 HOUR';
   return [
-    `INSERT INTO payout_statements (id, rail, day, version, line_count, digest, taken_at, taken_by, seen_at)
+    `INSERT INTO payout_statements (id, rail, day, version, line_count, digest, stored_at, stored_by, last_loaded_at)
      VALUES (${statement}, 'simulated', '2026-11-01', 1, 1, REPEAT('d', 32), ${hourAgo}, 'test', ${hourAgo})`,
     `INSERT INTO payout_statement_lines (statement_id, number, rail, payout_key, status, raw, asset, reference)
      VALUES (${statement}, 2, 'simulated', ${idLiteral(payoutId)}, '${status}', ${raw}, 'COPM', ${reference})`,

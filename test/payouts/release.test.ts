@@ -194,7 +194,7 @@ describe('an outcome that gives money back', () => {
     const gone = railsOf(db, { rails: new Map() });
     const leasedUntil = (moment: string): Promise<unknown> =>
       db.change(
-        `INSERT INTO sweep_leases (name,holder,taken_at,lease_until)
+        `INSERT INTO sweep_leases (name,holder,acquired_at,lease_until)
          VALUES ('probes simulated',UNHEX(REPLACE(UUID(),'-','')),UTC_TIMESTAMP(3),UTC_TIMESTAMP(3)${moment})
          ON DUPLICATE KEY UPDATE lease_until=VALUES(lease_until)`,
       );

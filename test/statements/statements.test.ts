@@ -358,7 +358,7 @@ describe('statements', () => {
     const maker = new StatementMaker({ database, clock: () => now }, 'short');
     // As one that was killed behind its first pieces leaves it.
     await db.change(
-      `UPDATE statements SET files_run=1, lease_until='${toRfc3339(instant(now + 60_000))
+      `UPDATE statements SET generation_attempt=1, lease_until='${toRfc3339(instant(now + 60_000))
         .slice(0, 23)
         .replace('T', ' ')}'
        WHERE id=${idLiteral(text(id))}`,

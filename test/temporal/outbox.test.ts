@@ -219,7 +219,7 @@ describe('the outbox', () => {
       await sweepOf(worker);
       await until('it has read it', async () => (await untilWaiting(temporal, id)).received === 1);
       const rows = await db.database.reader.query(
-        'SELECT 1 FROM restores WHERE notified_at IS NULL',
+        'SELECT 1 FROM restores WHERE workflows_notified_at IS NULL',
       );
       assert.equal(rows.length, 0);
     });

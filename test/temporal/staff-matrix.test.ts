@@ -25,7 +25,8 @@ interface Target {
 }
 
 /** Columns of an endpoint that its own retries change. */
-const MOVING = 'fence failures_in_row lease_until next_due_at waits_until attended_at'.split(' ');
+const MOVING =
+  'fence failures_in_row lease_until next_due_at waits_until workflow_checked_at'.split(' ');
 const SIGNALS = 'approve reject cancel pause resume retry_now'.split(' ');
 
 const db = await testDatabase();

@@ -190,7 +190,7 @@ const parseLine = rowParser({
   railReference: nullable(string),
   raw: bigint,
   asset,
-  takenAt: time,
+  storedAt: time,
 });
 type Line = ReturnType<typeof parseLine>;
 
@@ -205,9 +205,9 @@ async function readLines(
 ): Promise<ReadonlyMap<Uuid, readonly Line[]>> {
   const rows = await reader.query(
     `SELECT p.id AS payout_id, l.status AS reported, l.reference AS rail_reference, l.raw, l.asset,
-       s.taken_at
+       s.stored_at
      FROM payouts p JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id
-     JOIN payout_statements s ON s.id=l.statement_id AND s.taken_at<${time.literal(before)}
+     JOIN payout_statements s ON s.id=l.statement_id AND s.stored_at<${time.literal(before)}
      WHERE p.id IN (${ids}) AND ${IS_NEWEST}`,
   );
   return groupBy(rows.map(parseLine), ({ payoutId }) => payoutId);
@@ -220,12 +220,12 @@ function checkLines(
   reports: readonly RailReport[],
   resolvedAt: Instant | undefined,
 ): void {
-  for (const { reported, railReference, raw, asset: ofAsset, takenAt } of lines) {
+  for (const { reported, railReference, raw, asset: ofAsset, storedAt } of lines) {
     const isPaidAfterAll = reported === 'failed' && payout.failedAt !== null;
     const hasOtherAmount = raw !== payout.raw || ofAsset !== payout.asset;
     const isContrary = contradicts(payout, { reported, railReference, effect: 'noted' });
     if (!hasOtherAmount && (isPaidAfterAll || !isContrary)) continue;
-    if (isSettled(resolvedAt, [takenAt, ...timesOf(reports, reported, railReference)])) continue;
+    if (isSettled(resolvedAt, [storedAt, ...timesOf(reports, reported, railReference)])) continue;
     const named = railReference === null ? '' : ` as ${railReference}`;
     const listed = `a statement of its rail lists ${reported} ${raw} ${ofAsset}${named}`;
     const message = `it is ${payout.status}, ${listed}, and it is not flagged`;

@@ -150,7 +150,7 @@ export class ValidationRecord {
         duplicateRows: sums.duplicateRows,
         sameFileBatchId: await findSameFile(transaction, this.batch),
         validatedAt: at,
-        filesMadeAt: errors === null ? null : at,
+        filesGeneratedAt: errors === null ? null : at,
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const event = batchEvent(isAccepted ? 'ready' : 'rejected', finished, baseUrl);

@@ -103,7 +103,7 @@ export const bonusBatches = defineTable(
     /** Null if the file was refused, for the reasons in the problems. */
     rejectionCode: column.nullable(column.asciiEnum(BATCH_REJECTIONS, 40)),
     /** Null before its errors or result file exists, and after retention has removed it. */
-    filesMadeAt: column.nullable(column.time),
+    filesGeneratedAt: column.nullable(column.time),
   },
   {
     indexes: {
@@ -182,7 +182,7 @@ export const bonusBatchStorage = defineTable(
     /** The last row whose recipients were charged to the new-recipient budget. */
     chargedRow: column.integer,
     /** Number of the latest run that generates files, the only one that may write. */
-    filesRun: column.integer,
+    generationAttempt: column.integer,
     /** Null while no finished files exist. */
     csvBytes: column.nullable(column.integer),
     xlsxBytes: column.nullable(column.integer),
@@ -192,7 +192,7 @@ export const bonusBatchStorage = defineTable(
     indexes: {
       kept: ['rowsRemovedAt', 'batchId'],
       tenantStored: ['tenantId', 'fileBytes', 'problemRows', 'unpaidRows'],
-      unmade: ['rowsRemovedAt', 'csvBytes', 'batchId'],
+      withoutFiles: ['rowsRemovedAt', 'csvBytes', 'batchId'],
     },
   },
 );
@@ -203,7 +203,7 @@ export function storageOf({
   tenantId,
   fileBytes,
 }: Pick<BonusBatch, 'id' | 'tenantId' | 'fileBytes'>): BonusBatchStorage {
-  const counts = { problemRows: 0, unpaidRows: 0, filesRun: 0, chargedRow: 0 };
+  const counts = { problemRows: 0, unpaidRows: 0, generationAttempt: 0, chargedRow: 0 };
   return {
     batchId: id,
     tenantId,

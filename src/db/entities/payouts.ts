@@ -178,14 +178,14 @@ export const simulatedRailPayments = defineTable(
     reference: column.ascii(64),
     submissions: column.integer,
     /** When the rail accepted it. Null if it was voided first, or if each submission was lost. */
-    actedAt: column.nullable(column.time),
+    acceptedAt: column.nullable(column.time),
     reported: column.integer,
     reportAt: column.nullable(column.time),
     voidedAt: column.nullable(column.time),
   },
   {
     key: ['rail', 'paymentKey'],
-    indexes: { acted: ['rail', 'actedAt'], report: ['rail', 'reportAt'] },
+    indexes: { accepted: ['rail', 'acceptedAt'], report: ['rail', 'reportAt'] },
   },
 );
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;

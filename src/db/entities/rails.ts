@@ -11,10 +11,10 @@ export const payoutStatements = defineTable(
     version: column.integer,
     lineCount: column.integer,
     digest: column.binary(32),
-    takenAt: column.time,
-    takenBy: column.varchar(80),
+    storedAt: column.time,
+    storedBy: column.varchar(80),
     /** When the statement was last loaded. It cannot contain later payments. */
-    seenAt: column.time,
+    lastLoadedAt: column.time,
   },
   { unique: { version: ['rail', 'day', 'version'] } },
 );

@@ -19,17 +19,17 @@ export const restores = defineTable(
     lostUntil: column.nullable(column.time),
     /** More sequences than any tenant can have used in the lost part; null as above. */
     skip: column.nullable(column.bigint),
-    movedAt: column.nullable(column.time),
-    rebuiltAt: column.nullable(column.time),
-    askedAt: column.nullable(column.time),
+    sequencesMovedAt: column.nullable(column.time),
+    workflowsRebuiltAt: column.nullable(column.time),
+    railsQueriedAt: column.nullable(column.time),
     auditedAt: column.nullable(column.time),
     finishedAt: column.nullable(column.time),
     finishedBy: column.nullable(column.varchar(80)),
     finishedById: column.nullable(column.uuid),
     /** When a worker had notified every running workflow. */
-    notifiedAt: column.nullable(column.time),
+    workflowsNotifiedAt: column.nullable(column.time),
   },
-  { indexes: { finished: ['finishedAt'], notified: ['notifiedAt'] } },
+  { indexes: { finished: ['finishedAt'], notified: ['workflowsNotifiedAt'] } },
 );
 export type Restore = RowOf<typeof restores>;
 

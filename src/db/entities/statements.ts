@@ -24,10 +24,10 @@ export const statements = defineTable(
     createdBy: column.uuid,
     createdAt: column.time,
     /** Number of the latest run that generates files, the only one that may write. */
-    filesRun: column.integer,
+    generationAttempt: column.integer,
     leaseUntil: column.nullable(column.time),
     /** Null, like the columns below, until its files exist; sizes also after their removal. */
-    madeAt: column.nullable(column.time),
+    generatedAt: column.nullable(column.time),
     movementCount: column.nullable(column.integer),
     csvBytes: column.nullable(column.integer),
     xlsxBytes: column.nullable(column.integer),

@@ -9,7 +9,7 @@ export const sweepLeases = defineTable(
     holder: column.nullable(column.uuid),
     /** The holder's host and process number. */
     worker: column.nullable(column.varchar(200)),
-    takenAt: column.time,
+    acquiredAt: column.time,
     leaseUntil: column.time,
   },
   { key: ['name'] },

@@ -53,7 +53,7 @@ export const webhookEndpoints = defineTable(
     /** End of its workflow's wait, as last reported to it. */
     waitsUntil: column.nullable(column.time),
     /** When the workflow last checked the endpoint. */
-    attendedAt: column.nullable(column.time),
+    workflowCheckedAt: column.nullable(column.time),
     failuresInRow: column.integer,
     failingSince: column.nullable(column.time),
     probes: column.integer,

@@ -205,12 +205,12 @@ dies, another takes over within ten seconds.`,
     examples: ['sweeps list', 'sweeps list --json'],
     run: async ({ database, output }) => {
       const leases = await database.reader.query(
-        `SELECT name, IF(lease_until>UTC_TIMESTAMP(3), worker, NULL) AS worker, taken_at
+        `SELECT name, IF(lease_until>UTC_TIMESTAMP(3), worker, NULL) AS worker, acquired_at
          FROM sweep_leases ORDER BY name`,
       );
       const rows = leases.map((lease) => {
         const worker = nullable(string).parse(lease.worker);
-        const since = worker === null ? null : toRfc3339(time.parse(lease.taken_at));
+        const since = worker === null ? null : toRfc3339(time.parse(lease.acquired_at));
         return { sweep: string.parse(lease.name), worker, since };
       });
       output.list(rows, 'No sweep has run yet: start a worker.');

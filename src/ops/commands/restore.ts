@@ -81,12 +81,12 @@ const finishCommand = command({
     const leftOut = new Set(leaveOut?.split(',') ?? []);
     const work = { ...ops, calls: railCallsOf(ops, leftOut), leftOut };
     const earlier = await unqueriedRestores(reader, restore);
-    const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
+    const unasked = [...earlier, restore].filter(({ railsQueriedAt }) => railsQueriedAt === null);
     await assertRails(work, unasked);
     const isClosed = restore.finishedAt === null;
     if (isClosed) await openRestored(work, restore, acceptFindings);
     for (const one of earlier) await followUp(work, one, false);
-    await followUp(work, restore, isClosed || restore.askedAt !== null);
+    await followUp(work, restore, isClosed || restore.railsQueriedAt !== null);
     const found = await findingsSince(reader, restore);
     listFindings(ops.output, found.filter(contradicts));
     ops.output.say(
@@ -128,7 +128,7 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
   );
   const progress = out.progress.bind(out);
   await moveNumbers(work, restore, by(), progress);
-  await runStep(work, restore, 'rebuiltAt', async () => {
+  await runStep(work, restore, 'workflowsRebuiltAt', async () => {
     await rebuildOutbox(work, (done, total) => progress('Looking for what waits', done, total));
   });
   await ask(work, restore);
@@ -142,7 +142,7 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
   const found = await findingsOf(database.reader, restore.id);
   const contradictions = found.filter(contradicts).length;
   // If the rails were asked in an earlier run, none is left out.
-  const unasked = restore.askedAt === null ? [...leftOut] : [];
+  const unasked = restore.railsQueriedAt === null ? [...leftOut] : [];
   const recorded = { contradictions, accepted_findings: accepted };
   await openLedger(work, restore, by(), unasked, recorded);
 }
@@ -179,8 +179,8 @@ async function ask(
       );
     await follow?.();
   };
-  if (leftOut.size === 0) await runStep(work, restore, 'askedAt', step);
-  else if (restore.askedAt === null) await step();
+  if (leftOut.size === 0) await runStep(work, restore, 'railsQueriedAt', step);
+  else if (restore.railsQueriedAt === null) await step();
 }
 
 function restoreFields(restore: Restore): Fields {
@@ -188,9 +188,9 @@ function restoreFields(restore: Restore): Fields {
     id: restore.id,
     ledger: restore.finishedAt === null ? 'closed' : 'open',
     ...rowFields(restores, restore, 'noticedBy reason beganAt beganBy restoredTo lostUntil skip'),
-    ...rowFields(restores, restore, 'movedAt:sequences_moved_at rebuiltAt:workflows_rebuilt_at'),
-    ...rowFields(restores, restore, 'askedAt:rails_queried_at auditedAt finishedAt finishedBy'),
-    ...rowFields(restores, restore, 'notifiedAt:workflows_notified_at'),
+    ...rowFields(restores, restore, 'sequencesMovedAt workflowsRebuiltAt'),
+    ...rowFields(restores, restore, 'railsQueriedAt auditedAt finishedAt finishedBy'),
+    ...rowFields(restores, restore, 'workflowsNotifiedAt'),
   };
 }
 

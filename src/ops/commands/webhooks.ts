@@ -55,7 +55,7 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
     claimed_until: toRfc3339(endpoint.leaseUntil),
     workflow: webhookWorkflowId(endpoint.id),
     workflow_waits_until: toRfc3339(endpoint.waitsUntil),
-    workflow_checked_at: toRfc3339(endpoint.attendedAt),
+    workflow_checked_at: toRfc3339(endpoint.workflowCheckedAt),
     ...rowFields(webhookEndpoints, endpoint, 'disabledAt pausedAt cursorSequence:cursor'),
     lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
     created_at: toRfc3339(endpoint.createdAt),

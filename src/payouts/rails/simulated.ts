@@ -93,7 +93,7 @@ export class SimulatedRail implements Rail {
 
   async status(key: Uuid): Promise<RailReport | null> {
     const payment = await this.database.reader.find(simulatedRailPayments, this.own(key));
-    return payment === undefined || (payment.actedAt ?? payment.voidedAt) === null
+    return payment === undefined || (payment.acceptedAt ?? payment.voidedAt) === null
       ? null
       : this.response(payment);
   }
@@ -115,7 +115,7 @@ export class SimulatedRail implements Rail {
     const rows = await this.database.reader.list(
       simulatedRailPayments,
       `WHERE rail=${literal(simulatedRailPayments, 'rail', this.name)}
-         AND acted_at>=${time.literal(since)}${afterSql} ORDER BY payment_key LIMIT ${PAGE}`,
+         AND accepted_at>=${time.literal(since)}${afterSql} ORDER BY payment_key LIMIT ${PAGE}`,
     );
     const items = rows.flatMap((payment): ListedPayment[] => {
       const { paymentKey: key, asset, raw } = payment;
@@ -164,7 +164,7 @@ export class SimulatedRail implements Rail {
     voidedAt: Instant | null,
   ): Promise<SimulatedRailPayment> {
     const reference = `SIM-${key.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
-    const begin = { submissions: 0, actedAt: null, reported: 0, reportAt: null, voidedAt };
+    const begin = { submissions: 0, acceptedAt: null, reported: 0, reportAt: null, voidedAt };
     const row = { ...this.own(key), ...order, reference, ...begin };
     await transaction.execute(
       `${insertSql(simulatedRailPayments, [row])} ON DUPLICATE KEY UPDATE submissions=submissions`,
@@ -182,16 +182,16 @@ export class SimulatedRail implements Rail {
     const { name: scenario, losesFirst = false } = scenarioFor(destination.accountNumber);
     const known = await this.locked(transaction, key, { scenario, ...amount }, null);
     const isLost = losesFirst && known.submissions === 0;
-    const acts = known.actedAt === null && known.voidedAt === null && !isLost;
+    const acts = known.acceptedAt === null && known.voidedAt === null && !isLost;
     const at = this.clock();
     if (acts)
       await transaction.execute(
         insertSql(simulatedRailActions, [{ id: newId(), ...this.own(key), at }]),
       );
-    const acted = { ...known, actedAt: at };
+    const acted = { ...known, acceptedAt: at };
     const change = {
       submissions: known.submissions + 1,
-      ...(acts ? { actedAt: at, reportAt: reportAt(acted) } : {}),
+      ...(acts ? { acceptedAt: at, reportAt: reportAt(acted) } : {}),
     };
     await transaction.execute(updateSql(simulatedRailPayments, change, this.own(key)));
     return { ...known, ...change };
@@ -220,8 +220,8 @@ export class SimulatedRail implements Rail {
     return steps.filter(({ afterMs }) => afterMs <= elapsedMs).at(-1);
   }
 
-  private elapsedMs({ actedAt }: SimulatedRailPayment): number {
-    return actedAt === null ? -1 : this.clock() - actedAt;
+  private elapsedMs({ acceptedAt }: SimulatedRailPayment): number {
+    return acceptedAt === null ? -1 : this.clock() - acceptedAt;
   }
 }
 
@@ -234,10 +234,10 @@ function laterSteps({ scenario }: Pick<SimulatedRailPayment, 'scenario'>): reado
 }
 
 function reportAt(
-  payment: Pick<SimulatedRailPayment, 'scenario' | 'reported' | 'actedAt'>,
+  payment: Pick<SimulatedRailPayment, 'scenario' | 'reported' | 'acceptedAt'>,
 ): Instant | null {
   const next = laterSteps(payment)[payment.reported];
-  return next === undefined || payment.actedAt === null
+  return next === undefined || payment.acceptedAt === null
     ? null
-    : instant(payment.actedAt + next.afterMs);
+    : instant(payment.acceptedAt + next.afterMs);
 }

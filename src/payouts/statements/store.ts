@@ -62,11 +62,11 @@ async function store(
   const ordered = { orderBy: ['version'], forUpdate: true } as const;
   const last = (await transaction.select(payoutStatements, { rail, day }, ordered)).at(-1);
   if (last?.digest.equals(digest) === true) {
-    await transaction.execute(updateSql(payoutStatements, { seenAt: at }, { id: last.id }));
-    return { statement: { ...last, seenAt: at }, again: true };
+    await transaction.execute(updateSql(payoutStatements, { lastLoadedAt: at }, { id: last.id }));
+    return { statement: { ...last, lastLoadedAt: at }, again: true };
   }
   const [id, version] = [newId(), (last?.version ?? 0) + 1];
-  const source = { takenAt: at, takenBy: actor.name, seenAt: at };
+  const source = { storedAt: at, storedBy: actor.name, lastLoadedAt: at };
   const content = { version, lineCount: lines.length, digest };
   const statement: PayoutStatement = { id, rail, day, ...content, ...source };
   await transaction.execute(insertSql(payoutStatements, [statement]));
@@ -141,12 +141,12 @@ export async function coveredDays(
   rail: string,
 ): Promise<ReadonlyMap<Instant, Instant>> {
   const rows = await reader.query(
-    `SELECT day, MAX(seen_at) AS seen_at FROM payout_statements
+    `SELECT day, MAX(last_loaded_at) AS last_loaded_at FROM payout_statements
      WHERE rail=${literal(payoutStatements, 'rail', rail)} GROUP BY day`,
   );
   const days = rows.map((row) => ({
     day: dayColumn.parse(row.day),
-    seen: time.parse(row.seen_at),
+    seen: time.parse(row.last_loaded_at),
   }));
   return new Map(days.map(({ day, seen }) => [day, instant(Math.min(day + DAY_MS, seen))]));
 }
