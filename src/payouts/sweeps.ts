@@ -13,7 +13,7 @@ import { type PayoutCommand, payoutCommand, railCommand, resultOf } from './comm
 
 const POLL_EVERY_MS = 5_000;
 const POLLED_AT_ONCE = 20;
-const MIN_SILENT_PAUSE_MS = 600_000;
+const MIN_RETRY_PAUSE_MS = 600_000;
 
 /**
  * Polls a rail about payouts that have ended, and so have no workflow, but may be returned. Returns
@@ -32,25 +32,32 @@ export async function pollDue(
      WHERE rail=${literal(payouts, 'rail', rail)} AND next_poll_at<=${time.literal(clock())}
      ORDER BY next_poll_at LIMIT ${Math.trunc(limit)}`,
   );
-  await Promise.all(due.map((payout) => pollEnded(calls, payout, windowMs)));
+  const polls = due.map((payout) => pollEnded(calls, payout, windowMs));
+  await Promise.allSettled(polls);
+  await Promise.all(polls);
   return due.length;
 }
 
 async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Promise<void> {
   const { database, clock } = calls.deps;
-  const { payout, response } = await calls.poll(before);
-  const now = clock();
-  const usual = nextPoll(payout, now, windowMs);
-  const next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
-  const at = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
-  // If the payout has changed since, that change has set `next_poll_at`, which stays.
-  const sql = `UPDATE payouts SET next_poll_at=${at(next)}
-    WHERE id=${uuid.literal(payout.id)} AND next_poll_at<=>${at(before.nextPollAt)}`;
-  await transact(database, (transaction) => transaction.execute(sql));
+  // If the report fails, the payout is due again later, so that it delays no other payout.
+  let next: Instant | null = instant(clock() + MIN_RETRY_PAUSE_MS);
+  try {
+    const { payout, response } = await calls.poll(before);
+    const now = clock();
+    const usual = nextPoll(payout, now, windowMs);
+    next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
+  } finally {
+    const at = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
+    // If the payout has changed since, that change has set `next_poll_at`, which stays.
+    const sql = `UPDATE payouts SET next_poll_at=${at(next)}
+      WHERE id=${uuid.literal(before.id)} AND next_poll_at<=>${at(before.nextPollAt)}`;
+    await transact(database, (transaction) => transaction.execute(sql));
+  }
 }
 
 function sooner(usual: Instant, now: Instant): Instant {
-  return instant(now + Math.max(MIN_SILENT_PAUSE_MS, Math.trunc((usual - now) / 8)));
+  return instant(now + Math.max(MIN_RETRY_PAUSE_MS, Math.trunc((usual - now) / 8)));
 }
 
 /** Polls each rail in a sweep of its own, so that a silent one delays no other. */

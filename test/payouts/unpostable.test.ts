@@ -6,7 +6,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { stuckText } from '../../src/support/reading/payouts.js';
-import { LEAST } from '../helpers/bank.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
 import { type TestDatabase } from '../helpers/database.js';
 import { assertLedgerSound, balanceOf, findings, someone, TEST_ACTOR } from '../helpers/world.js';
 import { say } from './scripted-rail.js';
@@ -76,6 +76,33 @@ describe('a payout whose money cannot go where it belongs', () => {
     await assertSameStory(own, id);
     await assertLedgerSound(db.database);
     await adjust(fees, 'out', MAX_RAW - 400n);
+  });
+
+  it('a payout whose return cannot be posted yet delays no other poll of its rail, and is returned later', async () => {
+    const blocked = await given(say('completed'));
+    const other = await own.bank.account({ funds: { COPM: LEAST } });
+    const free = await given(say('completed'), { from: other });
+    const shift = (ms: number) =>
+      db.change(
+        `UPDATE accounts SET last_posted_at=last_posted_at+INTERVAL ${ms * 1_000} MICROSECOND WHERE id=${idLiteral(own.source.id)}`,
+      );
+    const setDue = (id: Uuid, day: number) =>
+      db.change(`UPDATE payouts SET next_poll_at='2020-01-0${day}' WHERE id=${idLiteral(id)}`);
+    await shift(3_600_000);
+    await setDue(blocked, 1);
+    await setDue(free, 2);
+    const { poller } = over(say('returned'), say('returned'), say('returned'));
+    await assert.rejects(poller.pollDue('simulated', 1), /ledger/);
+    assert.equal(await poller.pollDue('simulated', 1), 1);
+    assert.deepEqual(
+      [await standing(blocked), await standing(free)].map(([status]) => status),
+      ['completed', 'returned'],
+    );
+    await shift(-3_600_000);
+    await setDue(blocked, 1);
+    assert.equal(await poller.pollDue('simulated', 1), 1);
+    assert.deepEqual(await standing(blocked), ['returned', null]);
+    await assertSameStory(own, blocked);
   });
 
   it('a payout that cannot be returned because its account is full is flagged, polled again, and returned once there is room', async () => {
