@@ -87,7 +87,7 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
   await assertLedgerSound(db.database);
   const kinds = [...new Set(ends.values())].sort();
   assert(kinds.length >= 4, `only ${kinds.join()}`);
-  return `${calls} activities over ${transfers} transfers, seed ${seed}: ended as ${kinds.join(', ')}; ${paid} paid once, one event and one audit row each`;
+  return `${calls} activity calls on ${transfers} transfers (seed ${seed}): final states ${kinds.join(', ')}; ${paid} paid once, each action with one event and one line in the audit log`;
 }
 
 /** Each with a code that nobody else uses: right, of somebody who lacks the right, wrong, or none. */

@@ -80,7 +80,7 @@ export async function racesCampaign(campaign: RacesCampaign): Promise<string> {
       count(end) >= Math.floor(rounds / LEAST_SHARE),
       `hardly a race ends as ${end}: ${told.join(', ')}`,
     );
-  return `${rounds} races of approve, reject, cancel and expiry, seed ${seed}: ${told.join(', ')}; one end, one event, one release each, the month given back to its own`;
+  return `${rounds} races of approve, reject, cancel and expiry (seed ${seed}): ${told.join(', ')}; each with one final state, one event and one release of its hold, in its own month`;
 }
 
 /** Made by a clock of the month before, so that the settlement falls into another month. */

@@ -64,7 +64,7 @@ export function batchKills(wanted: BatchKills): Promise<string> {
     );
     const victims = [worker, api, mysql, server];
     const summary = await killedWhilePaying({ db, temporal, api }, victims, wanted);
-    return `worker, API, MySQL and Temporal killed in turn, ${summary}`;
+    return `the worker, the API, MySQL and Temporal were killed in turn, ${summary}`;
   });
 }
 
@@ -102,7 +102,7 @@ async function killedWhilePaying(
     });
   }
   await assertLedgerSound(db.database);
-  return `${done} kills while ${batches} batch(es) of ${rows} rows were paid: every row once, every sum exact, every batch ended`;
+  return `${done} kills during the payment of ${batches === 1 ? 'a batch' : `${batches} batches`} of ${rows} rows: each row was paid once, every sum is exact, every batch ended`;
 }
 
 /** While MySQL comes back nothing can be read. */

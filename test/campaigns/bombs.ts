@@ -137,5 +137,5 @@ export async function bombsCampaign(): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return `${BOMBS.length} files of every shape that is larger than it looks: each read no further than it may, in at most ${Math.round(slowest)} ms of processor and ${Math.round(largest)} MiB`;
+  return `${BOMBS.length} files that unpack to far more than their size: each was read only up to its limits, with at most ${Math.round(slowest)} ms of processor time and ${Math.round(largest)} MiB of memory`;
 }

@@ -41,12 +41,13 @@ export async function brokenFileCampaign(
   await Promise.all(Array.from({ length: TENANTS }, tenant));
   assert(slowest <= maxMs, `a file took ${slowest} ms`);
   await assertLedgerSound(db.database);
-  const counted = Array.from(ends, ([end, count]) => `${end} ${count}`)
-    .sort()
+  const counted = Array.from(ends)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([end, count]) => `${count} ${end.replace('400', 'answered 400')}`)
     .join(', ');
   return {
     ends,
-    summary: `${files} broken files of seed ${seed}: ${counted}; the slowest after ${slowest} ms`,
+    summary: `${files} broken files (seed ${seed}): ${counted}; the slowest took ${slowest} ms`,
   };
 }
 

@@ -30,7 +30,7 @@ const ASK_AGAIN_MS = 50;
 export class Clients {
   /** Requests that got an answer, and those that had to be asked more than once. */
   answered = 0;
-  askedAgain = 0;
+  repeated = 0;
   /** Requests that were answered 503, or not at all. */
   refused = 0;
   /** Until a key was resolved, and until one request was answered, 503 included. */
@@ -108,7 +108,7 @@ export class Clients {
         assert(asked > 1 || answer.status === 201, answer.text);
         this.told.set(key, String(answer.json.id));
         this.acknowledge(String(answer.json.id));
-        if (asked > 1) this.askedAgain += 1;
+        if (asked > 1) this.repeated += 1;
         this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
         return;
       }
@@ -176,6 +176,6 @@ export class Clients {
       FUNDS * BigInt(ACCOUNTS),
     );
     await assertLedgerSound(database);
-    return `${this.answered} transfers, ${this.askedAgain} of them asked again, the slowest known after ${Math.round(this.slowestMs)} ms; none twice, none lost`;
+    return `${this.answered} transfers, ${this.repeated} of them repeated with their key, every result known within ${Math.round(this.slowestMs)} ms; none made twice, none lost`;
   }
 }

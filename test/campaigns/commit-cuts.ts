@@ -16,6 +16,11 @@ interface CommitCuts {
 }
 
 const WIDTH = 8;
+const MOMENTS: Readonly<Record<Cut, string>> = {
+  cut_before: 'before COMMIT',
+  cut_after: 'after COMMIT',
+  cut_racing: 'during COMMIT',
+};
 
 /** How long an unknown result is looked up. What MySQL has answered is found at once, however slow the machine is. */
 const COMMAND_TIMEOUT_MS: Readonly<Record<Cut, string>> = {
@@ -73,6 +78,6 @@ export function commitCuts({ db, cuts, fate }: CommitCuts): Promise<string> {
     assert.equal(await bank.available(to), LEAST * BigInt(asked.length));
     await assertEachOnce(bank, made);
     await assertLedgerSound(db.database);
-    return `${proxy.cuts} COMMITs ${fate}, ${asked.length} transfers: ${counts.unknown} unknown (${counts.happened} had happened), 0 twice, 0 wrong`;
+    return `${proxy.cuts} connections cut ${MOMENTS[fate]}, ${asked.length} transfers: ${counts.unknown} with an unknown result (${counts.happened} of them had been made), 0 made twice, 0 wrong responses`;
   });
 }

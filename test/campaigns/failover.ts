@@ -128,8 +128,8 @@ async function runEvents(
   return [
     `${group.members.length} servers of ${String(about?.version)} in a group, ${campaign.clients} clients`,
     ...lines,
-    `${summary}; auditor 0`,
-    `${reads.reduce((sum, { current }) => sum + current, 0)} reads beside them and ${reads.reduce((sum, { refused }) => sum + refused, 0)} answers of 503; none was older than ${MAX_STALE_MS} ms`,
+    `${summary}; the auditor found nothing`,
+    `${reads.reduce((sum, { current }) => sum + current, 0)} reads meanwhile, and ${reads.reduce((sum, { refused }) => sum + refused, 0)} answered 503; none was older than ${MAX_STALE_MS} ms`,
   ];
 }
 

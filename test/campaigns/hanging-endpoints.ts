@@ -70,7 +70,7 @@ export function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
       await deliver(receiver, good, transfers).finally(() => (state.isOver = true)),
     );
     await feeding;
-    const summary = `${endpoints} endpoints of ${tenants} tenants hang; ${others} others, ${transfers} transfers each: p99 from commit to arrival ${before} ms before, ${after} ms beside them`;
+    const summary = `${endpoints} endpoints of ${tenants} tenants hang: ${others} healthy endpoints, ${transfers} transfers each, have a p99 from commit to arrival of ${after} ms, and of ${before} ms before`;
     if (isTimed) assert(after <= 2 * before, summary);
     await assertLedgerSound(db.database);
     return summary;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { counted } from '../../src/core/collections.js';
 import { LEDGER_FAILPOINTS } from '../../src/core/failpoints.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { freshDatabase } from '../helpers/database.js';
@@ -53,7 +54,7 @@ export function failpointCampaign(rounds: number, clients: number): Promise<stri
     for (let round = 0; round < rounds; round += 1)
       for (const failpoint of LEDGER_FAILPOINTS) await api.endAt(failpoint, 20 + (round % 30));
     await api.start();
-    return `API ended at ${LEDGER_FAILPOINTS.join(', ')}, ${rounds} time(s) each`;
+    return `API ended at each failpoint ${counted(rounds, 'time')} (${LEDGER_FAILPOINTS.join(', ')})`;
   });
 }
 
@@ -69,6 +70,6 @@ export function mysqlAway(awayMs: number, count: number): Promise<string> {
     assert(api.isRunning, 'the API ended');
     const slowestMs = Math.round(clients.slowestAnswerMs);
     assert(slowestMs <= MAX_ANSWER_MS, `a request was answered after ${slowestMs} ms`);
-    return `MySQL away for ${awayMs} ms, every request answered within ${slowestMs} ms, normal ${normalMs} ms after its return`;
+    return `MySQL unavailable for ${awayMs} ms, every request answered within ${slowestMs} ms, recovery ${normalMs} ms after its return`;
   });
 }

@@ -73,9 +73,9 @@ export function manyEndpoints(wanted: ManyEndpoints): Promise<string> {
       percentile99(arrivals.tookMs),
     ];
     const summary =
-      `${endpoints} endpoints of ${tenants.length} tenants, an event each per ${everyMs / 1000} s for ${seconds} s, ${count} workers, one killed ` +
-      `${kills} times: all ${expected} deliveries arrived, ${arrivals.total - arrivals.different} again, ${arrivals.outOfOrder} first ` +
-      `arrivals out of order; commit to arrival p50 ${p50} ms, p99 ${p99} ms; ${startsPerS.toFixed(1)} workflow starts/s`;
+      `${endpoints} endpoints of ${tenants.length} tenants, each with an event every ${everyMs / 1000} s for ${seconds} s, ${count} workers, one of them killed ` +
+      `${kills} times: all ${expected} deliveries arrived, with ${arrivals.total - arrivals.different} repetitions, and ${arrivals.outOfOrder} ` +
+      `arrived out of order; commit to arrival p50 ${p50} ms, p99 ${p99} ms; ${startsPerS.toFixed(1)} workflow starts/s`;
     if (isTimed) assert(p99 <= MAX_P99_MS && startsPerS < MAX_STARTS_PER_S, summary);
     return summary;
   });

@@ -72,7 +72,7 @@ export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
     ];
     const flat = flatness(samples);
     if (load.isTimed) assertFlat(flat);
-    return `${load.seconds} s: ${said(flat)}; ${told.join('; ')}`;
+    return `${load.seconds} s of mixed load: ${medians(flat)}; ${told.join('; ')}`;
   } finally {
     await Promise.all([worker.stop(), api.stop()]);
   }
@@ -130,8 +130,8 @@ function assertFlat({ apiMb, workerMb, readMs }: Flatness): void {
   );
 }
 
-function said({ apiMb, workerMb, readMs }: Flatness): string {
+function medians({ apiMb, workerMb, readMs }: Flatness): string {
   const from = ([first, last]: readonly [number, number], digits: number): string =>
     `${first.toFixed(digits)} → ${last.toFixed(digits)}`;
-  return `API ${from(apiMb, 0)} MB, worker ${from(workerMb, 0)} MB, median read ${from(readMs, 1)} ms`;
+  return `memory of the API ${from(apiMb, 0)} MB, of the worker ${from(workerMb, 0)} MB, median read ${from(readMs, 1)} ms`;
 }

@@ -46,7 +46,7 @@ export async function modelCampaign(campaign: ModelCampaign): Promise<string> {
   assert.deepEqual(rare, [], `of ${JSON.stringify(Object.fromEntries(often))}`);
   const played = done.reduce((sum, { played: own }) => sum + own, 0);
   const runs = done.reduce((sum, { runs: own }) => sum + own, 0);
-  return `${played} operations in ${runs} runs beside the reference ledger (seeds ${seeds.join(', ')}): 0 differences`;
+  return `${played} operations in ${runs} runs (seeds ${seeds.join(', ')}): 0 differences from the reference ledger`;
 }
 
 async function runLane(

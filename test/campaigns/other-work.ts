@@ -102,7 +102,7 @@ export class OtherWork {
       await this.running;
       const told = [];
       for (const [bank, made] of this.hooked) told.push(await this.assertTold(bank, made));
-      return `${told.join(' + ')} events arrived, ${this.batches} batch(es) paid once`;
+      return `${told.join(' + ')} events arrived, ${this.batches} batches paid once`;
     } finally {
       await this.tool.stop();
       await this.receiver.close();

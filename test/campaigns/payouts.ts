@@ -60,5 +60,5 @@ export async function killedAroundRail(campaign: KillCampaign): Promise<string> 
   );
   for (const id of ids) await assertSameStory(own, id);
   await assertLedgerSound(db.database);
-  return `${kills} kills at ${failpoints.join(' and ')}, ${ids.length} payouts: ${ids.length} keys at the rail, ${paid.length} paid, none twice`;
+  return `${kills} kills at ${failpoints.join(' and ')}, ${ids.length} payouts: the rail received ${ids.length} keys and paid ${paid.length}, none twice`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { counted } from '../../src/core/collections.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, systemClock } from '../../src/core/instant.js';
@@ -106,7 +107,7 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
     await comeToRest(stage, worker);
     const summary = await compared(stage);
     await assertLedgerSound(db.database);
-    return `${summary}; ${loaded} statements loaded, ${resolved} resolution(s) tried, ${campaign.kills} kill(s) of the worker, seed ${seed}`;
+    return `${summary}; ${counted(loaded, 'statement')} loaded, ${counted(resolved, 'resolution')} tried, ${counted(campaign.kills, 'kill')} of the worker, seed ${seed}`;
   } finally {
     await worker.kill();
     gateway.stop();
@@ -323,9 +324,9 @@ async function compared(stage: Stage): Promise<string> {
   const voided = gateway.acts.filter(({ what }) => what === 'voided').length;
   const { requests, lost, unanswered, repeated, delayed } = gateway.counts;
   const summary =
-    `${rows.length} payouts over a rail with ${requests} requests, ${lost} lost, ${delayed} held up, ${repeated} repeated, ${unanswered} not answered: ` +
-    `${paid.size} keys paid there, ${voided} voided, ${gateway.liars.size} contradicted; here ${JSON.stringify(counts)}, ${stuck} raised as stuck, ` +
-    `all others alike, none paid after its money was given back`;
+    `${rows.length} payouts in ${requests} requests to a rail, ${lost} lost, ${delayed} delayed, ${repeated} repeated, ${unanswered} not answered: ` +
+    `the rail paid ${paid.size}, voided ${voided} and contradicted itself about ${gateway.liars.size}; states ${JSON.stringify(counts)}, ${stuck} flagged, ` +
+    `the rail agrees with all other payouts, and paid none after its money was returned`;
   assert(
     lost > 0 && unanswered > 0 && repeated > 0 && delayed > 0 && voided > 0,
     `too little went wrong: ${summary}`,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, parseRfc3339, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Amount } from '../../src/core/amount.js';
+import { counted } from '../../src/core/collections.js';
 import { PAYOUTS_PATH } from '../../src/payouts/rails/http.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import { pageText } from '../../development/simulated-rail/wire.js';
@@ -117,8 +118,8 @@ export async function restoreDrill(drill: RestoreDrill): Promise<string> {
     await assertLedgerSound(db.database);
     const s = (from: number, to: number): string => `${((to - from) / 1_000).toFixed(1)} s`;
     return (
-      `${acknowledged} transfers under ${drill.clients} clients, the last ${drill.lostMs / 1_000} s lost: restored in ${s(began, copied)}, made good and audited in ${s(copied, opened)}, ` +
-      `${WAITING} approvals, ${WAITING - 1} payouts and a batch went on within ${s(opened, done)}; ${listed} later payment(s) of the rail listed, ${seen.size} sequences seen before, none used twice; auditor 0`
+      `${acknowledged} transfers of ${drill.clients} clients, the last ${drill.lostMs / 1_000} s lost: restored in ${s(began, copied)}, reconciled and audited in ${s(copied, opened)}, ` +
+      `${WAITING} approvals, ${WAITING - 1} payouts and a batch continued within ${s(opened, done)}; ${counted(listed, 'later payment')} of the rail listed, none of ${seen.size} sequences used twice; the auditor found nothing`
     );
   } finally {
     gateway.stop();

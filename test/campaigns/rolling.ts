@@ -93,10 +93,11 @@ export class SteadyLoad {
   }
 
   summary(): string {
-    const answers = Array.from(this.statuses, ([status, count]) => `${count} of ${status}`).join(
-      ', ',
-    );
-    return `${this.sent} requests, ${answers}, none lost, the slowest after ${Math.round(this.slowestMs)} ms`;
+    const answers = Array.from(
+      this.statuses,
+      ([status, count]) => `${count} answered ${status}`,
+    ).join(', ');
+    return `${this.sent} requests, ${answers}, none lost, the slowest took ${Math.round(this.slowestMs)} ms`;
   }
 
   private tick(): void {

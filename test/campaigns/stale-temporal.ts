@@ -93,8 +93,8 @@ export function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): 
     await assertAll(cast, ended, waiting);
     const count = idsOf(ended).length + idsOf(waiting).length;
     return (
-      `${count} transfers, payouts and batches, ${stale} workflows missing or behind after Temporal was put back: ` +
-      `all right after ${healedS.toFixed(0)} s, where a workflow looks after ${lookAgainS} s; each came to its end once`
+      `${count} transfers, payouts and batches, ${stale} workflows missing or outdated after Temporal was restored: ` +
+      `all caught up within ${healedS.toFixed(0)} s, with WORKFLOW_LOOK_AGAIN_S=${lookAgainS}; each ended once`
     );
   });
 }

@@ -85,7 +85,7 @@ export async function statementsCampaign(wanted: StatementsCampaign): Promise<st
     for (const { account, asset, at, total } of checked)
       assert.equal(await totalAt(bank, account, asset, at), total);
     await assertLedgerSound(db.database);
-    return `${statements} statements of ${accounts.length} accounts while ${state.moved} transfers moved: each closing and opening balance is the one read at that moment, then and at the end`;
+    return `${statements} statements of ${accounts.length} accounts during ${state.moved} transfers: each opening and closing balance equals the balance of that moment, read at once and at the end`;
   } finally {
     await api.stop();
   }

@@ -45,7 +45,7 @@ function sender({ api, others = [] }: Storm, { token }: Bank): Send {
 }
 
 function processes({ others = [] }: Storm): string {
-  return `over ${others.length + 1} process(es)`;
+  return others.length === 0 ? 'in one process' : `over ${others.length + 1} processes`;
 }
 
 /** What every other request of a round asks for under the same key. */
@@ -97,7 +97,7 @@ export async function sameKeyStorm(storm: SameKeyStorm): Promise<string> {
     [2n * LEAST * BigInt(rounds) - moved, moved],
   );
   await assertLedgerSound(storm.api.core.database);
-  return `${rounds} rounds of ${width} requests with one key, every other one for ${rival}, ${processes(storm)}: one acted in each, all others got its response or 409 (${early} of them 404 before it)`;
+  return `${rounds} rounds of ${width} simultaneous requests with one key ${processes(storm)}, every second request for ${rival}: in each round one request moved money, and the remaining requests got its result or 409 (${early} got 404 before it)`;
 }
 
 interface DrainStorm extends Storm {
@@ -141,7 +141,7 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
     [rest, LEAST * sent, feeRaw * sent],
   );
   await assertLedgerSound(api.core.database);
-  return `${clients} clients drained one account ${processes(storm)}: exactly ${made} transfers, ${rest} left`;
+  return `${clients} clients drained one account ${processes(storm)}: exactly ${made} transfers succeeded, and ${rest} remained`;
 }
 
 async function chargeFlat({ tenant, api }: Bank, account: Account, flatRaw: bigint): Promise<void> {
@@ -187,7 +187,7 @@ export async function racingStorm(storm: RacingStorm): Promise<string> {
   );
   await assertEachOnce(bank, made);
   await assertLedgerSound(api.core.database);
-  return `${made.length} transfers of ${clients} clients among ${parties.length} accounts in all directions ${processes(storm)}: every one answered 201, and each event once and without a gap before ${following.length} readers`;
+  return `${made.length} transfers of ${clients} clients among ${parties.length} accounts in all directions ${processes(storm)}: all were answered 201, and ${following.length} readers of the log saw each event once, without a gap`;
 }
 
 /** Reads the log upward until the writers are through and nothing more comes. */

@@ -34,7 +34,7 @@ export function temporalAway({ db, awayMs, clients }: TemporalAway): Promise<str
     assert(settled > 0, 'nothing was decided while Temporal was away');
     await server.start();
     const meanwhile = `${made} instant transfers and ${settled} decisions meanwhile`;
-    return `Temporal killed and away for ${awayMs} ms, ${meanwhile}, not one refused: ${await work.finish()}`;
+    return `Temporal unavailable for ${awayMs} ms, ${meanwhile}, none refused: ${await work.finish()}`;
   });
 }
 

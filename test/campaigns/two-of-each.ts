@@ -7,6 +7,7 @@ import {
   RAIL_FAILPOINTS,
 } from '../../src/core/failpoints.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
+import { counted } from '../../src/core/collections.js';
 import { Fleet } from '../helpers/fleet.js';
 import { PrivateMysql } from '../helpers/private-mysql.js';
 import { PrivateTemporal } from '../helpers/private-temporal.js';
@@ -92,7 +93,7 @@ export function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
     waiting.stop();
     const told = await Promise.all([payouts.finish(), others.finish()]);
     told.push(await waiting.finish(), await clients.finish());
-    return `${apis} API and 2 worker processes, ${faults.map(({ name }) => name).join(', ')}, ${rounds} time(s) each: ${told.join('; ')}`;
+    return `${apis} API processes and 2 workers, ${counted(rounds, 'round')} of faults (${faults.map(({ name }) => name).join(', ')}): ${told.join('; ')}`;
   });
 }
 

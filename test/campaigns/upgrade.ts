@@ -73,7 +73,7 @@ export function upgradeCampaign(campaign: Upgrade): Promise<string> {
     if (left > 0) await untilAllEnded(db, receiver);
     await untilOutboxEmpty(db);
     await assertLedgerSound(db.database);
-    return `to a release with changed workflows, ${left} left waiting in the dump of 1.0.0, ${count + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}, every event at its receiver; no failed task of a workflow, nothing left in the outbox`;
+    return `upgrade with ${left} waiting resources of a dump of 1.0.0 to a release with changed workflows, under ${count + 1} waiting transfers and ${perSecond} requests a second: ${load.summary()}, every event arrived; no workflow task failed, nothing is left in the outbox`;
   });
 }
 

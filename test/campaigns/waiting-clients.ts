@@ -225,7 +225,7 @@ export class WaitingClients {
     });
     assert.equal((await balanceOf(db.database, target.id)).available, completed * LEAST);
     await assertLedgerSound(db.database);
-    return `${this.ends.size} transfers that waited, each ended as was decided, by one event`;
+    return `${this.ends.size} pending transfers ended as decided, each with one event`;
   }
 }
 

@@ -58,7 +58,7 @@ export function webhookKills({ db, temporal, events, kills }: WebhookKills): Pro
     });
     const again = seen.total - seen.different;
     assert(again > 0, 'nothing arrived twice: no kill came between a send and its record');
-    return `worker killed ${kills} times while it delivered ${total} events of ${TENANTS} tenants: every one arrived, ${again} again, signed, with the same bytes`;
+    return `worker killed ${kills} times while it delivered ${total} events of ${TENANTS} tenants: all arrived signed, with ${again} repetitions of the same bytes`;
   });
 }
 

@@ -8,13 +8,13 @@ import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { PROOFS, SINGLE_ATTACKS } from './proofs.js';
 
 /**
- * Runs campaigns with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
- * prints its summary, replaces its row in docs/proof.md, and adds a row to the log of runs.
+ * Runs the named campaigns with their full counts, or all: `node dist/test/prove/main.js NAME…`. Each campaign
+ * prints its summaries, replaces its row in docs/proof.md, and adds a row to the log of runs.
  * TEST_MYSQL_ADMIN_URL names the server.
  */
 
-/** What a name may ask for. */
-const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
+/** The campaigns that can be named on the command line. */
+const CAMPAIGNS = { ...PROOFS, ...SINGLE_ATTACKS };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const RECORD = join(ROOT, 'docs/proof.md');
@@ -25,7 +25,7 @@ const SHOWN_SUMMARIES = 2;
 async function circumstances(db: TestDatabase): Promise<{ commit: string; machine: string }> {
   const [row] = await db.sql('SELECT VERSION() AS version');
   const commit = git(['rev-parse', '--short', 'HEAD']);
-  // What earlier campaigns wrote here changes nothing that is proven.
+  // Rows that earlier campaigns wrote to docs/proof.md do not change the tested code.
   const isChanged =
     git(['status', '--porcelain', '--', ':/', ':(exclude,top)docs/proof.md']) !== '';
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -48,7 +48,7 @@ function git(args: readonly string[]): string {
   }
 }
 
-/** A table row for a run, with one line of results for each summary. */
+/** A table row for a run. The count is the first number before a word in the first summary. */
 function rowOf(name: string, summaries: readonly string[], results: readonly string[]): string {
   const count = /(\d+) [A-Za-z]{3,}/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[1] ?? '–';
   const date = new Date().toISOString().slice(0, 10);
@@ -56,7 +56,7 @@ function rowOf(name: string, summaries: readonly string[], results: readonly str
   return `| ${name} | ${count} | ${date} | ${result} |\n`;
 }
 
-/** The beginnings of a run's first summaries, for docs/proof.md. The log of runs has all of it. */
+/** The beginnings of a run's first summaries, for docs/proof.md. The log of runs has the complete summaries. */
 function shortened(summaries: readonly string[]): string[] {
   return summaries.slice(0, SHOWN_SUMMARIES).map((summary) => summary.split(';')[0] ?? summary);
 }
@@ -73,10 +73,10 @@ function record(name: string, row: string, logged: string): void {
 }
 
 async function main(names: readonly string[]): Promise<number> {
-  const unknown = names.filter((name) => NAMED[name] === undefined);
+  const unknown = names.filter((name) => CAMPAIGNS[name] === undefined);
   if (unknown.length > 0) {
     process.stderr.write(
-      `There is no proof ${unknown.join(', ')}. There are: ${Object.keys(NAMED).join(', ')}\n`,
+      `Unknown campaign: ${unknown.join(', ')}. Campaigns: ${Object.keys(CAMPAIGNS).join(', ')}\n`,
     );
     return 2;
   }
@@ -98,7 +98,7 @@ async function prove(
 ): Promise<void> {
   process.stdout.write(`${name} …\n`);
   const began = performance.now();
-  const summaries = [await NAMED[name]!(db)].flat();
+  const summaries = [await CAMPAIGNS[name]!(db)].flat();
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
   const row = rowOf(name, summaries, [...shortened(summaries), `(${commit})`]);
@@ -109,7 +109,7 @@ async function prove(
   );
 }
 
-// What it has started ends with it.
+// process.exit also stops the servers that the campaign has started.
 process.once('SIGTERM', () => process.exit(143));
 try {
   process.exit(await main(process.argv.slice(2)));

@@ -55,7 +55,7 @@ interface Stage {
 const CLIENTS = 64;
 const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const;
 
-/** Two API processes on the database. */
+/** Runs storms against two API processes on the common database. */
 const overTwo =
   (...storms: readonly ((storm: Required<Storm>) => Promise<string>)[]): Proof =>
   (db) =>
@@ -65,7 +65,7 @@ const overTwo =
       return inTurn(storms, (one) => one({ api, others: [other.baseUrl] }));
     });
 
-/** A Temporal of its own and the common database. */
+/** Runs a campaign with its own Temporal on the common database. */
 const withTemporal =
   (work: (stage: Stage) => Promise<Summary>): Proof =>
   (db) =>
@@ -74,7 +74,7 @@ const withTemporal =
       return work({ db, temporal, open });
     });
 
-/** A Temporal and a database of its own. */
+/** Runs a campaign with its own Temporal and its own database. */
 const alone = (work: (stage: Stage) => Promise<Summary>): Proof =>
   withTemporal(async ({ temporal, open }) => {
     const db = await open(ownDatabase('alone'), (own) => own.remove());
@@ -90,7 +90,7 @@ async function inTurn<T>(
   return summaries;
 }
 
-/** The full counts of a campaign, or in their order those that the variable gives, such as `10,3`. */
+/** A campaign's full counts, overridden in order by the environment variable, such as `10,3`. */
 function counts<Name extends string>(
   variable: string,
   full: Readonly<Record<Name, number>>,
@@ -113,7 +113,7 @@ const failover =
       onEvent: (line) => process.stdout.write(`  ${line}\n`),
     });
 
-/** Writes test/releases/1.0.0.sql.gz: much waits in it, since no worker runs. */
+/** Writes test/releases/1.0.0.sql.gz, with many waiting resources, because no worker runs. */
 async function recordWaiting(db: TestDatabase): Promise<void> {
   await withCleanup(async (open) => {
     const receiver = await open(new HttpReceiver().open(), (own) => own.close());
