@@ -11,19 +11,19 @@ import { perReader, transact, transactFor } from '../db/reader.js';
 import type { OwnerFinder } from '../ledger/writer/types.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
-const role = column.nullable(column.oneOf(ROLES));
+const nullableRole = column.nullable(column.oneOf(ROLES));
 
-/** Throws not_found without a row, authority_insufficient unless `caller_role` allows it. */
+/** Throws not_found without a row, authority_insufficient if its `caller_role` is too low. */
 export function assertAllowed(
   operation: Operation,
   row: StoredRow | undefined,
 ): asserts row is StoredRow {
   if (row === undefined) throw notFound();
-  if (!roleAllows(operation, role.parse(row.caller_role) ?? undefined))
+  if (!roleAllows(operation, nullableRole.parse(row.caller_role) ?? undefined))
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/** Throws authority_insufficient unless a role in any account allows the operation. */
+/** Throws authority_insufficient unless the caller's role in some account allows the operation. */
 export async function assertAllowedSomewhere(
   reader: Reader,
   operation: Operation,
@@ -34,7 +34,7 @@ export async function assertAllowedSomewhere(
     `SELECT DISTINCT r.role FROM member_roles r JOIN accounts a ON a.id=r.account_id
      WHERE ${member} AND a.tenant_id=${literal(accounts, 'tenantId', caller.tenantId)} AND a.type<>'system'`,
   );
-  if (!ROLES.some((own) => roleAllows(operation, own) && rows.some((row) => row.role === own)))
+  if (!ROLES.some((role) => roleAllows(operation, role) && rows.some((row) => row.role === role)))
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
@@ -57,7 +57,7 @@ export async function readAccount(
 /** The author of a change of an account: a member of its tenant with the right, or an operator. */
 export type Changer = Caller | Actor;
 
-/** Changes a locked account. Throws not_found, invalid_state (closed), authority_insufficient. */
+/** Locks an account for `work`. Throws not_found, invalid_state (closed), authority_insufficient. */
 export function changeAccount<T>(
   database: Database,
   by: Changer,
@@ -106,31 +106,32 @@ function assertOpen(account: Account): Account {
 }
 
 interface NamedAccount {
+  /** The tenant whose request names the account; not necessarily its owner. */
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
 }
 
 interface Reach {
   owns(tenantId: Uuid, accountId: Uuid): boolean;
-  /** True for accounts of the tenant and of its network. */
+  /** True for named accounts of the tenant and of its network. */
   reaches(tenantId: Uuid, accountId: Uuid): boolean;
   readonly ownerOf: OwnerFinder;
 }
 
-/** Cached owners of accounts that their own tenant named. An owner never changes. */
-const knownOwnersOf = perReader(() => new Map<Uuid, Uuid>());
-const MAX_KNOWN_OWNERS = 20_000;
+/** Owners, by account, of accounts that their own tenant named. An owner never changes. */
+const ownerCache = perReader(() => new Map<Uuid, Uuid>());
+const MAX_CACHED_OWNERS = 20_000;
 
 /** Reads which accounts the tenants reach, so that no unreachable account is locked. */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
   const owners = new Map<Uuid, Uuid>();
   const inReach = new Set<string>();
-  const known = knownOwnersOf(reader);
-  if (known.size > MAX_KNOWN_OWNERS) known.clear();
+  const cached = ownerCache(reader);
+  if (cached.size > MAX_CACHED_OWNERS) cached.clear();
   const requested = new Map<string, NamedAccount>();
   for (const one of named) {
-    const pair = pairOf(one.tenantId, one.accountId);
-    if (known.get(one.accountId) !== one.tenantId) requested.set(pair, one);
+    const pair = pairKey(one.tenantId, one.accountId);
+    if (cached.get(one.accountId) !== one.tenantId) requested.set(pair, one);
     else {
       inReach.add(pair);
       owners.set(one.accountId, one.tenantId);
@@ -138,16 +139,16 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
   }
   for (const row of await readPairs(reader, [...requested.values()])) {
     const [tenantId, ownerId] = [column.uuid.parse(row.tenant_id), column.uuid.parse(row.owner_id)];
-    const pair = pairOf(tenantId, column.uuid.parse(row.account_id));
+    const pair = pairKey(tenantId, column.uuid.parse(row.account_id));
     const one = requested.get(pair);
     if (one === undefined) continue;
     inReach.add(pair);
     owners.set(one.accountId, ownerId);
-    // The string of `named` is shared by all of a tenant's accounts, which saves memory.
-    if (ownerId === tenantId) known.set(one.accountId, one.tenantId);
+    // Saves memory: requests share one string for their tenant, while `ownerId` is new in each row.
+    if (ownerId === tenantId) cached.set(one.accountId, one.tenantId);
   }
   const reaches = (tenantId: Uuid, accountId: Uuid): boolean =>
-    inReach.has(pairOf(tenantId, accountId));
+    inReach.has(pairKey(tenantId, accountId));
   return {
     reaches,
     owns: (tenantId, accountId) =>
@@ -165,9 +166,9 @@ function readPairs(
   const tenantIds = literals(tenants, 'id', new Set(requested.map(({ tenantId }) => tenantId)));
   // IN lists of single columns, because not every optimizer uses a key for pairs of columns.
   return reader.query(
-    `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id AS owner_id
-     FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network
-     WHERE a.id IN (${accountIds}) AND t.id IN (${tenantIds}) AND (t.id, a.id) IN (${pairsSql(requested)})`,
+    `SELECT sender.id AS tenant_id, a.id AS account_id, owner.id AS owner_id
+     FROM accounts a JOIN tenants owner ON owner.id=a.tenant_id JOIN tenants sender ON sender.id=owner.id OR sender.network=owner.network
+     WHERE a.id IN (${accountIds}) AND sender.id IN (${tenantIds}) AND (sender.id, a.id) IN (${pairsSql(requested)})`,
   );
 }
 
@@ -193,6 +194,6 @@ export function pairsSql(named: readonly NamedAccount[]): string {
     .join(',');
 }
 
-function pairOf(tenantId: Uuid, accountId: Uuid): string {
+function pairKey(tenantId: Uuid, accountId: Uuid): string {
   return `${tenantId}|${accountId}`;
 }

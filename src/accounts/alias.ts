@@ -23,7 +23,7 @@ export const ALIAS_TAKEN: Refusal = {
   message: 'another account of the tenant has this alias',
 };
 
-export function readAlias(text: string): string {
+export function parseAliasOrThrow(text: string): string {
   const alias = parseAlias(text);
   if (alias === null) throw new ApiError(invalidField('alias', 'malformed'));
   return alias;
@@ -36,7 +36,7 @@ export function setAlias(
   text: string,
   by: Changer,
 ): Promise<Account> {
-  const alias = readAlias(text);
+  const alias = parseAliasOrThrow(text);
   return changeAccount(database, by, accountId, async (transaction, account, actor) => {
     if (account.alias === alias) return account;
     const now = clock();
@@ -47,7 +47,7 @@ export function setAlias(
     } catch (failure) {
       throw errnoOf(failure) === DUPLICATE_KEY ? new ApiError(ALIAS_TAKEN) : failure;
     }
-    // The update has waited for any transaction that was releasing the alias.
+    // The UPDATE has waited for any transaction that was releasing the alias.
     const { tenantId } = account;
     const released = await transaction.find(releasedAliases, { tenantId, alias });
     const refusal = released === undefined ? null : quarantineRefusal(released.releasedAt, now);
@@ -62,12 +62,13 @@ export function setAlias(
 /** Releases the account's alias; succeeds if it has none. */
 export function releaseAlias(deps: DatabaseDeps, id: Uuid, by: Changer): Promise<Account> {
   return changeAccount(deps.database, by, id, async (transaction, account, actor) => {
-    await dropAlias(transaction, account, actor, deps.clock());
+    await releaseAliasInTransaction(transaction, account, actor, deps.clock());
     return { ...account, alias: null };
   });
 }
 
-export async function dropAlias(
+/** Releases the alias of an account that the caller has locked. */
+export async function releaseAliasInTransaction(
   transaction: Transaction,
   account: Account,
   actor: Actor,
@@ -106,7 +107,7 @@ export async function reserveAlias(
   text: string,
   actor: Actor,
 ): Promise<boolean> {
-  const alias = readAlias(text);
+  const alias = parseAliasOrThrow(text);
   const createdAt = clock();
   try {
     await transact(database, async (transaction) => {
@@ -127,7 +128,7 @@ export async function unreserveAlias(
   text: string,
   actor: Actor,
 ): Promise<boolean> {
-  const alias = readAlias(text);
+  const alias = parseAliasOrThrow(text);
   return transact(database, async (transaction) => {
     if ((await transaction.execute(deleteSql(reservedAliases, { alias }))) === 0) return false;
     await recordAction(transaction, actor, clock(), reservationAudit('unreserve', alias));

@@ -20,7 +20,7 @@ import {
   SETTLED_AFTER_MS,
 } from '../ledger/database-clock.js';
 import { assertAllowed, pairsSql, readAccount } from './access.js';
-import { rangesWithin } from './movements.js';
+import { findSeqRanges } from './movements.js';
 
 interface BalanceQuery {
   readonly caller: Caller;
@@ -31,7 +31,7 @@ export class Balances {
   private readonly reads: Batcher<BalanceQuery, readonly StoredRow[]>;
 
   constructor(reader: Reader) {
-    this.reads = coalescedReads((queries) => readBatch(reader, queries));
+    this.reads = coalescedReads((queries) => readBalanceRows(reader, queries));
   }
 
   /** Returns the balances, read by one statement. (docs/contract.md, Balances) */
@@ -57,7 +57,7 @@ export class Balances {
 }
 
 /** Returns for each query the rows of the tenant's own account with the caller's role. */
-async function readBatch(
+async function readBalanceRows(
   reader: Reader,
   queries: readonly BalanceQuery[],
 ): Promise<(key: BalanceQuery) => readonly StoredRow[]> {
@@ -74,10 +74,10 @@ async function readBatch(
       `SELECT account_id, member_id, role FROM member_roles WHERE account_id IN (${ids}) AND member_id IN (${members})`,
     ),
   ]);
-  const pairOf = (first: unknown, second: unknown): string =>
+  const pairKey = (first: unknown, second: unknown): string =>
     `${uuid.parse(first)}|${uuid.parse(second)}`;
-  const byOwner = groupBy(owned, (row) => pairOf(row.tenant_id, row.account_id));
-  const role = new Map(roles.map((row) => [pairOf(row.account_id, row.member_id), row.role]));
+  const byOwner = groupBy(owned, (row) => pairKey(row.tenant_id, row.account_id));
+  const role = new Map(roles.map((row) => [pairKey(row.account_id, row.member_id), row.role]));
   return ({ caller, accountId }) =>
     (byOwner.get(`${caller.tenantId}|${accountId}`) ?? []).map((row) => ({
       ...row,
@@ -93,24 +93,27 @@ interface EntryPosition {
   readonly seq: bigint;
 }
 
-/** Throws invalid_field if postings dated at that moment may still follow. */
+/** Throws invalid_field if postings dated `at` may still be committed. */
 export function assertSettled(field: string, at: Instant, now: Instant): void {
   if (at > now) throw new ApiError(invalidField(field, 'in_the_future'));
   if (at > now - SETTLED_AFTER_MS) throw new ApiError(invalidField(field, 'too_recent'));
 }
 
-/** Waits for uncommitted postings, which hold the account's row. Throws ledger_unavailable. */
+/**
+ * Waits for uncommitted postings dated `at` or earlier, which lock the account's row. An account
+ * whose last posting is later gets no more of them. Throws ledger_unavailable.
+ */
 export async function awaitPostings(
   database: Database,
-  own: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
+  candidates: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
   at: Instant,
-  limited: LimitedTenant = null,
+  tenant: LimitedTenant = null,
 ): Promise<void> {
-  const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
+  const id = candidates.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
   if (id.length === 0) return;
   try {
-    await transactFor(limited, database, (work) =>
-      work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }),
+    await transactFor(tenant, database, (transaction) =>
+      transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }),
     );
   } catch (failure) {
     throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
@@ -148,8 +151,9 @@ export async function totalsAt(
   at: Instant,
 ): Promise<ReadonlyMap<Uuid, Totals>> {
   const resets = await readClockResetsOf(reader, accountIds);
-  const plain = accountIds.filter((id) => !resets.has(id));
-  const found = new Map(await totalsThrough(reader, await positionsAt(reader, plain, at)));
+  const withoutResets = accountIds.filter((id) => !resets.has(id));
+  const positions = await findPositions(reader, withoutResets, at);
+  const found = new Map(await totalsAtPositions(reader, positions));
   for (const id of accountIds.filter((one) => resets.has(one)))
     found.set(id, await totalsAcrossResets(reader, id, resets.get(id) ?? [], at));
   return found;
@@ -162,12 +166,12 @@ async function totalsAcrossResets(
   resets: readonly bigint[],
   at: Instant,
 ): Promise<Totals> {
-  const ranges = await rangesWithin(reader, accountId, { to: at });
+  const ranges = await findSeqRanges(reader, accountId, { to: at });
   let sum = ZERO;
   for (const [index, { last }] of ranges.entries()) {
-    const begin = index === 0 ? 0n : (resets[index - 1] ?? 0n);
+    const begin = resets[index - 1] ?? 0n;
     const totalsAfter = async (seq: bigint): Promise<Totals> =>
-      (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? ZERO;
+      (await totalsAtPositions(reader, [{ accountId, seq }])).get(accountId) ?? ZERO;
     const [before, after] = [await totalsAfter(begin), await totalsAfter(last ?? begin)];
     sum = eachAsset((asset) => sum[asset] + after[asset] - before[asset]);
   }
@@ -176,15 +180,15 @@ async function totalsAcrossResets(
 
 const ZERO: Totals = eachAsset(() => 0n);
 
-/** Finds the last entry of each account dated at or before the moment, by a binary search. */
-async function positionsAt(
+/** Finds the last entry of each account dated `at` or earlier, by a binary search. */
+async function findPositions(
   reader: Reader,
   accountIds: readonly Uuid[],
   at: Instant,
 ): Promise<EntryPosition[]> {
   if (accountIds.length === 0) return [];
   const middle = '(h.low+h.high) DIV 2';
-  const isEarlier = `r.created_at<${time.literal(instant(at + 1))}`;
+  const isEarlier = `e.created_at<${time.literal(instant(at + 1))}`;
   // A missing entry counts as later, so the search always ends.
   const rows = await reader.query(
     `WITH RECURSIVE halves (account_id, low, high) AS (
@@ -192,25 +196,26 @@ async function positionsAt(
        WHERE a.id IN (${literals(accounts, 'id', accountIds)})
        UNION ALL
        SELECT h.account_id, IF(${isEarlier}, ${middle}+1, h.low), IF(${isEarlier}, h.high, ${middle})
-       FROM halves h LEFT JOIN entries r FORCE INDEX (PRIMARY) ON r.account_id=h.account_id AND r.seq=${middle}
+       FROM halves h LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.account_id=h.account_id AND e.seq=${middle}
        WHERE h.low<h.high)
      SELECT account_id, MAX(low)-1 AS seq FROM halves GROUP BY account_id`,
   );
   return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
 }
 
-async function totalsThrough(reader: Reader, positions: readonly EntryPosition[]) {
+/** Reads the total after the last entry in each asset, found by one index search for each kind. */
+async function totalsAtPositions(reader: Reader, positions: readonly EntryPosition[]) {
   if (positions.length === 0) return new Map();
   const selects = positions.map(
     ({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`,
   );
-  const last = ASSETS.map(
-    (asset) => `GREATEST(${ENTRY_KINDS.map((kind) => lastSql(asset, kind)).join()}) AS ${asset}`,
+  const lastSeqs = ASSETS.map(
+    (asset) => `GREATEST(${ENTRY_KINDS.map((kind) => lastSeqSql(asset, kind)).join()}) AS ${asset}`,
   );
   const rows = await reader.query(
-    `SELECT n.account_id, ${ASSETS.map((asset) => `e${asset}.total_after AS ${asset}`).join()}
-     FROM (SELECT c.account_id, ${last.join()} FROM (${selects.join(' UNION ALL ')}) c) n
-     ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
+    `SELECT last_seqs.account_id, ${ASSETS.map((asset) => `e${asset}.total_after AS ${asset}`).join()}
+     FROM (SELECT positions.account_id, ${lastSeqs.join()} FROM (${selects.join(' UNION ALL ')}) positions) last_seqs
+     ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=last_seqs.account_id AND e${asset}.seq=last_seqs.${asset}`).join(' ')}`,
   );
   return new Map(
     rows.map((row) => [
@@ -220,9 +225,9 @@ async function totalsThrough(reader: Reader, positions: readonly EntryPosition[]
   );
 }
 
-/** SQL for the last entry of the kind that an account `c` has up to its position; 0 without one. */
-function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
-  return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
-    AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq
+/** SQL for the account's last entry of the kind up to the row in `positions`; 0 without one. */
+function lastSeqSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
+  return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=positions.account_id
+    AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=positions.seq
     ORDER BY e.seq DESC LIMIT 1), 0)`;
 }

@@ -24,17 +24,17 @@ import { monthTotals } from '../db/entities/ledger.js';
 import { lockAccount, lockOpenAccount } from './access.js';
 import type { Fee, Limits } from './rules.js';
 
-type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
+type FeeAccountByAsset = ReadonlyMap<Asset, Uuid>;
 
 const MAX_CACHED = 20_000;
 const MAX_AGE_MS = 1_000;
 const feeAccountCache = perReader(
-  () => new ExpiringCache<FeeAccountsOfTenant>(MAX_CACHED, MAX_AGE_MS),
+  () => new ExpiringCache<FeeAccountByAsset>(MAX_CACHED, MAX_AGE_MS),
 );
 
 /**
- * Reads the fee accounts, cached for a second unless `isRetry`, so that they are locked together
- * with the other accounts. The decision reads again under the lock which of them is paid.
+ * Reads the fee accounts, so that each is locked together with the accounts of its command. Cached
+ * for a second unless `isRetry`, because the decision reads the fee account again under the lock.
  */
 export async function readFeeAccounts(
   reader: Reader,
@@ -44,26 +44,26 @@ export async function readFeeAccounts(
 ): Promise<(tenantId: Uuid, asset: Asset) => Uuid | undefined> {
   const cache = feeAccountCache(reader);
   const now = performance.now();
-  const found = new Map<Uuid, FeeAccountsOfTenant>();
-  const unknown = new Set<Uuid>();
+  const found = new Map<Uuid, FeeAccountByAsset>();
+  const uncached = new Set<Uuid>();
   for (const tenantId of tenantIds) {
-    const known = isRetry ? undefined : cache.get(`${operation}|${tenantId}`, now);
-    if (known === undefined) unknown.add(tenantId);
-    else found.set(tenantId, known);
+    const cached = isRetry ? undefined : cache.get(`${operation}|${tenantId}`, now);
+    if (cached === undefined) uncached.add(tenantId);
+    else found.set(tenantId, cached);
   }
-  if (unknown.size > 0)
-    for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, unknown)) {
+  if (uncached.size > 0)
+    for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, uncached)) {
       found.set(tenantId, accounts);
       cache.set(`${operation}|${tenantId}`, accounts, now);
     }
-  return (tenantId, ofAsset) => found.get(tenantId)?.get(ofAsset);
+  return (tenantId, feeAsset) => found.get(tenantId)?.get(feeAsset);
 }
 
 async function selectFeeAccounts(
   reader: Reader,
   operation: FeeOperation,
   tenantIds: ReadonlySet<Uuid>,
-): Promise<ReadonlyMap<Uuid, FeeAccountsOfTenant>> {
+): Promise<ReadonlyMap<Uuid, FeeAccountByAsset>> {
   const rows = await reader.query(
     `SELECT s.tenant_id, s.asset, t.fee_account_id FROM fee_schedules s JOIN tenants t ON t.id=s.tenant_id
      WHERE s.tenant_id IN (${literals(tenants, 'id', tenantIds)}) AND s.operation=${literal(feeSchedules, 'operation', operation)}
@@ -81,7 +81,7 @@ export function feeNeeds(key: FeeKey): Need[] {
   return [need(tenants, { id: key.tenantId }), need(feeSchedules, key)];
 }
 
-/** The fee account itself pays no fee. (docs/contract.md, Limits and fees) */
+/** Returns the operation's fee. The fee account itself pays none. (docs/contract.md, Limits and fees) */
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);
   const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
@@ -91,7 +91,7 @@ export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw:
   return raw === 0n ? { raw, accountId: null } : { raw, accountId };
 }
 
-/** More than the whole amount is a typing mistake. */
+/** A fee of more than the whole amount is a typing mistake. */
 const MAX_BASIS_POINTS = 10_000n;
 
 /** Sends the tenant's fees to this account. Throws not_found, invalid_state (closed). */
@@ -193,11 +193,10 @@ export function limitsOf(
   };
 }
 
+/** More than the offset of any time zone from UTC, which is at most 14 hours. */
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/**
- * Includes every month that the instant may be in, because the time zone is read together with it.
- */
+/** Includes each month that `at` may be in: the tenant's time zone is read only with these rows. */
 export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const months = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
     (offset) => monthOf(instant(at + offset), 'UTC').name,
@@ -210,7 +209,7 @@ export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
 
 type LimitName = 'minimum' | 'maximum' | 'month';
 
-/** Null: the limit of the account's type. Undefined: unchanged. A month of 0: nothing leaves. */
+/** Null restores the limit of the account's type, undefined keeps the limit, 0 forbids all spending. */
 export interface LimitChange extends Partial<Record<LimitName, bigint | null | undefined>> {
   readonly accountId: Uuid;
   readonly asset: Asset;
@@ -233,7 +232,6 @@ export async function setAccountLimits(
     const own = { minimum: limit('minimum'), maximum: limit('maximum'), month: limit('month') };
     const row: AccountLimits = { accountId, asset, ...own };
     const { minimum, maximum } = limitsOf(account, asset, row);
-    // The minimum must be positive, because no other rule refuses amounts of zero.
     if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [row], ['minimum', 'maximum', 'month']));

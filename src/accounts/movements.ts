@@ -29,7 +29,7 @@ export async function readMovements(
   before: bigint | null,
   limit: number,
 ): Promise<{ readonly items: readonly Movement[]; readonly nextBefore: bigint | null }> {
-  const ranges = (await rangesWithin(reader, accountId, filter)).flatMap(
+  const ranges = (await findSeqRanges(reader, accountId, filter)).flatMap(
     ({ first, last }): SeqRange[] => {
       const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
       return newest !== null && newest < first ? [] : [{ first, last: newest }];
@@ -39,9 +39,9 @@ export async function readMovements(
   const rows = await reader.query(pageSql(accountId, filter, ranges, limit + 1));
   const page = rows.slice(0, limit);
   const oldest = page.at(-1);
-  const holders = await readHolders(reader, page);
+  const holderNames = await readHolderNames(reader, page);
   return {
-    items: page.map((row) => movementOf(row, holders)),
+    items: page.map((row) => movementOf(row, holderNames)),
     nextBefore:
       rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
@@ -54,7 +54,7 @@ interface SeqRange {
 }
 
 /** Returns the ranges of `seq` within the bounds: several if the account's clock was reset. */
-export async function rangesWithin(
+export async function findSeqRanges(
   reader: Reader,
   accountId: Uuid,
   { from, to }: MovementFilter,
@@ -81,7 +81,7 @@ export async function rangesWithin(
   );
 }
 
-/** Without a named index the optimizer might sort the whole account. */
+/** The index is named because the optimizer might otherwise sort all entries of the account. */
 function pageSql(
   accountId: Uuid,
   filter: MovementFilter,
@@ -102,34 +102,34 @@ function pageSql(
   const page = isSingle
     ? parts.join('')
     : `SELECT ${columnList(entries, 'm')} FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}
-        ORDER BY seq DESC LIMIT ${count}) n STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=n.seq`;
-  return `${describedSql(page)} ORDER BY e.seq DESC`;
+        ORDER BY seq DESC LIMIT ${count}) newest STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=newest.seq`;
+  return `${movementsSql(page)} ORDER BY e.seq DESC`;
 }
 
-function describedSql(page: string): string {
-  return `SELECT e.seq, e.id, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at, x.related_type, x.related_id, x.description,
-      c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
-    FROM (${page}) e
-    JOIN ledger_transactions x ON x.id=e.transaction_id
+function movementsSql(entriesSql: string): string {
+  return `SELECT e.seq, e.id, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at, t.related_type, t.related_id, t.description,
+      c.id AS counterparty_id, c.tenant_id AS counterparty_tenant, c.alias AS counterparty_alias, c.name AS counterparty_name, c.type AS counterparty_type
+    FROM (${entriesSql}) e
+    JOIN ledger_transactions t ON t.id=e.transaction_id
     LEFT JOIN accounts c ON c.id=e.counterparty_account_id`;
 }
 
 /** Returns the movements of an asset between two entry numbers, inclusive, oldest first. */
-export async function readMovementsOf(
+export async function readMovementsInRange(
   reader: Reader,
   accountId: Uuid,
   asset: Asset,
   { first, last }: NumberRange,
 ): Promise<Movement[]> {
   const rows = await reader.query(
-    `${describedSql(
+    `${movementsSql(
       `SELECT ${columnList(entries)} FROM entries FORCE INDEX (PRIMARY)
        WHERE account_id=${literal(entries, 'accountId', accountId)} AND seq BETWEEN ${first} AND ${last}
          AND asset=${literal(entries, 'asset', asset)}`,
     )} ORDER BY e.seq`,
   );
-  const holders = await readHolders(reader, rows);
-  return rows.map((row) => movementOf(row, holders));
+  const holderNames = await readHolderNames(reader, rows);
+  return rows.map((row) => movementOf(row, holderNames));
 }
 
 function filterConditions({ asset, kind }: MovementFilter): string[] {
@@ -141,9 +141,10 @@ function filterConditions({ asset, kind }: MovementFilter): string[] {
   );
 }
 
-type Holders = ReadonlyMap<Uuid, string>;
+/** Names of the holders of bank accounts, by payout. */
+type HolderNames = ReadonlyMap<Uuid, string>;
 
-async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
+async function readHolderNames(reader: Reader, rows: readonly StoredRow[]): Promise<HolderNames> {
   const ids = rows.flatMap((row) =>
     row.related_type === 'payout' ? column.uuid.parse(row.related_id) : [],
   );
@@ -154,7 +155,7 @@ async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<
 
 export type Movement = ReturnType<typeof movementOf>;
 
-function movementOf(row: StoredRow, holders: Holders) {
+function movementOf(row: StoredRow, holderNames: HolderNames) {
   const relatedId = column.uuid.parse(row.related_id);
   return {
     entry: {
@@ -166,7 +167,7 @@ function movementOf(row: StoredRow, holders: Holders) {
       totalAfter: column.bigint.parse(row.total_after),
       createdAt: column.time.parse(row.created_at),
     },
-    counterparty: counterpartyOf(row, holders.get(relatedId)),
+    counterparty: counterpartyOf(row, holderNames.get(relatedId)),
     description: nullableText.parse(row.description),
     relatedType: relatedType.parse(row.related_type),
     relatedId,
@@ -177,20 +178,21 @@ const nullableText = column.nullable(column.string);
 const relatedType = column.oneOf(RESOURCE_TYPES);
 const kind = column.oneOf(ENTRY_KINDS);
 
-/** Ids are null if no tenant owns the account. (docs/contract.md, Movements) */
-function counterpartyOf(row: StoredRow, holder: string | undefined) {
-  const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
+/** `holderName`: of a payout's bank account. Ids are null if no tenant owns the account. (docs/contract.md, Movements) */
+function counterpartyOf(row: StoredRow, holderName: string | undefined) {
+  const storedType = row.counterparty_type;
+  const type = storedType === null ? 'system' : accounts.column('type').column.parse(storedType);
   if (type === 'system') {
     const noIds = { accountId: null, tenantId: null, alias: null };
-    if (holder === undefined) return { ...noIds, displayName: 'System', type } as const;
-    return { ...noIds, displayName: holder, type: 'bank_account' } as const;
+    if (holderName === undefined) return { ...noIds, displayName: 'System', type } as const;
+    return { ...noIds, displayName: holderName, type: 'bank_account' } as const;
   }
   const visibleType = type === 'person' ? type : 'business';
   return {
-    accountId: column.uuid.parse(row.c_id),
-    tenantId: column.uuid.parse(row.c_tenant_id),
-    alias: nullableText.parse(row.c_alias),
-    displayName: displayName(visibleType, column.string.parse(row.c_name)),
+    accountId: column.uuid.parse(row.counterparty_id),
+    tenantId: column.uuid.parse(row.counterparty_tenant),
+    alias: nullableText.parse(row.counterparty_alias),
+    displayName: displayName(visibleType, column.string.parse(row.counterparty_name)),
     type: visibleType,
   } as const;
 }

@@ -50,8 +50,8 @@ export async function openAccount(
 ): Promise<Account> {
   const draft = draftAccount(request, deps.clock());
   if ('code' in draft) throw new ApiError(draft);
-  const opening = openAccounts({ ...deps, actor }, request.tenantId, [draft], false);
-  const refusal = (await opening).get(draft);
+  const notOpened = await openAccounts({ ...deps, actor }, request.tenantId, [draft], 'request');
+  const refusal = notOpened.get(draft);
   if (refusal !== undefined && refusal !== 'known') throw new ApiError(refusal);
   return draft.account;
 }
@@ -61,17 +61,17 @@ function draftAccount(
   createdAt: Instant,
 ): Draft | Refusal {
   const problems: FieldProblem[] = [];
-  const wrong = (field: string, reason: string): void => {
+  const addProblem = (field: string, reason: string): void => {
     problems.push({ code: 'invalid_field', field, reason });
   };
   const alias = identifiers.alias === null ? null : parseAlias(identifiers.alias);
-  if (alias === null && identifiers.alias !== null) wrong('alias', 'malformed');
+  if (alias === null && identifiers.alias !== null) addProblem('alias', 'malformed');
   const phone = identifiers.phone === null ? null : parsePhone(identifiers.phone);
-  if (phone === null && identifiers.phone !== null) wrong('phone', 'malformed');
+  if (phone === null && identifiers.phone !== null) addProblem('phone', 'malformed');
   if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length)
-    wrong('grants', 'member_named_twice');
+    addProblem('grants', 'member_named_twice');
   const cleaned = cleanText(name, MAX_NAME);
-  if ('fault' in cleaned) wrong('name', cleaned.fault);
+  if ('fault' in cleaned) addProblem('name', cleaned.fault);
   const [first, ...rest] = problems;
   if (first !== undefined) return fieldRefusal([first, ...rest]);
   const account: Account = {
@@ -82,7 +82,7 @@ function draftAccount(
   return { account, grants };
 }
 
-/** Thrown, before any row is written, if data read beforehand has changed. */
+/** Thrown to roll the transaction back and repeat it, because an alias was released meanwhile. */
 class ConcurrentChange extends Error {
   override name = 'ConcurrentChange';
 }
@@ -104,16 +104,16 @@ async function openAccounts(
   { database, clock, actor }: OpeningDeps,
   tenantId: Uuid,
   drafts: readonly Draft[],
-  isImport: boolean,
+  mode: 'request' | 'import',
 ): Promise<NotOpened> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await transact(database, async (transaction) => {
         const now = clock();
-        await assertParties(transaction, tenantId, drafts);
-        const notOpened = await checkDrafts(transaction, tenantId, drafts, isImport, now);
+        await assertTenantAndMembers(transaction, tenantId, drafts);
+        const notOpened = await checkDrafts(transaction, tenantId, drafts, mode, now);
         const toOpen = drafts.filter((draft) => !notOpened.has(draft));
-        if (toOpen.length > 0) await store(transaction, tenantId, toOpen, actor, now);
+        if (toOpen.length > 0) await storeAccounts(transaction, tenantId, toOpen, actor, now);
         return notOpened;
       });
     } catch (failure) {
@@ -124,7 +124,7 @@ async function openAccounts(
   }
 }
 
-async function store(
+async function storeAccounts(
   transaction: Transaction,
   tenantId: Uuid,
   drafts: readonly Draft[],
@@ -134,8 +134,8 @@ async function store(
   const opened = drafts.map(({ account }) => account);
   await openLedgerAccounts(transaction, opened);
   // The unique key has waited for transactions that release an alias, so their release is visible.
-  for (const since of (await releasedAt(transaction, tenantId, opened)).values())
-    if (quarantineRefusal(since, now) !== null)
+  for (const releasedAt of (await readReleases(transaction, tenantId, opened)).values())
+    if (quarantineRefusal(releasedAt, now) !== null)
       throw new ConcurrentChange('an alias was released meanwhile');
   const roles = drafts.flatMap(({ account, grants }) =>
     grants.map((grant) => ({ accountId: account.id, ...grant })),
@@ -147,7 +147,7 @@ async function store(
   }
 }
 
-async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[]): Promise<void> {
+async function assertTenantAndMembers(reader: Reader, id: Uuid, drafts: readonly Draft[]) {
   const ids = new Set(drafts.flatMap(({ grants }) => grants.map(({ memberId }) => memberId)));
   const missing = (message: string) => new ApiError({ code: 'not_found', message });
   if ((await reader.find(tenants, { id })) === undefined)
@@ -161,31 +161,31 @@ async function checkDrafts(
   reader: Reader,
   tenantId: Uuid,
   drafts: readonly Draft[],
-  isImport: boolean,
+  mode: 'request' | 'import',
   now: Instant,
 ): Promise<NotOpened> {
-  const opening = drafts.map(({ account }) => account);
-  const alias = opening.flatMap((one) => one.alias ?? []);
-  const phone = opening.flatMap((one) => one.phone ?? []);
+  const drafted = drafts.map(({ account }) => account);
+  const alias = drafted.flatMap((account) => account.alias ?? []);
+  const phone = drafted.flatMap((account) => account.phone ?? []);
   const reserved = await reader.select(reservedAliases, { alias });
-  const reservedNames = new Set(reserved.map((one) => one.alias));
-  const released = await releasedAt(reader, tenantId, opening);
-  const ofAliases = await reader.select(accounts, { tenantId, alias });
-  const ofPhones = await reader.select(accounts, { tenantId, phone });
-  const byAlias = new Map(ofAliases.map((one) => [one.alias, one]));
-  const byPhone = new Map(ofPhones.map((one) => [one.phone, one]));
+  const reservedNames = new Set(reserved.map((reservation) => reservation.alias));
+  const releases = await readReleases(reader, tenantId, drafted);
+  const aliasOwners = await reader.select(accounts, { tenantId, alias });
+  const phoneOwners = await reader.select(accounts, { tenantId, phone });
+  const byAlias = new Map(aliasOwners.map((account) => [account.alias, account]));
+  const byPhone = new Map(phoneOwners.map((account) => [account.phone, account]));
   const notOpened = new Map<Draft, Refusal | 'known'>();
   for (const draft of drafts) {
     const { account } = draft;
-    const ofAlias = account.alias === null ? undefined : byAlias.get(account.alias);
-    const ofPhone = account.phone === null ? undefined : byPhone.get(account.phone);
-    const since = account.alias === null ? undefined : released.get(account.alias);
-    const quarantined = since === undefined ? null : quarantineRefusal(since, now);
-    if (isImport && isKnown(account, ofAlias, ofPhone)) notOpened.set(draft, 'known');
+    const aliasOwner = account.alias === null ? undefined : byAlias.get(account.alias);
+    const phoneOwner = account.phone === null ? undefined : byPhone.get(account.phone);
+    const releasedAt = account.alias === null ? undefined : releases.get(account.alias);
+    const quarantined = releasedAt === undefined ? null : quarantineRefusal(releasedAt, now);
+    if (mode === 'import' && exists(account, aliasOwner, phoneOwner)) notOpened.set(draft, 'known');
     else if (reservedNames.has(account.alias ?? '')) notOpened.set(draft, ALIAS_RESERVED);
-    else if (ofAlias !== undefined) notOpened.set(draft, ALIAS_TAKEN);
+    else if (aliasOwner !== undefined) notOpened.set(draft, ALIAS_TAKEN);
     else if (quarantined !== null) notOpened.set(draft, quarantined);
-    else if (ofPhone !== undefined) notOpened.set(draft, PHONE_TAKEN);
+    else if (phoneOwner !== undefined) notOpened.set(draft, PHONE_TAKEN);
     else {
       byAlias.set(account.alias, account);
       byPhone.set(account.phone, account);
@@ -195,21 +195,22 @@ async function checkDrafts(
 }
 
 /**
- * An account of the same type and name is known by its phone, or by its alias if the draft has no
- * phone. An alias of another account is a conflict, even if the phone matches.
+ * True if an account of the same type and name has the phone, or the alias of a draft without a
+ * phone. False if another account has the alias, even if the phone matches.
  */
-function isKnown(
+function exists(
   { type, name, phone }: Account,
-  ofAlias: Account | undefined,
-  ofPhone: Account | undefined,
+  aliasOwner: Account | undefined,
+  phoneOwner: Account | undefined,
 ): boolean {
-  const known = phone === null ? ofAlias : ofPhone;
-  if (known?.type !== type || known.name !== name) return false;
-  return ofAlias === undefined || ofAlias.id === known.id;
+  const existing = phone === null ? aliasOwner : phoneOwner;
+  if (existing?.type !== type || existing.name !== name) return false;
+  return aliasOwner === undefined || aliasOwner.id === existing.id;
 }
 
-async function releasedAt(reader: Reader, tenantId: Uuid, opening: readonly Account[]) {
-  const alias = opening.flatMap((one) => one.alias ?? []);
+/** Returns when each alias of the drafted accounts was last released. */
+async function readReleases(reader: Reader, tenantId: Uuid, drafted: readonly Account[]) {
+  const alias = drafted.flatMap((account) => account.alias ?? []);
   const rows = await reader.select(releasedAliases, { tenantId, alias });
   return new Map(rows.map((row) => [row.alias, row.releasedAt]));
 }
@@ -222,13 +223,13 @@ export interface ImportDeps extends OpeningDeps {
 export async function importAccounts(
   { dryRun, ...deps }: ImportDeps,
   tenantId: Uuid,
-  accounts: readonly NewAccount[],
+  requests: readonly NewAccount[],
 ): Promise<readonly ('opened' | 'known' | Refusal)[]> {
   const { database, clock } = deps;
-  const drafted = accounts.map((one) => draftAccount(one, clock()));
-  const drafts = drafted.flatMap((one) => ('code' in one ? [] : one));
+  const drafted = requests.map((request) => draftAccount(request, clock()));
+  const drafts = drafted.flatMap((draft) => ('code' in draft ? [] : draft));
   const notOpened = dryRun
-    ? await checkDrafts(database.reader, tenantId, drafts, true, clock())
-    : await openAccounts(deps, tenantId, drafts, true);
-  return drafted.map((one) => ('code' in one ? one : (notOpened.get(one) ?? 'opened')));
+    ? await checkDrafts(database.reader, tenantId, drafts, 'import', clock())
+    : await openAccounts(deps, tenantId, drafts, 'import');
+  return drafted.map((draft) => ('code' in draft ? draft : (notOpened.get(draft) ?? 'opened')));
 }

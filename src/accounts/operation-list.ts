@@ -28,7 +28,7 @@ export interface OperationFilter {
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The request that created the operation, or whose key had created it before. */
+  /** The request that created the operation, or that repeated its key. */
   readonly requestId?: Uuid | undefined;
   readonly destination?: Destination | undefined;
   readonly asset?: Asset | undefined;
@@ -41,26 +41,26 @@ type DestinationName = 'destinationAccountId' | 'recipientAccountId' | 'bankCode
 type Destination = { readonly [K in DestinationName]?: string | undefined };
 
 export interface OperationList<Row extends AccountOperation> {
-  /** Has the indexes `source` and `status` (or `tenant`, without statuses), by time and id. */
+  /** A table with indexes `source` and `status` (or `tenant`, without statuses), by time and id. */
   readonly table: Table<Row>;
   /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];
   readonly resourceType: ResourceType;
   /** The columns of accounts in which any role lets a member see the operation. */
-  readonly seenFrom: readonly (
+  readonly visibleToRolesIn: readonly (
     'source_account_id' | 'destination_account_id' | 'recipient_account_id'
   )[];
 }
 
 /** True if the caller's member has a role in one of the row's accounts. */
 function visibleSql(
-  { seenFrom }: Pick<OperationList<never>, 'seenFrom'>,
+  { visibleToRolesIn }: Pick<OperationList<never>, 'visibleToRolesIn'>,
   caller: Caller,
-  row: string,
+  tableAlias: string,
 ): string {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return `EXISTS (SELECT 1 FROM member_roles r WHERE r.member_id=${member}
-    AND r.account_id IN (${seenFrom.map((column) => `${row}.${column}`).join(', ')}))`;
+    AND r.account_id IN (${visibleToRolesIn.map((column) => `${tableAlias}.${column}`).join(', ')}))`;
 }
 
 /** Returns one of the tenant's operations. Throws not_found, authority_insufficient. */
@@ -93,17 +93,17 @@ export async function listOperations<Row extends AccountOperation>(
   const { tenantId } = caller;
   const { sourceAccountId, idempotencyKey, requestId } = filter;
   if (idempotencyKey !== undefined || requestId !== undefined)
-    return madeBy(list, reader, caller, filter);
+    return findCreated(list, reader, caller, filter);
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
   }
-  const rows = operationRows(list, filter, tenantId);
-  return readVisible(reader, { ...rows, shown: shownSql(list, caller, filter) }, before, limit);
+  const rows = chooseIndex(list, filter, tenantId);
+  return readVisible(reader, { ...rows, shown: filterSql(list, caller, filter) }, before, limit);
 }
 
-/** Returns SQL conditions on the row `l`: what the member may see, and the filters. */
-function shownSql<Row extends AccountOperation>(
+/** Returns SQL conditions on the row `l`: that the member may see it, and the filters. */
+function filterSql<Row extends AccountOperation>(
   list: OperationList<Row>,
   caller: Caller,
   filter: OperationFilter,
@@ -116,7 +116,7 @@ function shownSql<Row extends AccountOperation>(
   return [
     visibleSql(list, caller, 'l'),
     ...filters.flatMap(([property, value]) =>
-      ifSet(value, (one) => equalSql(list.table, property, one)),
+      ifSet(value, (text) => equalSql(list.table, property, text)),
     ),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
     ...ifSet(to, (at) => `l.created_at<=${time.literal(at)}`),
@@ -130,8 +130,11 @@ function equalSql<Row>(table: Table<Row>, property: string, value: string): stri
   return `l.${name}=${column.literal(value)}`;
 }
 
-/** The tenant's operations that match, except by status if they are of one account. */
-function operationRows<Row extends AccountOperation>(
+/**
+ * Returns the operations to examine, by the index of the source account if there is one in the
+ * filter, which does not contain the status; otherwise by the index of the statuses.
+ */
+function chooseIndex<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to }: OperationFilter,
   tenantId: Uuid,
@@ -144,8 +147,8 @@ function operationRows<Row extends AccountOperation>(
   if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
   if (sourceAccountId !== undefined) return { table, index: 'source', within };
   if (statuses.length === 0) return { table, index: 'tenant', within };
-  const ofStatuses = status === undefined ? statuses : [status];
-  const oneOf = ofStatuses.map((one) => `t.status=${string.literal(one)}`);
+  const wanted = status === undefined ? statuses : [status];
+  const oneOf = wanted.map((value) => `t.status=${string.literal(value)}`);
   return { table, index: 'status', within, oneOf };
 }
 
@@ -159,7 +162,8 @@ export async function listNewest<Row extends AccountOperation>(
 ): Promise<readonly Row[]> {
   const { table } = list;
   const { tenantId, status, sourceAccountId } = filter;
-  const rows = operationRows(list, status === undefined ? filter : { status }, tenantId);
+  // A status is always searched by its index, and the source account is then a condition.
+  const rows = chooseIndex(list, status === undefined ? filter : { status }, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
   if (before !== null) own.push(olderSql('t', before));
   if (sourceAccountId !== undefined)
@@ -171,8 +175,8 @@ export async function listNewest<Row extends AccountOperation>(
   return found.map((row) => parseRow(table, row));
 }
 
-/** Returns the operation that the key or request created if it matches the other filters. */
-async function madeBy<Row extends AccountOperation>(
+/** Returns the operation that the key and the request created, if it matches all other filters. */
+async function findCreated<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   caller: Caller,
@@ -187,12 +191,12 @@ async function madeBy<Row extends AccountOperation>(
     ids.push(bound?.resourceId ?? null);
   }
   if (requestId !== undefined) ids.push(await resourceOfRequest(reader, tenantId, requestId));
-  const [id = null, ...others] = new Set(ids);
-  if (id === null || others.length > 0) return { items: [], next: null };
+  const [id = null, ...different] = new Set(ids);
+  if (id === null || different.length > 0) return { items: [], next: null };
   const { table } = list;
   const [row] = await reader.query(
     `SELECT ${columnList(table, 'l')} FROM ${table.name} l
-     WHERE l.id=${uuid.literal(id)} AND ${shownSql(list, caller, filter).join(' AND ')}`,
+     WHERE l.id=${uuid.literal(id)} AND ${filterSql(list, caller, filter).join(' AND ')}`,
   );
   return { items: row === undefined ? [] : [parseRow(table, row)], next: null };
 }

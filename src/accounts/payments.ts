@@ -17,15 +17,16 @@ import { feeNeeds, limitNeeds, limitsOf, readFeeAccounts } from './limits-and-fe
 import { readReach } from './access.js';
 import { type Fee, isReachable, overflowRefusal, spendingRefusal } from './rules.js';
 
-/** Payments from an account to another account: transfers and bonuses, and payouts in part. */
-
 interface PaymentCommand extends Command {
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
   readonly amount: Amount;
 }
 
-/** `recipientOf` returns null if the recipient is unknown, undefined if it is not an account. */
+/**
+ * Returns what transfers, bonuses and payouts lock and read. `recipientOf` returns null if the
+ * recipient is unknown, undefined if it is a bank account.
+ */
 export function paymentKind<C extends PaymentCommand>(
   operation: FeeOperation,
   recipientOf: (command: C) => Uuid | null | undefined,
@@ -33,20 +34,20 @@ export function paymentKind<C extends PaymentCommand>(
   return {
     async accounts(commands, reader, isRetry) {
       const tenantIds = new Set(commands.map(({ tenantId }) => tenantId));
-      const named = commands.flatMap((command) =>
+      const namedAccounts = commands.flatMap((command) =>
         [command.sourceAccountId, recipientOf(command) ?? []]
           .flat()
           .map((accountId) => ({ tenantId: command.tenantId, accountId })),
       );
       const [feeAccount, reach] = await Promise.all([
         readFeeAccounts(reader, operation, tenantIds, isRetry),
-        readReach(reader, named),
+        readReach(reader, namedAccounts),
       ]);
       const ids = commands.map((command) => {
         const { tenantId, sourceAccountId, amount } = command;
         if (!reach.owns(tenantId, sourceAccountId)) return [];
-        // Only the source is certain until the key's row was read: the recipient's name may have
-        // named another account in the first request with this key.
+        // Locks the source even if the recipient cannot be paid: the alias or phone may have meant
+        // another account in an earlier request with this key, whose result a replay returns.
         const recipientId = recipientOf(command);
         if (recipientId === null) return [sourceAccountId];
         if (recipientId !== undefined && !reach.reaches(tenantId, recipientId))
@@ -89,7 +90,7 @@ export function findPayer(state: LockedState, { tenantId, sourceAccountId }: Sou
   return isOwn && tenant !== undefined ? { source, tenant } : null;
 }
 
-/** Returns null, for a 404, unless the source is the tenant's own and its money may go there. */
+/** Returns null, for a 404, unless the tenant owns the source and may pay the recipient. */
 export function findParties(
   state: LockedState,
   command: Source,
@@ -112,15 +113,10 @@ export function findRecipient(
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
 }
 
-interface Spending extends Payer {
-  readonly amount: Amount;
-  readonly fee: Fee;
-}
-
 /** Returns the month in which the spending counts, and the first rule that forbids it. */
 export function checkSpending(
   state: LockedState,
-  { source, tenant, amount, fee }: Spending,
+  { source, tenant, amount, fee }: Payer & { readonly amount: Amount; readonly fee: Fee },
 ): { readonly month: Month; readonly refusal: Refusal | null } {
   const month = monthOf(state.at, tenant.timeZone);
   const key = { accountId: source.account.id, asset: amount.asset };

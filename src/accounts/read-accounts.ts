@@ -59,7 +59,7 @@ export async function readLimits(
   };
 }
 
-/** `isOwn` is true if an operator has set a limit for this account. */
+/** Returns the limits and the month's usage. `isOwn`: operators set limits for this account. */
 export async function readLimitState(reader: Reader, account: Account, now: Instant) {
   const { id: accountId, tenantId } = account;
   const [tenant, overrides] = await Promise.all([
@@ -71,11 +71,11 @@ export async function readLimitState(reader: Reader, account: Account, now: Inst
   const month = monthOf(maxInstant(now, account.lastPostedAt), tenant.timeZone);
   const totals = await reader.select(monthTotals, { accountId, month: month.name });
   return ASSETS.map((asset) => {
-    const own = overrides.find((one) => one.asset === asset);
+    const override = overrides.find((one) => one.asset === asset);
     return {
       asset,
-      limits: limitsOf(account, asset, own),
-      isOwn: own !== undefined,
+      limits: limitsOf(account, asset, override),
+      isOwn: override !== undefined,
       used: totals.find((one) => one.asset === asset)?.used ?? 0n,
       resetsAt: month.endsAt,
     };
@@ -98,7 +98,7 @@ export async function listTenantAccounts(
 }
 
 export async function readAccountDetails(reader: Reader, accountId: Uuid) {
-  const [own, roles] = await Promise.all([
+  const [accountBalances, roles] = await Promise.all([
     reader.select(balances, { accountId }, { orderBy: ['asset'] }),
     reader.query(
       `SELECT m.name, r.role FROM member_roles r JOIN members m ON m.id=r.member_id
@@ -110,5 +110,5 @@ export async function readAccountDetails(reader: Reader, accountId: Uuid) {
     name: string.parse(row.name),
     role: string.parse(row.role),
   }));
-  return { balances: own, members };
+  return { balances: accountBalances, members };
 }

@@ -16,7 +16,7 @@ interface BudgetOwner {
   readonly tokenKeyId: string | null;
 }
 
-/** The rows of a file up to `row`. Unknown names in them are paid for once, however often read. */
+/** A batch file up to `row`. Its unknown names are paid for once, even if it is read again. */
 interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
@@ -30,7 +30,7 @@ interface BudgetSize {
 }
 
 export const RECIPIENTS_FULL_AFTER_MS = 10 * 86_400_000;
-const MAX_REMEMBERED = 100_000;
+const MAX_CACHED = 100_000;
 
 /**
  * Limits how many new people a tenant finds by alias or phone, because every response, even
@@ -38,9 +38,10 @@ const MAX_REMEMBERED = 100_000;
  * limits)
  */
 export class RecipientBudget {
-  private readonly remembered = new Set<string>();
-  /** One charge per tenant at a time, so that waiting requests hold no connection. */
-  private readonly turns = new FairQueue(Number.POSITIVE_INFINITY);
+  /** Recipients that a tenant knows, which cost nothing. */
+  private readonly cached = new Set<string>();
+  /** Runs one charge per tenant at a time, so that waiting requests hold no connection. */
+  private readonly queue = new FairQueue(Number.POSITIVE_INFINITY);
 
   constructor(
     private readonly database: Database,
@@ -55,15 +56,16 @@ export class RecipientBudget {
    */
   async charge(owner: BudgetOwner, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = owner;
-    if (found.every((id) => id !== null && this.remembered.has(`${tenantId} ${id}`))) return;
+    if (found.every((id) => id !== null && this.cached.has(`${tenantId} ${id}`))) return;
     const { count } = await countNewRecipients(this.database.reader, tenantId, found);
     if (count > 0) {
-      const leave = await this.turns.enter(tenantId);
+      const leave = await this.queue.enter(tenantId);
       await this.payForMost(owner, found, piece).finally(leave);
     }
-    this.remember(tenantId, found);
+    this.cacheKnown(tenantId, found);
   }
 
+  /** Pays for all names, or else for as many as possible by halving the list, and then throws. */
   private async payForMost(
     owner: BudgetOwner,
     found: readonly Recipient[],
@@ -97,7 +99,7 @@ export class RecipientBudget {
     const budgets = await this.lock(transaction, owner);
     const { ids, count } = await countNewRecipients(transaction, tenantId, found);
     const isPaid = piece !== undefined && (await markPaid(transaction, piece));
-    for (const one of budgets) await this.take(transaction, one, isPaid ? ids.length : count);
+    for (const budget of budgets) await this.take(transaction, budget, isPaid ? ids.length : count);
     if (ids.length === 0) return;
     const rows = ids.map((accountId) => ({ tenantId, accountId }));
     await transaction.execute(insertSql(knownRecipients, rows));
@@ -111,12 +113,15 @@ export class RecipientBudget {
         upsertSql(recipientBudgets, [{ name, fullAt: this.clock() }], ['name']),
       );
     const found = await transaction.select(recipientBudgets, { name: names });
-    const own =
+    const ownSize =
       (await transaction.find(tenantQuotas, { tenantId: owner.tenantId }))?.newRecipients ?? null;
     const { ofTenant, ofToken } = this.size;
     return found.map((row) => {
-      const usual = row.name === tenantBudget(owner.tenantId) ? ofTenant : ofToken;
-      return { ...row, size: own === null ? usual : Number.parseInt(own.toString(), 10) };
+      const defaultSize = row.name === tenantBudget(owner.tenantId) ? ofTenant : ofToken;
+      return {
+        ...row,
+        size: ownSize === null ? defaultSize : Number.parseInt(ownSize.toString(), 10),
+      };
     });
   }
 
@@ -129,9 +134,9 @@ export class RecipientBudget {
     await transaction.execute(updateSql(recipientBudgets, { fullAt: instant(after) }, { name }));
   }
 
-  private remember(tenantId: Uuid, found: readonly Recipient[]): void {
-    if (this.remembered.size + found.length > MAX_REMEMBERED) this.remembered.clear();
-    for (const id of found) if (id !== null) this.remembered.add(`${tenantId} ${id}`);
+  private cacheKnown(tenantId: Uuid, found: readonly Recipient[]): void {
+    if (this.cached.size + found.length > MAX_CACHED) this.cached.clear();
+    for (const id of found) if (id !== null) this.cached.add(`${tenantId} ${id}`);
   }
 }
 
@@ -157,7 +162,7 @@ function namesOf({ tenantId, tokenKeyId }: BudgetOwner): readonly string[] {
   return [tenantBudget(tenantId), ...(tokenKeyId === null ? [] : [`token/${tokenKeyId}`])];
 }
 
-/** Marks the part of the file as paid for. Returns whether it was before. */
+/** Marks the file as paid for up to the row. Returns true if it already was. */
 async function markPaid(transaction: Transaction, { batchId, row }: FilePiece): Promise<boolean> {
   const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
   if (storage === undefined) return false;

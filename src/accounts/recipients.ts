@@ -18,17 +18,18 @@ export type RecipientName =
 /** Null if no account with this name can be paid. */
 export type Recipient = Uuid | null;
 
-/** A phone of several accounts, none of them the tenant's own. */
+/** The result for a phone of several accounts, none of them the tenant's own. */
 export const SEVERAL = 'several';
 
+/** Returns the account that a name means. */
 export type Recipients = (name: RecipientName) => Recipient | typeof SEVERAL;
 
-/** Returns null for a phone of several accounts, as the lookup does. */
+/** Treats a phone of several accounts as unknown, as the lookup does. */
 export function uniqueRecipient(found: ReturnType<Recipients>): Recipient {
   return found === SEVERAL ? null : found;
 }
 
-/** Names in one statement. MariaDB turns an IN list of a thousand values into a temporary table. */
+/** Limit of names in one statement. MariaDB turns an IN list of a thousand values into a temporary table. */
 export const MAX_NAMES = 900;
 
 /** Parses a name in a single field: an `$alias`, an account's id, or a phone. Null if malformed. */
@@ -108,8 +109,8 @@ function phoneOwners(
   return owners;
 }
 
-/** Returns the results for aliases and phones, each name once. */
-export function foundByName(
+/** Returns the results that the recipient budget pays for: of aliases and phones, each name once. */
+export function resultsToCharge(
   names: readonly RecipientName[],
   found: Recipients,
 ): readonly Recipient[] {
@@ -149,19 +150,19 @@ async function findAliases(
   reader: Reader,
   lookups: readonly AliasQuery[],
 ): Promise<(key: AliasQuery) => StoredRow | undefined> {
-  const ofTenants = Array.from(
+  const conditions = Array.from(
     groupBy(lookups, ({ tenantId }) => tenantId),
-    ([tenantId, own]) => {
+    ([tenantId, queries]) => {
       const aliases = literals(
         accounts,
         'alias',
-        own.map(({ alias }) => alias),
+        queries.map(({ alias }) => alias),
       );
       return `(tenant_id=${literal(accounts, 'tenantId', tenantId)} AND alias IN (${aliases}))`;
     },
   );
   const rows = await reader.query(
-    `SELECT id, tenant_id, alias, name, type FROM accounts WHERE (${ofTenants.join(' OR ')}) AND status<>'closed'`,
+    `SELECT id, tenant_id, alias, name, type FROM accounts WHERE (${conditions.join(' OR ')}) AND status<>'closed'`,
   );
   const found = new Map(
     rows.map((row) => [`${column.uuid.parse(row.tenant_id)}|${String(row.alias)}`, row]),
@@ -230,16 +231,14 @@ function pointsSeparateGroups(text: string): boolean {
 
 const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 
-/** Returns "Ana M. P." for a person, the full name for others. (docs/contract.md, Lookup) */
+/** Returns "Ana M. P." for a person, the full name for a business. (docs/contract.md, Lookup) */
 export function displayName(type: string, name: string): string {
   if (type !== 'person') return name;
-  const [first = '', ...others] = name.split(/\s+/u).filter((word) => word !== '');
-  return [first, ...others.map(initial)].join(' ');
+  const [first = '', ...rest] = name.split(/\s+/u).filter((word) => word !== '');
+  return [first, ...rest.map(initial)].join(' ');
 }
 
-/**
- * The beginning of most words. Any other word needs the segmenter, which is slow for many names.
- */
+/** Matches the first letter of most words. Any other word needs the segmenter, which is slow. */
 const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
 /** An initial is a whole letter, which may consist of several code points. */

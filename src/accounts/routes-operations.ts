@@ -23,7 +23,7 @@ interface OperationRoutes<Query extends OperationQuery, Row extends AccountOpera
   readonly page: z.ZodType;
   readonly schema: z.ZodType;
   readonly example?: unknown;
-  /** Returns the filters that only this kind of operation has. */
+  /** Returns the filters that only some kinds of operations have. */
   readonly filter: (query: z.output<Query>) => Pick<OperationFilter, 'status' | 'destination'>;
   readonly present: (row: Row) => object;
 }
@@ -35,29 +35,19 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
   api: Api,
   reader: OperationReader,
   cursors: Cursors,
-  {
-    operations,
-    nouns,
-    list,
-    get,
-    permission,
-    schema,
-    example,
-    filter,
-    present,
-    ...feature
-  }: OperationRoutes<Query, Row>,
+  routes: OperationRoutes<Query, Row>,
 ): void {
+  const { operations, nouns, list, get, permission, present } = routes;
   api.get(`/v1/${nouns}`, {
     operationId: list.id,
     permits: permission,
-    query: feature.query,
-    responses: { 200: feature.page },
+    query: routes.query,
+    responses: { 200: routes.page },
     summary: list.title,
     description: `${list.order} With \`idempotency_key\`, what that key created; an empty list does not rule out that it appears later.`,
     handler: (request) => {
       const { caller, query } = request;
-      const filters = { ...operationFilter(query), ...filter(query) };
+      const filters = { ...operationFilter(query), ...routes.filter(query) };
       return respondWithPage(
         cursors,
         request,
@@ -70,8 +60,8 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
   api.get(`/v1/${nouns}/{id}`, {
     operationId: get.id,
     permits: permission,
-    responses: { 200: schema },
-    examples: example === undefined ? {} : { 200: example },
+    responses: { 200: routes.schema },
+    examples: routes.example === undefined ? {} : { 200: routes.example },
     summary: get.title,
     description: get.about,
     handler: async (request) => ({

@@ -2,7 +2,7 @@ import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { type Api, pathId } from '../http/route.js';
 import { respondWithNumberedPage, respondWithPage, type Cursors } from '../http/cursor.js';
 import { readAccount } from './access.js';
-import { readAlias, releaseAlias, setAlias } from './alias.js';
+import { parseAliasOrThrow, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
 import { presentMovement, readMovements } from './movements.js';
 import { listAccounts, readLimits } from './read-accounts.js';
@@ -157,8 +157,8 @@ function lookupRoute(api: Api, { database: { reader }, recipientBudget }: Identi
       }
       const found =
         alias === undefined
-          ? await lookUpPhone(reader, caller.tenantId, readPhone(phone ?? ''))
-          : await aliases.find(caller.tenantId, readAlias(alias));
+          ? await lookUpPhone(reader, caller.tenantId, parsePhoneOrThrow(phone ?? ''))
+          : await aliases.find(caller.tenantId, parseAliasOrThrow(alias));
       // Charged first, because even "not found" reveals who is a customer.
       await recipientBudget.charge(caller, [found?.account_id ?? null]);
       if (found === null) throw notFound();
@@ -167,7 +167,7 @@ function lookupRoute(api: Api, { database: { reader }, recipientBudget }: Identi
   });
 }
 
-function readPhone(text: string): string {
+function parsePhoneOrThrow(text: string): string {
   const phone = parsePhone(text);
   if (phone === null) throw new ApiError(invalidField('phone', 'malformed'));
   return phone;
@@ -214,15 +214,15 @@ function verificationRoute(api: Api, deps: IdentityDeps): void {
     summary: 'Declare the verification of an account',
     description: 'From then on the account can send. Declaring it again replaces the data.',
     handler: async (request) => {
-      const { caller, body: sent } = request;
+      const { caller, body: input } = request;
       const id = pathId(request, 'account_id');
       const declared = {
-        type: sent.type,
-        legalName: sent.legal_name,
-        documentType: sent.document_type,
-        documentNumber: sent.document_number,
-        country: sent.country,
-        declaredAt: sent.declared_at ?? null,
+        type: input.type,
+        legalName: input.legal_name,
+        documentType: input.document_type,
+        documentNumber: input.document_number,
+        country: input.country,
+        declaredAt: input.declared_at ?? null,
       };
       return { status: 200, body: await declareVerification(deps, id, declared, caller) };
     },

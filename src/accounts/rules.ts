@@ -13,7 +13,7 @@ export const AUTHORITY_INSUFFICIENT: Refusal = {
 /** For operators' commands only: in the API a closed account does not exist or cannot send. */
 export const ACCOUNT_CLOSED = invalidState('the account is closed', 'closed', ['active', 'frozen']);
 
-/** In the asset's smallest unit. */
+/** The bounds of one operation and of a month's spending, in the asset's smallest unit. */
 export interface Limits {
   readonly minimum: bigint;
   readonly maximum: bigint;
@@ -41,14 +41,12 @@ export function spendingRefusal(spending: Spending): SpendingRefusal | null {
 
 /** Refuses unless the account is active and verified. (docs/contract.md, Errors) */
 export function capabilityRefusal(account: Account): SpendingRefusal | null {
-  const reason =
-    account.status !== 'active'
-      ? account.status
-      : account.verifiedAt === null
-        ? 'not_verified'
-        : null;
-  if (reason === null) return null;
-  const why = reason === 'not_verified' ? 'it has no declared verification' : `it is ${reason}`;
+  const { status, verifiedAt } = account;
+  if (status === 'active' && verifiedAt !== null) return null;
+  const [reason, why] =
+    status === 'active'
+      ? (['not_verified', 'it has no declared verification'] as const)
+      : ([status, `it is ${status}`] as const);
   return {
     code: 'capability_cannot_send',
     message: `the account cannot send: ${why}`,
@@ -113,11 +111,15 @@ export function fundsRefusal({
   };
 }
 
-/** True for an open account of the tenant or of its network. The sender gets 404 for any other. */
-export function isReachable(destination: Account, from: Tenant, to: Tenant | undefined): boolean {
+/** True if the sender may pay the account: it is open, and of the same tenant or network. */
+export function isReachable(
+  destination: Account,
+  sender: Tenant,
+  receiver: Tenant | undefined,
+): boolean {
   if (destination.type === 'system' || destination.status === 'closed') return false;
-  if (destination.tenantId === from.id) return true;
-  return from.network !== null && to !== undefined && to.network === from.network;
+  if (destination.tenantId === sender.id) return true;
+  return sender.network !== null && receiver?.network === sender.network;
 }
 
 export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount): Refusal | null {
@@ -147,24 +149,22 @@ export interface Fee {
 
 type Kind = EntryDraft['kind'];
 
-function entriesOf(
+function entryPair(
   from: Uuid,
   to: Uuid,
   { raw, asset }: Amount,
-  out: Kind,
-  into: Kind,
+  fromKind: Kind,
+  toKind: Kind,
 ): EntryDraft[] {
   return [
-    { accountId: from, asset, raw: -raw, kind: out, counterpartyAccountId: to },
-    { accountId: to, asset, raw, kind: into, counterpartyAccountId: from },
+    { accountId: from, asset, raw: -raw, kind: fromKind, counterpartyAccountId: to },
+    { accountId: to, asset, raw, kind: toKind, counterpartyAccountId: from },
   ];
 }
 
-/**
- * Returns a fee's entries. It arrives as an `adjustment_in`, because the contract has no `fee_in`.
- */
+/** Returns a fee's entries. The contract has no `fee_in`, so it arrives as `adjustment_in`. */
 export function feeEntries(payer: Uuid, feeAccount: Uuid, asset: Asset, raw: bigint): EntryDraft[] {
-  return entriesOf(payer, feeAccount, { raw, asset }, 'fee_out', 'adjustment_in');
+  return entryPair(payer, feeAccount, { raw, asset }, 'fee_out', 'adjustment_in');
 }
 
 interface Payment extends Amount {
@@ -173,14 +173,14 @@ interface Payment extends Amount {
   readonly feeRaw: bigint;
 }
 
-/** Returns the entries of a payment. The fee is a movement of its own. */
+/** Returns the entries of a payment and, separately, of its fee. */
 export function paymentEntries(
   kind: 'transfer' | 'bonus',
   payment: Payment,
   recipient: Uuid,
 ): EntryDraft[] {
   const { sourceAccountId: source, feeAccountId, asset, feeRaw } = payment;
-  const entries = entriesOf(source, recipient, payment, `${kind}_out`, `${kind}_in`);
+  const entries = entryPair(source, recipient, payment, `${kind}_out`, `${kind}_in`);
   if (feeAccountId !== null) entries.push(...feeEntries(source, feeAccountId, asset, feeRaw));
   return entries;
 }

@@ -15,12 +15,9 @@ import { transact } from '../db/reader.js';
 import { CLOCK_RESET, type DatabaseClock } from '../ledger/database-clock.js';
 import { outboxEntry } from '../temporal/outbox.js';
 import { lockAccount, lockOpenAccount } from './access.js';
-import { dropAlias } from './alias.js';
+import { releaseAliasInTransaction } from './alias.js';
 
-/**
- * Operators' changes of an account's status, under its row lock, so that no posting uses the old
- * one.
- */
+/** Operators' changes lock the account's row, so that no posting uses the old status. */
 
 interface StatusChange {
   readonly account: Account;
@@ -37,37 +34,37 @@ function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
-export const freezeAccount = statusChange('frozen', 'account.freeze');
-export const unfreezeAccount = statusChange('active', 'account.unfreeze');
+export const freezeAccount = statusChanger('frozen', 'account.freeze');
+export const unfreezeAccount = statusChanger('active', 'account.unfreeze');
 
-/** Throws not_found, invalid_state (closed), invalid_field. */
-function statusChange(status: 'active' | 'frozen', action: string) {
+/** Makes a function that sets the status. It throws not_found, invalid_state, invalid_field. */
+function statusChanger(status: 'active' | 'frozen', action: string) {
   return async (
     { database, clock }: DatabaseDeps,
     id: Uuid,
-    decided: StatusDecision,
+    decision: StatusDecision,
   ): Promise<StatusChange> => {
-    const reason = checkedReason(decided.reason);
+    const reason = checkedReason(decision.reason);
     return transact(database, async (transaction) => {
       const account = await lockOpenAccount(transaction, id);
       if (account.status === status) return { account, changed: false };
       // Updates only this column: seq and the last instant belong to the ledger.
       await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
-      if (status === 'active') await notifyHeldPayouts(transaction, account, clock());
+      if (status === 'active') await notifyUnsubmittedPayouts(transaction, account, clock());
       const entry = accountAudit(account, action, { reason });
-      await recordAction(transaction, decided.actor, clock(), entry);
+      await recordAction(transaction, decision.actor, clock(), entry);
       return { account: { ...account, status }, changed: true };
     });
   };
 }
 
-async function notifyHeldPayouts(
+async function notifyUnsubmittedPayouts(
   transaction: Transaction,
   { id, tenantId }: Account,
   now: Instant,
 ): Promise<void> {
-  const held = await heldPayouts(transaction, id);
-  const entries = held.map((resourceId) =>
+  const payoutIds = await findUnsubmittedPayouts(transaction, id);
+  const entries = payoutIds.map((resourceId) =>
     outboxEntry({ outboxId: newId(), tenantId, resourceType: 'payout', resourceId }, now),
   );
   if (entries.length > 0) await transaction.execute(insertSql(outbox, entries));
@@ -76,8 +73,14 @@ async function notifyHeldPayouts(
 /** Limit of workflows to notify. The workflows of further payouts check by themselves. */
 const MAX_NOTIFIED = 1_000;
 
-/** Returns payouts that were not submitted because the account was frozen, by its open holds. */
-export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<readonly Uuid[]> {
+/**
+ * Returns payouts that were not submitted because the account was frozen. They have open holds; the
+ * condition on the asset lets the search use the index.
+ */
+export async function findUnsubmittedPayouts(
+  reader: Reader,
+  accountId: Uuid,
+): Promise<readonly Uuid[]> {
   const rows = await reader.query(
     `SELECT p.id FROM holds h FORCE INDEX (account) STRAIGHT_JOIN payouts p ON p.id=h.resource_id
      WHERE h.account_id=${uuid.literal(accountId)} AND h.asset IN (${literals(holds, 'asset', ASSETS)}) AND h.remaining>0
@@ -88,16 +91,16 @@ export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<read
 }
 
 /**
- * Permits postings again to an account dated too far ahead of the database's clock, for example
- * after a failover. Its movements run backwards in time at this place, which the auditor accepts
- * because of the row in the audit log.
+ * Permits postings again to an account whose last posting is dated too far ahead of the database's
+ * clock, for example after a failover. The next movements are dated before the previous ones, which
+ * the auditor accepts because the audit log records the reset.
  */
 export async function resetClock(
   { database, databaseClock }: { database: Database; databaseClock: DatabaseClock },
   id: Uuid,
-  decided: StatusDecision,
+  decision: StatusDecision,
 ): Promise<StatusChange> {
-  const reason = checkedReason(decided.reason);
+  const reason = checkedReason(decision.reason);
   return transact(database, async (transaction) => {
     const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));
     const { lastPostedAt: previous, seq } = account;
@@ -106,7 +109,7 @@ export async function resetClock(
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
     const details = { reason, seq: seq.toString(), was: toRfc3339(previous) };
     const entry = accountAudit(account, CLOCK_RESET, details);
-    await recordAction(transaction, decided.actor, lastPostedAt, entry);
+    await recordAction(transaction, decision.actor, lastPostedAt, entry);
     return { account: { ...account, lastPostedAt }, changed: true };
   });
 }
@@ -115,38 +118,35 @@ export async function resetClock(
 export async function closeAccount(
   { database, clock }: DatabaseDeps,
   id: Uuid,
-  decided: StatusDecision,
+  decision: StatusDecision,
 ): Promise<StatusChange> {
-  const reason = checkedReason(decided.reason);
+  const reason = checkedReason(decision.reason);
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, id);
     if (account.status === 'closed') return { account, changed: false };
     const refusal = await closingRefusal(transaction, account);
     if (refusal !== null) throw new ApiError(refusal);
     const now = clock();
-    await dropAlias(transaction, account, decided.actor, now);
+    await releaseAliasInTransaction(transaction, account, decision.actor, now);
     const set = { status: 'closed', alias: null, phone: null } as const;
     await transaction.execute(updateSql<Account>(accounts, set, { id }));
     const entry = accountAudit(account, 'account.close', { reason });
-    await recordAction(transaction, decided.actor, now, entry);
+    await recordAction(transaction, decision.actor, now, entry);
     return { account: { ...account, ...set }, changed: true };
   });
 }
 
-/**
- * Returns why the account cannot be closed, or null. Pending operations hold funds; some batches do
- * not.
- */
+/** Returns why the account cannot be closed. Pending operations hold funds, except some batches. */
 async function closingRefusal(transaction: Transaction, account: Account): Promise<Refusal | null> {
-  const left = await transaction.query(
+  const rows = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
   );
-  const isLeft = (of: 'available' | 'held'): boolean =>
-    left.some((row) => bigint.parse(row[of]) !== 0n);
-  if (isLeft('held')) return cannotClose('funds_held', 'funds are held for what is pending');
-  if (isLeft('available')) return cannotClose('not_empty', 'its balances are not zero');
-  const ofBatches = await batchRefusal(transaction, account);
-  if (ofBatches !== null) return ofBatches;
+  const hasAny = (part: 'available' | 'held'): boolean =>
+    rows.some((row) => bigint.parse(row[part]) !== 0n);
+  if (hasAny('held')) return cannotClose('funds_held', 'funds are held for pending operations');
+  if (hasAny('available')) return cannotClose('not_empty', 'its balances are not zero');
+  const batchRefusal = await openBatchRefusal(transaction, account);
+  if (batchRefusal !== null) return batchRefusal;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant?.feeAccountId === account.id)
     return cannotClose('fee_account', 'fees of its tenant go into it');
@@ -156,10 +156,10 @@ async function closingRefusal(transaction: Transaction, account: Account): Promi
 }
 
 /**
- * An executing batch without a hold pays its rows in sequence, and a batch's fees go to the account
- * fixed at validation: execute or cancel the batch before you close either account.
+ * Refuses while an executing batch pays its rows from the account without a hold, or while the fees
+ * of a batch, whose fee account is fixed at validation, go into the account.
  */
-async function batchRefusal(transaction: Transaction, { id, tenantId }: Account) {
+async function openBatchRefusal(transaction: Transaction, { id, tenantId }: Account) {
   const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
   if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
     return cannotClose('executing', 'a batch that it pays is executing');
@@ -167,7 +167,7 @@ async function batchRefusal(transaction: Transaction, { id, tenantId }: Account)
   if (charged === undefined) return null;
   return cannotClose(
     'fee_account',
-    `the fees of the batch ${charged.id} go into it, which is ${charged.status}`,
+    `the fees of the batch ${charged.id}, which is ${charged.status}, go into it`,
   );
 }
 

@@ -24,7 +24,7 @@ interface Declaration {
   readonly declaredAt: Instant | null;
 }
 
-/** Four characters are shown, so a shorter number would be revealed completely. */
+/** At least five characters, because the last four are shown. */
 export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
 export const MAX_LEGAL_NAME = 120;
 
@@ -41,14 +41,15 @@ export function declareVerification(
   by: Changer,
 ) {
   return changeAccount(database, by, accountId, (transaction, account, actor) =>
-    store(transaction, encryptionKeys, account, declared, actor, clock()),
+    storeVerification(transaction, encryptionKeys, account, declared, actor, clock()),
   );
 }
 
-const CLOCKS_APART_MS = 60_000;
+/** How far the tenant's clock may be ahead. */
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** The first declaration verifies the account and emits an event; a later one replaces the data. */
-async function store(
+async function storeVerification(
   transaction: Transaction,
   keys: Keyring,
   account: Account,
@@ -58,7 +59,7 @@ async function store(
 ) {
   if (declared.type !== account.type)
     throw new ApiError(invalidField('type', 'not_the_type_of_the_account'));
-  if (declared.declaredAt !== null && declared.declaredAt > now + CLOCKS_APART_MS)
+  if (declared.declaredAt !== null && declared.declaredAt > now + MAX_CLOCK_SKEW_MS)
     throw new ApiError(invalidField('declared_at', 'in_the_future'));
   if (!DOCUMENT_NUMBER.test(declared.documentNumber))
     throw new ApiError(invalidField('document_number', 'malformed'));
@@ -96,7 +97,7 @@ async function store(
   return response;
 }
 
-/** An encrypted number can be decrypted only together with its account's id. */
+/** Binds an encrypted document number to its account, without whose id it cannot be decrypted. */
 export function sealContext(accountId: Uuid): string {
   return `verifications/${accountId}`;
 }

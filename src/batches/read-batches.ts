@@ -42,7 +42,7 @@ export const batchList: OperationList<BonusBatch> = {
   table: bonusBatches,
   statuses: BATCH_STATUSES,
   resourceType: 'bonus_batch',
-  seenFrom: ['source_account_id'],
+  visibleToRolesIn: ['source_account_id'],
 };
 
 export async function readReviews(

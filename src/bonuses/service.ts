@@ -2,7 +2,7 @@ import { paymentKind } from '../accounts/payments.js';
 import type { OperationList } from '../accounts/operation-list.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import {
-  foundByName,
+  resultsToCharge,
   uniqueRecipient,
   type RecipientName,
   resolveRecipients,
@@ -54,7 +54,7 @@ export class Bonuses {
       findKeys(database.reader, [{ tenantId, key: idempotency.key }]),
     ]);
     // The response of a used key reveals nothing about this request's recipient.
-    if (keys.size === 0) await recipientBudget.charge(caller, foundByName([recipient], found));
+    if (keys.size === 0) await recipientBudget.charge(caller, resultsToCharge([recipient], found));
     const recipientAccountId = uniqueRecipient(found(recipient));
     const command = {
       ...request,
@@ -73,7 +73,7 @@ export const bonusList: OperationList<Bonus> = {
   table: bonuses,
   statuses: [],
   resourceType: 'bonus',
-  seenFrom: ['source_account_id', 'recipient_account_id'],
+  visibleToRolesIn: ['source_account_id', 'recipient_account_id'],
 };
 
 const createBonusKind: CommandKind<CreateBonus, Bonus> = {

@@ -32,7 +32,7 @@ export const payoutList: OperationList<Payout> = {
   table: payouts,
   statuses: PAYOUT_STATUSES,
   resourceType: 'payout',
-  seenFrom: ['source_account_id'],
+  visibleToRolesIn: ['source_account_id'],
 };
 
 interface PayoutRequest {

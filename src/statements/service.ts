@@ -7,7 +7,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
-import { rangesWithin } from '../accounts/movements.js';
+import { findSeqRanges } from '../accounts/movements.js';
 import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../accounts/balances.js';
 import { assertAllowed, readAccount, readReach } from '../accounts/access.js';
 import type { CommandResult } from '../ledger/writer/types.js';
@@ -112,7 +112,7 @@ async function countWithin(
   from: Instant,
   to: Instant,
 ): Promise<bigint> {
-  const ranges = await rangesWithin(reader, accountId, { from, to });
+  const ranges = await findSeqRanges(reader, accountId, { from, to });
   return ranges.reduce(
     (sum, { first, last }) => (last === null || last < first ? sum : sum + last - first + 1n),
     0n,

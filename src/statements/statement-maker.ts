@@ -13,7 +13,7 @@ import {
   storePieces,
 } from '../spreadsheets/generated-files.js';
 import { MAX_MOVEMENTS } from './service.js';
-import { type Movement, rangesWithin, readMovementsOf } from '../accounts/movements.js';
+import { type Movement, findSeqRanges, readMovementsInRange } from '../accounts/movements.js';
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
@@ -174,10 +174,10 @@ class StatementLines {
 
   private async *pages(): AsyncGenerator<readonly Movement[]> {
     const { accountId, asset, fromAt: from, toAt: to } = this.statement;
-    for (const { first, last } of await rangesWithin(this.reader, accountId, { from, to }))
+    for (const { first, last } of await findSeqRanges(this.reader, accountId, { from, to }))
       for (let page = first; last !== null && page <= last; page += ENTRIES_PER_PAGE) {
         const end = page + ENTRIES_PER_PAGE - 1n;
-        yield await readMovementsOf(this.reader, accountId, asset, {
+        yield await readMovementsInRange(this.reader, accountId, asset, {
           first: page,
           last: end < last ? end : last,
         });

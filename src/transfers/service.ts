@@ -39,7 +39,7 @@ export const transferList: OperationList<Transfer> = {
   table: transfers,
   statuses: TRANSFER_STATUSES,
   resourceType: 'transfer',
-  seenFrom: ['source_account_id', 'destination_account_id'],
+  visibleToRolesIn: ['source_account_id', 'destination_account_id'],
 };
 
 export const createTransfer: CommandKind<CreateTransfer, Transfer> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
-import { heldPayouts } from '../../src/accounts/status.js';
+import { findUnsubmittedPayouts } from '../../src/accounts/status.js';
 import { totalsAt } from '../../src/accounts/balances.js';
 import {
   listNewest,
@@ -342,7 +342,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       });
 
   it('over forty thousand rows, a read looks at a bounded number of them: the payouts that are notified when an account is unfrozen', async () => {
-    const held = await within(MAX_READ, () => heldPayouts(reader, accountId));
+    const held = await within(MAX_READ, () => findUnsubmittedPayouts(reader, accountId));
     assert.equal(held.length, RARE);
   });
 

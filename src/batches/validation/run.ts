@@ -1,6 +1,6 @@
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
 import {
-  foundByName,
+  resultsToCharge,
   MAX_NAMES,
   type RecipientName,
   resolveRecipients,
@@ -177,7 +177,7 @@ class FileReading {
     const found = await resolveRecipients(this.reader, tenantId, names);
     const piece = { batchId, row: this.lastNumber };
     const payers = { tenantId, tokenKeyId };
-    await this.deps.recipientBudget.charge(payers, foundByName(names, found), piece);
+    await this.deps.recipientBudget.charge(payers, resultsToCharge(names, found), piece);
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
