@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
-import { answered, LEAST, object } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST, object } from '../helpers/bank.js';
 import { type TestDatabase } from '../helpers/database.js';
 import { balanceOf } from '../helpers/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
@@ -208,6 +208,21 @@ describe('an approved payout', () => {
     assert.equal((await rowOf(db, id)).nextPollAt, null);
     assert.equal((await balanceOf(db.database, own.source.id)).available, 10_000n * LEAST);
     await assertSameStory(own, id);
+  });
+
+  it('a payout that a callback reports as returned during a poll is not polled again', async () => {
+    const rail = new ScriptedRail(say('completed'));
+    const { submissions, callbacks, poller } = railsOf(db, { rail });
+    const id = await own.pay();
+    await submissions.submit(id);
+    rail.status = async () => {
+      await callbacks.report('simulated', { key: id, ...say('returned'), callbackId: `c-${id}` });
+      return say('completed');
+    };
+    await db.change(`UPDATE payouts SET next_poll_at='2020-01-01' WHERE id=${idLiteral(id)}`);
+    assert.equal(await poller.pollDue('simulated', 1), 1);
+    const { status, nextPollAt } = await rowOf(db, id);
+    assert.deepEqual([status, nextPollAt], ['returned', null]);
   });
 
   it('an approved payout on a rail that is no longer configured waits, and shows the reason', async () => {

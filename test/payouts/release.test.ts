@@ -137,15 +137,16 @@ describe('an outcome that gives money back', () => {
   });
 
   it('if the rail reports another outcome than a proposed release of money, the report is applied instead', async () => {
-    for (const [word, status] of [
-      [say('accepted'), 'in_progress'],
-      [say('completed'), 'completed'],
-      [say('returned'), 'returned'],
+    for (const [word, proposed, status] of [
+      [say('accepted'), 'failed', 'in_progress'],
+      [say('completed'), 'failed', 'completed'],
+      [say('returned'), 'failed', 'returned'],
+      [VOIDED, 'returned', 'failed'],
     ] as const) {
       id = await own.pay();
       const { rails } = await silent(word);
       await assert.rejects(
-        resolve(rails, db, id, 'failed'),
+        resolve(rails, db, id, proposed),
         new RegExp(`the rail says that it is ${word.status}`),
       );
       assert.equal((await rowOf(db, id)).status, status);
