@@ -46,10 +46,10 @@ export async function readEvents(
   after: bigint | null,
   limit: number,
 ): Promise<EventPage> {
-  const rowsOf = eventsOf(tenantId);
+  const rowsOf = numberedEvents(tenantId);
   const [firstSequence, gaps] = await Promise.all([
     readFirst(reader, rowsOf.owner),
-    gapsOf(reader, tenantId),
+    readGaps(reader, tenantId),
   ]);
   const { from, to } = filter;
   const isBounded = from !== undefined || to !== undefined;
@@ -139,7 +139,7 @@ export function presentGap({ afterSequence, throughSequence, restoredTo, announc
 }
 
 /** Returns the tenant's log as numbered rows, ordered by time and without gaps between two restores. */
-export function eventsOf(tenantId: Uuid): NumberedRows {
+export function numberedEvents(tenantId: Uuid): NumberedRows {
   return {
     table: events.name,
     owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`,
@@ -147,7 +147,7 @@ export function eventsOf(tenantId: Uuid): NumberedRows {
   };
 }
 
-export function gapsOf(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
+export function readGaps(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
   return reader.select(eventGaps, { tenantId }, { orderBy: ['afterSequence'] });
 }
 
@@ -159,7 +159,7 @@ export async function sequencesWithin(
   from: Instant | undefined,
   to: Instant | undefined,
 ): Promise<NumberRange> {
-  if (gaps.length === 0) return numbersWithin(reader, eventsOf(tenantId), from, to);
+  if (gaps.length === 0) return numbersWithin(reader, numberedEvents(tenantId), from, to);
   const [first, end] = await Promise.all([
     from === undefined ? 1n : firstBetweenGaps(reader, tenantId, gaps, from),
     firstBetweenGaps(reader, tenantId, gaps, to === undefined ? undefined : instant(to + 1)),
@@ -180,19 +180,19 @@ async function firstBetweenGaps(
     ...(before === undefined ? {} : { first: before.throughSequence + 1n }),
     ...(after === undefined ? {} : { last: after.afterSequence }),
   };
-  const rows = eventsOf(tenantId);
+  const rows = numberedEvents(tenantId);
   if (at === undefined)
     return (await numbersWithin(reader, rows, undefined, undefined, part)).last + 1n;
   return (await numbersWithin(reader, rows, at, undefined, part)).first;
 }
 
 /** Returns the sequence of the tenant's last event; 0 before the first. */
-export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
+export async function readLastSequence(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n;
 }
 
 /** Returns the sequence of the first event at or after that time, or null without one. */
-export async function firstSince(
+export async function readFirstSequenceSince(
   reader: Reader,
   tenantId: Uuid,
   since: Instant,
@@ -200,7 +200,7 @@ export async function firstSince(
   const { first, last } = await sequencesWithin(
     reader,
     tenantId,
-    await gapsOf(reader, tenantId),
+    await readGaps(reader, tenantId),
     since,
     undefined,
   );

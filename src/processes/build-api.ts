@@ -27,16 +27,16 @@ import { AddressGuard } from '../webhooks/address-guard.js';
 import { DeliveryStore } from '../webhooks/delivery-store.js';
 import { UNOBSERVED, type WebhookDeps, type WebhookObserver } from '../webhooks/deps.js';
 import { webhookRoutes, type Webhooks } from '../webhooks/routes.js';
-import { ATTEMPT_TIMEOUT_MS, Sender, type Sending } from '../webhooks/sender.js';
+import { ATTEMPT_TIMEOUT_MS, Sender, type DeliverySender } from '../webhooks/sender.js';
 import { TestDeliveries } from '../webhooks/test-deliveries.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
 
 export function buildWebhookDeps(
   core: Core,
-  sending: Sending,
+  sender: DeliverySender,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookDeps {
-  return { ...core, store: new DeliveryStore(core), sending, observer };
+  return { ...core, store: new DeliveryStore(core), sender, observer };
 }
 
 export function buildSender(config: ServiceConfig, timeoutMs: number = ATTEMPT_TIMEOUT_MS): Sender {
@@ -70,7 +70,11 @@ interface OpenApi {
 }
 
 /** Requests are answered from then on, with 503 while MySQL is unavailable. */
-export async function openApi(config: Config, core: Core, sending?: Sending): Promise<OpenApi> {
+export async function openApi(
+  config: Config,
+  core: Core,
+  sending?: DeliverySender,
+): Promise<OpenApi> {
   const { clock, database, registry, logger, errors } = core;
   const sender = buildSender(config);
   const webhooks = buildWebhooks(core, sending ?? sender);
@@ -112,8 +116,8 @@ export async function openApi(config: Config, core: Core, sending?: Sending): Pr
   return { port: server.port, adminPort: admin.port, webhooks, stop };
 }
 
-export function buildWebhooks(core: Core, sending: Sending): Webhooks {
-  const deps = buildWebhookDeps(core, sending);
+export function buildWebhooks(core: Core, sender: DeliverySender): Webhooks {
+  const deps = buildWebhookDeps(core, sender);
   const tests = new TestDeliveries(deps, (fault) =>
     core.logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
   );

@@ -63,7 +63,7 @@ export interface OpenWorker {
 }
 
 interface WorkerOptions {
-  readonly sending?: Sender;
+  readonly sender?: Sender;
   readonly tracing?: TemporalTracing | null;
   /** Loopback port of the SDK's metrics. 0 if disabled. */
   readonly metricsPort?: number;
@@ -73,7 +73,7 @@ interface WorkerOptions {
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
-  { sending = buildSender(config), tracing = null, metricsPort = 0 }: WorkerOptions = {},
+  { sender = buildSender(config), tracing = null, metricsPort = 0 }: WorkerOptions = {},
 ): Promise<OpenWorker> {
   const { clock, database, registry, logger } = core;
   const stopping = new AbortController();
@@ -82,7 +82,7 @@ export async function openWorker(
     logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is retried'),
   );
   const dispatcher = new WebhookDispatcher(
-    buildWebhookDeps(core, sending, observer),
+    buildWebhookDeps(core, sender, observer),
     ENDPOINTS_AT_ONCE,
   );
   const { services, sweeps, rails } = buildWorkerServices(config, core, sheets);
@@ -105,7 +105,7 @@ export async function openWorker(
     await admin.leaveLoadBalancer(0);
     stopping.abort();
     await Promise.all([sweeper.stop(), dispatcher.stop(), workers.stop()]);
-    await Promise.all([sheets.close(), sending.close()]);
+    await Promise.all([sheets.close(), sender.close()]);
     await Promise.all([closeCore(core), admin.close()]);
   };
   return { adminPort: admin.port, sweeper, workers, stop };

@@ -3,7 +3,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { withTimeout } from '../core/timers.js';
 
-/** Reason of 400 `invalid_field` when an endpoint is registered. */
+/** Reason of the 400 `invalid_field` for an endpoint's URL. */
 export type UrlRefusal =
   'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
 export type AddressRefusal = 'forbidden_address' | 'unresolvable';
@@ -26,7 +26,7 @@ export type CheckedUrl =
 
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
-  /** True if a proxy resolves names and refuses their addresses. */
+  /** True if a proxy resolves names and refuses private addresses. */
   readonly namesAreLeftToProxy: boolean;
   /** Replaces the name servers, for names that are not allowed hosts. */
   readonly resolve?: Resolve;
@@ -42,16 +42,16 @@ const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|hom
  * Restricts deliveries to addresses on the public internet. (docs/contract.md, Webhook addresses)
  */
 export class AddressGuard {
-  private readonly publicNames: Resolve;
+  private readonly resolvePublicName: Resolve;
 
   constructor(private readonly options: AddressGuardOptions) {
-    this.publicNames = options.resolve ?? publicResolver();
+    this.resolvePublicName = options.resolve ?? publicResolver();
   }
 
-  /** Checks everything about a URL that needs no DNS. */
+  /** Parses a URL and checks everything about it that does not need DNS. */
   parseUrl(text: string): ParsedUrl {
     if (text.length > MAX_URL_LENGTH) return { ok: false, reason: 'too_long' };
-    // The URL parser silently repairs all of these, so the text would differ from the address.
+    // The URL parser would silently repair these, so the stored text would differ from the address.
     if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\\p{Cc}]/u.test(text))
       return { ok: false, reason: 'malformed' };
     if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
@@ -78,7 +78,7 @@ export class AddressGuard {
   async resolve(url: URL): Promise<Resolved> {
     const isAllowed = isAllowedHost(this.options.allowedHosts, url);
     const host = hostOf(url);
-    const resolver = isAllowed ? machineResolver : this.publicNames;
+    const resolver = isAllowed ? resolveOnMachine : this.resolvePublicName;
     const found: readonly string[] =
       isIP(host) !== 0
         ? [host]
@@ -88,13 +88,13 @@ export class AddressGuard {
       family: isIP(address) === 6 ? 6 : 4,
     }));
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
-    // Any forbidden address counts, because the next connection might use it.
+    // One forbidden address is enough to refuse, because the connection might use it.
     if (!isAllowed && !found.every(isPublicAddress))
       return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };
   }
 
-  /** Returns the normalised URL, or why it gets no deliveries. Never throws. */
+  /** Returns the normalised URL, or why nothing may be sent to it. Never throws. */
   async checkUrl(text: string): Promise<CheckedUrl> {
     const parsed = this.parseUrl(text);
     if (!parsed.ok) return parsed;
@@ -110,7 +110,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Without a final dot, which no certificate contains. */
+/** Refuses a final dot, because certificates contain none. */
 function isHostName(host: string): boolean {
   return (
     host.length <= 253 &&
@@ -124,7 +124,7 @@ type Resolve = (name: string) => Promise<readonly string[]>;
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
-/** Uses name servers: getaddrinfo blocks threads and reads hosts files. */
+/** Asks name servers, because getaddrinfo blocks threads and reads the hosts file. */
 function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   return async (name) => {
@@ -133,15 +133,15 @@ function publicResolver(): Resolve {
   };
 }
 
-/** Resolves like other programs of this machine, for allowed hosts. */
-const machineResolver: Resolve = async (name) => {
+/** Resolves allowed hosts as other programs on this machine do. */
+const resolveOnMachine: Resolve = async (name) => {
   const found = await lookup(name, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
 
-/** A cloud's own services. */
+/** Address of Azure's services to its own virtual machines, in a public range. */
 const CLOUD_SERVICES = '168.63.129.16';
-/** Machines' addresses: neither local nor carrying an IPv4 address. */
+/** The only range of IPv6 that is assigned to hosts on the public internet. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const FORMER_TEST_NETWORK = ipaddr.IPv6.parseCIDR('3ffe::/16');
 
@@ -149,7 +149,7 @@ const FORMER_TEST_NETWORK = ipaddr.IPv6.parseCIDR('3ffe::/16');
 export function isPublicAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text))
     return ipaddr.IPv4.parse(text).range() === 'unicast' && text !== CLOUD_SERVICES;
-  // With a zone it is local to one link.
+  // An address with a zone (`%eth0`) is local to one link.
   if (text.includes('%') || !ipaddr.IPv6.isValid(text)) return false;
   const address = ipaddr.IPv6.parse(text);
   const isGlobal = address.match(GLOBAL_IPV6) && !address.match(FORMER_TEST_NETWORK);
@@ -161,29 +161,27 @@ function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x200);
 }
 
-/** Receivers without address checks and TLS, for example `http://127.0.0.1:*`. */
-
+/** A receiver that needs neither TLS nor a public address, for example `http://127.0.0.1:*`. */
 export interface AllowedHost {
   /** `http:` or `https:`. */
   readonly protocol: string;
   readonly hostname: string;
-  /** Null: any. Empty: the scheme's default. */
+  /** Null for any port; empty for the scheme's default port. */
   readonly port: string | null;
 }
 
-const ENTRY = /^(https?:\/\/(?:\[[0-9a-f:.]+\]|[^/?#@\\\s:*[\]]+))(?::(\*|\d{1,5}))?$/i;
+const ALLOWED_HOST = /^(https?:\/\/(?:\[[0-9a-f:.]+\]|[^/?#@\\\s:*[\]]+))(?::(\*|\d{1,5}))?$/i;
 
 /** Parses a scheme, a host and an optional port or `*`. Returns null for any other text. */
 export function parseAllowedHost(text: string): AllowedHost | null {
-  const [, origin = '', port] = ENTRY.exec(text) ?? [];
-  const anyPort = port === '*';
-  const address = port === undefined || anyPort ? origin : `${origin}:${port}`;
+  const [, origin = '', port] = ALLOWED_HOST.exec(text) ?? [];
+  const isAnyPort = port === '*';
+  const address = port === undefined || isAnyPort ? origin : `${origin}:${port}`;
   if (!URL.canParse(address)) return null;
   const { protocol, hostname, port: parsedPort } = new URL(address);
-  return { protocol, hostname, port: anyPort ? null : parsedPort };
+  return { protocol, hostname, port: isAnyPort ? null : parsedPort };
 }
 
-/** Compares parsed parts, never the text. */
 export function isAllowedHost(
   allowed: readonly AllowedHost[],
   { protocol, hostname, port }: URL,

@@ -3,8 +3,7 @@ import * as https from 'node:https';
 import { isIPv6, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Agents for deliveries. None limits its connections, so a hanging receiver holds only its own. */
-
+/** Neither agent limits its connections, so a receiver that hangs delays no other. */
 export interface Agents {
   readonly http: http.Agent;
   readonly https: https.Agent;
@@ -17,46 +16,53 @@ export interface PinnedOptions extends https.RequestOptions, AddressChoice {
   readonly pins?: string;
 }
 
-/** Shorter than what servers commonly allow an idle connection. */
+/** Shorter than the time after which servers commonly close an idle connection. */
 const IDLE_MS = 4_000;
 const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;
-/** No resumed sessions: every connection verifies the certificate. */
+/** Sessions are not resumed, so that every connection verifies the certificate. */
 const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
-/** `reuse`: keeps idle connections. `proxyUrl`: null to connect directly. */
-export function newAgents(reuse: boolean, proxyUrl: URL | null, timeoutMs: number): Agents {
-  const options = reuse ? pooled : {};
-  const made = [new http.Agent(options), new https.Agent({ ...options, ...verified })] as const;
-  for (const agent of made)
+/** Returns agents that connect through the proxy, or directly if `proxyUrl` is null. */
+export function newAgents(
+  connections: 'reused' | 'single',
+  proxyUrl: URL | null,
+  timeoutMs: number,
+): Agents {
+  const options = connections === 'reused' ? pooled : {};
+  const agents = {
+    http: new http.Agent(options),
+    https: new https.Agent({ ...options, ...verified }),
+  };
+  for (const agent of [agents.http, agents.https])
     if (proxyUrl === null) sharePins(agent);
     else tunnelThrough(agent, (to) => openTunnel(proxyUrl, to, timeoutMs));
-  return { http: made[0], https: made[1] };
+  return agents;
 }
 
-/** Has the agent share a connection only among requests with the same pins. */
+/** Makes the agent reuse a connection only for requests with the same pins. */
 function sharePins(agent: http.Agent): void {
-  const nameOf = agent.getName.bind(agent);
-  agent.getName = (options: PinnedOptions = {}) => `${nameOf(options)}|${options.pins}`;
+  const getName = agent.getName.bind(agent);
+  agent.getName = (options: PinnedOptions = {}) => `${getName(options)}|${options.pins}`;
 }
 
-type Created = (error: Error | null, socket?: Duplex) => void;
+type OnCreated = (error: Error | null, socket?: Duplex) => void;
 type Tunnel = (to: http.ClientRequestArgs) => Promise<Duplex>;
 
 function tunnelThrough(agent: http.Agent, tunnel: Tunnel): void {
   const connect = agent.createConnection.bind(agent);
   const isSecure = agent instanceof https.Agent;
-  const createConnection = (options: http.ClientRequestArgs, created: Created): void => {
+  const createConnection = (options: http.ClientRequestArgs, onCreated: OnCreated): void => {
     tunnel(options).then((socket) => {
       const secure: http.ClientRequestArgs & { socket: Duplex } = { ...options, socket };
-      created(null, isSecure ? (connect(secure) ?? undefined) : socket);
-    }, created);
+      onCreated(null, isSecure ? (connect(secure) ?? undefined) : socket);
+    }, onCreated);
   };
   Object.assign(agent, { createConnection });
 }
 
-/** Rejects with ProxyRefused or the network's error. */
+/** Opens a tunnel by CONNECT. Rejects with ProxyRefused. */
 function openTunnel(
   proxyUrl: URL,
   { host, port }: http.ClientRequestArgs,

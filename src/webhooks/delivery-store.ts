@@ -16,21 +16,23 @@ import {
   type Claim,
   CLAIM_MS,
   type EndpointState,
-  hasMore,
-  isHeld,
+  hasEventsToRead,
+  mayReceive,
   isSubscribedType,
-  lockStates,
+  lockEndpointStates,
   soonest,
 } from './endpoint-claims.js';
-import { type EventsToSend, type OpenDelivery, readWork } from './event-reader.js';
-import { recoverSome } from './resend.js';
-import { noticeOf } from './endpoints.js';
+import { type DeliveriesToSend, type OpenDelivery, readDeliveriesToSend } from './event-reader.js';
+import { continueRecovery } from './resend.js';
+import { workflowNotice } from './endpoints.js';
 import type { AttemptResult } from './exchange.js';
-import { afterAttempt, afterRun, type Health, healthAfter, nextDue } from './rules.js';
+import { progressAfter, dueAfterRun, type Health, healthAfter, nextDue } from './rules.js';
 import { attemptRow } from './sender.js';
 
-const MAX_GROUP = 100;
-const MAX_RESULTS = 500;
+const MAX_ENDPOINTS_PER_BATCH = 100;
+const MAX_BATCH_WEIGHT = 500;
+/** Added for each endpoint; each of its deliveries weighs 1. */
+const ENDPOINT_WEIGHT = MAX_BATCH_WEIGHT / MAX_ENDPOINTS_PER_BATCH;
 /** Deliveries of one event to many endpoints end within milliseconds, and share a transaction. */
 const LINGER_MS = 10;
 
@@ -43,18 +45,18 @@ interface DeliveryStoreDeps {
 /** Batches reads and writes of runs. */
 export class DeliveryStore {
   private readonly reads = new Batcher(
-    { maxWeight: MAX_GROUP, concurrency: 2, mayRetryAlone },
+    { maxWeight: MAX_ENDPOINTS_PER_BATCH, concurrency: 2, mayRetryAlone },
     (states: readonly EndpointState[]) =>
-      readWork(this.deps.database.reader, states, this.deps.clock()),
+      readDeliveriesToSend(this.deps.database.reader, states, this.deps.clock()),
   );
   private readonly writes = new Batcher(
     {
-      maxWeight: MAX_RESULTS,
-      weigh: ({ ended, begun }) => ended.length + begun.length + MAX_RESULTS / MAX_GROUP,
+      maxWeight: MAX_BATCH_WEIGHT,
+      weigh: ({ outcomes, unfinished }) => outcomes.length + unfinished.length + ENDPOINT_WEIGHT,
       lingerMs: LINGER_MS,
       mayRetryAlone,
     },
-    (results: readonly RunResults[]) => this.storeAll(results, false),
+    (results: readonly RunResults[]) => this.storeAll(results, 'skip'),
   );
 
   constructor(
@@ -62,46 +64,46 @@ export class DeliveryStore {
     private readonly random: () => number = Math.random,
   ) {}
 
-  read(state: EndpointState): Promise<EventsToSend> {
+  read(state: EndpointState): Promise<DeliveriesToSend> {
     return this.reads.submit(state);
   }
 
-  /** Returns null if another run has the endpoint. Results for a locked endpoint delay no others. */
+  /** Returns null if another run has claimed the endpoint. Waits for a lock outside the batch. */
   async store(results: RunResults): Promise<StoredResults | null> {
     const stored = await this.writes.submit(results);
     if (stored !== 'locked') return stored;
-    const [alone = null] = await this.storeAll([results], true);
+    const [alone = null] = await this.storeAll([results], 'wait');
     return alone === 'locked' ? null : alone;
   }
 
-  /** Does a step of a recovery. Returns null if another run has the endpoint. */
-  recover(claim: Claim): Promise<EndpointState | null> {
+  /** Does a step of a recovery. Returns null if another run has claimed the endpoint. */
+  continueRecovery(claim: Claim): Promise<EndpointState | null> {
     const { database, clock } = this.deps;
     return transactFor(claim.tenantId, database, (transaction) =>
-      recoverSome(transaction, claim, clock()),
+      continueRecovery(transaction, claim, clock()),
     );
   }
 
   private async storeAll(
     results: readonly RunResults[],
-    mayWait: boolean,
+    ifLocked: 'wait' | 'skip',
   ): Promise<readonly (StoredResults | 'locked' | null)[]> {
     const { database, clock, notifier } = this.deps;
-    const tenant = mayWait ? (results[0]?.claim.tenantId ?? null) : null;
+    const tenant = ifLocked === 'wait' ? (results[0]?.claim.tenantId ?? null) : null;
     const { stored, notices } = await transactFor(tenant, database, (transaction) =>
-      storeResults(transaction, results, clock(), this.random, mayWait),
+      storeResults(transaction, results, clock(), this.random, ifLocked),
     );
     for (const notice of notices) notifier.notify(notice);
     return stored;
   }
 }
 
-/** False if the database is unavailable, which no single endpoint has caused. */
+/** Returns false if the database is unavailable, which no single endpoint has caused. */
 function mayRetryAlone(failure: unknown): boolean {
   return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
 }
 
-export type Outcome =
+export type DeliveryOutcome =
   | {
       readonly open: OpenDelivery;
       readonly result: AttemptResult;
@@ -109,25 +111,25 @@ export type Outcome =
       readonly beganAt: Instant;
       readonly endedAt: Instant;
     }
-  /** Ended without an attempt, because its type is unsubscribed or its event was removed. */
+  /** The delivery ended without an attempt: its type is unsubscribed, or its event was removed. */
   | { readonly open: OpenDelivery; readonly result: null };
 
 export interface RunResults {
   readonly claim: Claim;
-  /** The sequence through which the log was handled; null if it was not read. */
+  /** The last sequence of the log that the run has read and sent; null if it read none. */
   readonly through: bigint | null;
-  readonly ended: readonly Outcome[];
-  /** Deliveries in flight or cut off, which get rows so that any run can send them. */
-  readonly begun: readonly WebhookDelivery[];
-  /** keep: attempts are in flight. release_if_done: keep if more is to be sent now. */
-  readonly then: 'keep' | 'release_if_done' | 'release';
+  readonly outcomes: readonly DeliveryOutcome[];
+  /** Deliveries in flight or canceled, which get rows so that any run can send them. */
+  readonly unfinished: readonly WebhookDelivery[];
+  /** `release_if_done` keeps the claim if the endpoint has more to send now. */
+  readonly claimAction: 'keep' | 'release_if_done' | 'release';
 }
 
 export interface StoredResults extends EndpointState {
   readonly isReleased: boolean;
 }
 
-const CHANGED = [
+const CHANGED_COLUMNS = [
   'cursorSequence',
   'leaseUntil',
   'nextDueAt',
@@ -146,24 +148,24 @@ const CHANGED = [
 
 /**
  * Stores the results of runs in one transaction, each under its endpoint's lock. Returns one result
- * for each: null if another run has the endpoint, "locked" if it is locked elsewhere and `mayWait`
- * is false.
+ * for each: null if another run has claimed the endpoint, "locked" if the endpoint is locked
+ * elsewhere and was skipped.
  */
 async function storeResults(
   transaction: Transaction,
   results: readonly RunResults[],
   now: Instant,
   random: () => number,
-  mayWait: boolean,
+  ifLocked: 'wait' | 'skip',
 ): Promise<{
   readonly stored: readonly (StoredResults | 'locked' | null)[];
   readonly notices: readonly OutboxRow[];
 }> {
   const ids = results.map(({ claim }) => claim.id);
-  const states = await lockStates(transaction, ids, mayWait);
+  const states = await lockEndpointStates(transaction, ids, ifLocked);
   const stored = results.map((one): EndpointResult | 'locked' | null => {
     const found = states.get(one.claim.id);
-    if (found === undefined) return mayWait ? null : 'locked';
+    if (found === undefined) return ifLocked === 'wait' ? null : 'locked';
     return found.endpoint.fence === one.claim.fence ? resultOf(one, found, now, random) : null;
   });
   const written = stored.filter((one) => one !== null && one !== 'locked');
@@ -175,31 +177,31 @@ type EndpointResult = ReturnType<typeof resultOf>;
 
 function resultOf(results: RunResults, state: EndpointState, now: Instant, random: () => number) {
   const before = state.endpoint;
-  const { through, ended, begun, then } = results;
-  const rows = ended.map((outcome) => ({
+  const { through, outcomes, unfinished, claimAction } = results;
+  const rows = outcomes.map((outcome) => ({
     hasRow: outcome.open.hasRow,
     row: deliveryAfter(state, outcome, now, random),
   }));
-  const inserted = [...rows.filter(({ hasRow }) => !hasRow).map(({ row }) => row), ...begun];
+  const inserted = [...rows.filter(({ hasRow }) => !hasRow).map(({ row }) => row), ...unfinished];
   const updated = rows.filter(({ hasRow }) => hasRow).map(({ row }) => row);
   const endpoint = {
     ...before,
-    ...healthAfterAll(before, ended),
+    ...healthAfterAll(before, outcomes),
     ...lostAfter(state, results),
     cursorSequence:
       through !== null && through > before.cursorSequence ? through : before.cursorSequence,
   };
   const next = { ...state, endpoint };
-  const earliest = soonest([
-    state.earliest,
-    ...[...inserted, ...updated].map(({ nextAttemptAt }) => nextAttemptAt),
+  const nextAttemptAt = soonest([
+    state.nextAttemptAt,
+    ...[...inserted, ...updated].map((row) => row.nextAttemptAt),
   ]);
-  const due = nextDue(hasMore(next) ? now : earliest, endpoint);
+  const due = nextDue(hasEventsToRead(next) ? now : nextAttemptAt, endpoint);
   const isNewStatus = endpoint.status !== before.status;
-  const isDone = isHeld(endpoint) || due === null || due > now;
-  const isReleased = then === 'release' || (then === 'release_if_done' && isDone);
+  const isDone = !mayReceive(endpoint) || due === null || due > now;
+  const isReleased = claimAction === 'release' || (claimAction === 'release_if_done' && isDone);
   const { mustNotify, ...set } = isReleased
-    ? { leaseUntil: null, ...afterRun(endpoint, due, now) }
+    ? { leaseUntil: null, ...dueAfterRun(endpoint, due, now) }
     : { leaseUntil: instant(now + CLAIM_MS), mustNotify: false };
   return {
     results,
@@ -207,15 +209,15 @@ function resultOf(results: RunResults, state: EndpointState, now: Instant, rando
     updated,
     ...next,
     endpoint: { ...endpoint, ...set },
-    earliest,
+    nextAttemptAt,
     isReleased,
-    notices: mustNotify || isNewStatus ? [noticeOf(endpoint, now)] : [],
+    notices: mustNotify || isNewStatus ? [workflowNotice(endpoint, now)] : [],
   };
 }
 
 function statementsOf(written: readonly EndpointResult[]): string[] {
-  const attempts = written.flatMap(({ results: { claim, ended } }) =>
-    ended.flatMap((outcome) =>
+  const attempts = written.flatMap(({ results: { claim, outcomes } }) =>
+    outcomes.flatMap((outcome) =>
       outcome.result === null
         ? []
         : [attemptRow(claim.id, outcome.open.delivery.id, outcome.beganAt, outcome.result)],
@@ -233,7 +235,7 @@ function statementsOf(written: readonly EndpointResult[]): string[] {
       (rows) =>
         upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
     ),
-    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED)),
+    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED_COLUMNS)),
     ...statement(
       written.flatMap(({ notices }) => notices),
       (rows) => insertSql(outbox, rows),
@@ -241,19 +243,19 @@ function statementsOf(written: readonly EndpointResult[]): string[] {
   ];
 }
 
-export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
+export function healthAfterAll(health: Health, outcomes: readonly DeliveryOutcome[]): Health {
   return outcomes.reduce(
-    (health, outcome) =>
+    (current, outcome) =>
       outcome.result === null
-        ? health
-        : healthAfter(health, outcome.result, outcome.isProbe, outcome.endedAt),
+        ? current
+        : healthAfter(current, outcome.result, outcome.isProbe, outcome.endedAt),
     health,
   );
 }
 
 function deliveryAfter(
   { types }: EndpointState,
-  outcome: Outcome,
+  outcome: DeliveryOutcome,
   now: Instant,
   random: () => number,
 ): WebhookDelivery {
@@ -263,34 +265,34 @@ function deliveryAfter(
   const isSubscribed = isSubscribedType(types, delivery.eventType);
   return {
     ...delivery,
-    ...afterAttempt(delivery, outcome.result, isSubscribed, outcome.endedAt, random()),
+    ...progressAfter(delivery, outcome.result, isSubscribed, outcome.endedAt, random()),
   };
 }
 
 /**
- * Adds events that retention removed before they were sent: those that the cursor passed unread,
- * and those of waiting deliveries.
+ * Extends the range of lost events by those that retention removed before they were sent: events
+ * that the cursor passed unread, and events of waiting deliveries.
  */
 function lostAfter(
   { endpoint, types, removedThrough }: EndpointState,
-  { through, ended, begun }: RunResults,
+  { through, outcomes, unfinished }: RunResults,
 ): Pick<WebhookEndpoint, 'lostFrom' | 'lostTo'> {
   let { lostFrom, lostTo } = endpoint;
-  const lose = (from: bigint, to: bigint): void => {
+  const addLost = (from: bigint, to: bigint): void => {
     if (lostFrom === null || from < lostFrom) lostFrom = from;
     if (lostTo === null || to > lostTo) lostTo = to;
   };
-  const unwritten = ended.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery);
-  let unread = removedThrough;
-  // Retention may have removed events since they were read.
-  for (const { sequence } of [...unwritten, ...begun])
-    if (sequence !== null && sequence <= unread) unread = sequence - 1n;
-  if (through !== null && unread > endpoint.cursorSequence)
-    lose(endpoint.cursorSequence + 1n, unread);
-  for (const { open, result } of ended) {
+  const unwritten = outcomes.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery);
+  let unreadThrough = removedThrough;
+  // Events that the run read before retention removed them are not lost.
+  for (const { sequence } of [...unwritten, ...unfinished])
+    if (sequence !== null && sequence <= unreadThrough) unreadThrough = sequence - 1n;
+  if (through !== null && unreadThrough > endpoint.cursorSequence)
+    addLost(endpoint.cursorSequence + 1n, unreadThrough);
+  for (const { open, result } of outcomes) {
     const { sequence, eventType, cause } = open.delivery;
     if (result !== null || sequence === null || sequence > removedThrough) continue;
-    if (cause !== 'redeliver' && isSubscribedType(types, eventType)) lose(sequence, sequence);
+    if (cause !== 'redeliver' && isSubscribedType(types, eventType)) addLost(sequence, sequence);
   }
   return { lostFrom, lostTo };
 }

@@ -5,7 +5,7 @@ import type { WebhookDelivery } from '../db/entities/webhooks.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import type { DeliveryStore } from './delivery-store.js';
 import type { AttemptResult } from './exchange.js';
-import type { Sending } from './sender.js';
+import type { DeliverySender } from './sender.js';
 
 export interface WebhookDeps {
   readonly database: Database;
@@ -13,7 +13,7 @@ export interface WebhookDeps {
   readonly clock: Clock;
   /** The first key encrypts, and all keys decrypt. */
   readonly encryptionKeys: Keyring;
-  readonly sending: Sending;
+  readonly sender: DeliverySender;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly observer: WebhookObserver;
 }
@@ -24,14 +24,14 @@ export interface WebhookObserver {
     readonly result: AttemptResult;
     readonly beganAt: Instant;
   }): void;
-  /** Endpoints that this process sends to now, in fast and in slow slots. */
-  sending(fast: number, slow: number): void;
-  /** A round or run failed by a fault of the service. It is repeated. */
+  /** The number of endpoints that this process now sends to, in fast and in slow slots. */
+  slotsTaken(fast: number, slow: number): void;
+  /** A fault of the service ended a round of the dispatcher or a run, which is repeated. */
   failed(fault: unknown): void;
 }
 
 export const UNOBSERVED: WebhookObserver = {
   attempted: () => undefined,
-  sending: () => undefined,
+  slotsTaken: () => undefined,
   failed: () => undefined,
 };

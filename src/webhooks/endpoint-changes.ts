@@ -14,15 +14,15 @@ import {
 } from '../db/entities/webhooks.js';
 import { deleteSql, insertSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/reader.js';
-import { headOf } from '../events/log.js';
+import { readLastSequence } from '../events/log.js';
 import {
   assertManager,
   endpointAudit,
-  findManaged,
-  lockManaged,
-  noticeOf,
+  findManagedEndpoint,
+  lockManagedEndpoint,
+  workflowNotice,
   readEndpoint,
-  type ShownEndpoint,
+  type EndpointWithTypes,
   updateEndpoint,
 } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
@@ -37,32 +37,32 @@ interface EndpointChange {
   readonly status?: 'enabled' | 'disabled' | undefined;
 }
 
-/** Added types start at the log's head. Throws invalid_field, not_found, authority_insufficient. */
-export async function change(
+/** Added types start with the next event. Throws invalid_field, not_found, authority_insufficient. */
+export async function changeEndpoint(
   deps: WebhookDeps,
   caller: Caller,
   id: Uuid,
   { url, types, status }: EndpointChange,
-): Promise<ShownEndpoint> {
-  const { database, clock, sending, notifier } = deps;
+): Promise<EndpointWithTypes> {
+  const { database, clock, sender, notifier } = deps;
   // DNS is queried only for a caller who may change the endpoint.
-  if (url !== undefined) await findManaged(database.lookup, caller, id);
-  const checked = url === undefined ? undefined : assertUrl(await sending.guard.checkUrl(url)).url;
+  if (url !== undefined) await findManagedEndpoint(database.lookup, caller, id);
+  const newUrl = url === undefined ? undefined : assertUrl(await sender.guard.checkUrl(url)).url;
   const { shown, notice } = await transactFor(caller.tenantId, database, async (transaction) => {
-    const endpoint = await lockManaged(transaction, caller, id);
+    const endpoint = await lockManagedEndpoint(transaction, caller, id);
     const now = clock();
     const changes: string[] = [];
-    if (checked !== undefined && checked !== endpoint.url) {
-      await updateEndpoint(transaction, id, { url: checked });
+    if (newUrl !== undefined && newUrl !== endpoint.url) {
+      await updateEndpoint(transaction, id, { url: newUrl });
       changes.push('url');
     }
     if (types !== undefined && (await replaceTypes(transaction, endpoint, types, now)))
       changes.push('events');
     const isNewStatus =
-      (status === 'enabled' && (await enable(transaction, endpoint, now))) ||
-      (status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)));
+      (status === 'enabled' && (await enableEndpoint(transaction, endpoint, now))) ||
+      (status === 'disabled' && (await disableEndpoint(transaction, endpoint, 'by_tenant', now)));
     if (isNewStatus) changes.push(status);
-    const notice = isNewStatus ? noticeOf(endpoint, now) : null;
+    const notice = isNewStatus ? workflowNotice(endpoint, now) : null;
     if (notice !== null) await transaction.execute(insertSql(outbox, [notice]));
     if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
     return { shown: await readEndpoint(transaction, caller, id), notice };
@@ -95,7 +95,7 @@ async function replaceTypes(
   const added = types.filter((type) => !before.includes(type));
   const removed = before.filter((type) => !types.includes(type));
   if (added.length > 0) {
-    const from = (await headOf(transaction, tenantId)) + 1n;
+    const from = (await readLastSequence(transaction, tenantId)) + 1n;
     await transaction.execute(
       insertSql(webhookSubscriptions, subscriptionsOf(endpoint, added, from)),
     );
@@ -112,22 +112,23 @@ async function replaceTypes(
   return added.length + removed.length > 0;
 }
 
-/** Resends what was undelivered since 5 days before. Returns whether the endpoint was disabled. */
-export async function enable(
+/** Resends undelivered events from `FAILING_MS` before. Returns whether the endpoint was disabled. */
+export async function enableEndpoint(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
   now: Instant,
 ): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
   const { id, disabledAt } = endpoint;
+  const since = instant((disabledAt ?? now) - FAILING_MS);
   const enabled = { status: 'enabled', disabledReason: null, disabledAt: null } as const;
   await updateEndpoint(transaction, id, { ...enabled, ...HEALTHY, nextDueAt: now });
-  await beginRecovery(transaction, endpoint, instant((disabledAt ?? now) - FAILING_MS), false, now);
+  await beginRecovery(transaction, endpoint, { since, all: false }, now);
   return true;
 }
 
-/** Leaves the deliveries as they are. Returns whether the endpoint was enabled. */
-export async function disable(
+/** Disables an endpoint and keeps its deliveries. Returns whether it was enabled. */
+export async function disableEndpoint(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
   disabledReason: DisabledReason,
@@ -142,15 +143,15 @@ export async function disable(
   return true;
 }
 
-/** The previous secret also signs for 24 h. Throws not_found, authority_insufficient. */
+/** The previous secret also signs for 24 hours. Throws not_found, authority_insufficient. */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,
   id: Uuid,
-): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
+): Promise<{ readonly endpoint: EndpointWithTypes; readonly secret: string }> {
   const secret = newSecret();
   return transactFor(caller.tenantId, deps.database, async (transaction) => {
-    const endpoint = await lockManaged(transaction, caller, id);
+    const endpoint = await lockManagedEndpoint(transaction, caller, id);
     const now = deps.clock();
     await updateEndpoint(transaction, id, {
       ...sealSecret(deps.encryptionKeys, id, secret),
@@ -163,15 +164,15 @@ export async function rotateSecret(
   });
 }
 
-/** The row stays for its idempotency key. Throws not_found, authority_insufficient. */
-export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
+/** Keeps the row for its idempotency key. Throws not_found, authority_insufficient. */
+export async function deleteEndpoint(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transactFor(caller.tenantId, deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
     if (own?.status === 'deleted') {
       await assertManager(transaction, caller);
       return null;
     }
-    const endpoint = await lockManaged(transaction, caller, id);
+    const endpoint = await lockManagedEndpoint(transaction, caller, id);
     const set = {
       status: 'deleted',
       nextDueAt: null,
@@ -179,7 +180,7 @@ export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promi
       recoverUntil: null,
     } as const;
     const now = deps.clock();
-    const notice = noticeOf(endpoint, now);
+    const notice = workflowNotice(endpoint, now);
     await transaction.all([
       updateSql(webhookEndpoints, set, { id }),
       deleteSql(webhookSubscriptions, { endpointId: id }),

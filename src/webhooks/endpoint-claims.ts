@@ -15,74 +15,80 @@ import { SETTLED_AFTER_MS } from '../ledger/database-clock.js';
 import { WORKFLOW_HEAD_START_MS } from './rules.js';
 
 /**
- * A claim is an UPDATE with an expiry, so no lock is held while something is sent. Each claim takes
- * the endpoint's next number (`fence`), which every later write compares, so a run whose claim was
- * taken over cannot write.
+ * A run claims its endpoint by an UPDATE with an expiry, so it holds no lock while it sends. Each
+ * claim takes the endpoint's next number (`fence`). Every later write of the run compares this
+ * number, so a run cannot write after another one has claimed the endpoint.
  */
 
-/** How long a claim lasts after its last write. */
+/** How long a claim lasts after the run's last write. */
 export const CLAIM_MS = 5_000;
+
+/** A claimed endpoint, with the number of the claim. */
+export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;
 
 export interface EndpointState {
   readonly endpoint: WebhookEndpoint;
-  /** The first sequence of each subscribed type. */
+  /** Subscribed types, each with the sequence from which on it is subscribed. */
   readonly types: ReadonlyMap<SubscribableType, bigint>;
-  /** The tenant's last event. */
+  /** Sequence of the tenant's last event. */
   readonly head: bigint;
-  /** The last event of a subscribed type; 0 before the first. */
+  /** Sequence of the last event of a subscribed type; 0 before the first. */
   readonly subscribedHead: bigint;
-  /** The last event that retention removed; 0 if none. */
+  /** Sequence of the last event that retention removed; 0 if none. */
   readonly removedThrough: bigint;
-  /** When the first waiting delivery is due; null if none waits. */
-  readonly earliest: Instant | null;
+  /** The earliest `nextAttemptAt` of the deliveries; null if none is still to be sent. */
+  readonly nextAttemptAt: Instant | null;
 }
 
-/** Claims endpoints that are free. Skips locked endpoints. */
-export async function claim(
+/** Claims unclaimed endpoints that may receive deliveries. Skips locked endpoints. */
+export async function claimEndpoints(
   transaction: Transaction,
   endpointIds: readonly Uuid[],
   now: Instant,
 ): Promise<readonly EndpointState[]> {
   const rows = await transaction.query(
     `SELECT e.id FROM webhook_endpoints e
-     WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)}) AND ${OPEN} AND ${freeSql(now)}
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)}) AND ${MAY_RECEIVE_SQL} AND ${unclaimedSql(now)}
      ORDER BY e.id FOR UPDATE SKIP LOCKED`,
   );
   const ids = rows.map((row) => column.uuid.parse(row.id));
   if (ids.length === 0) return [];
-  // Due as soon as the claim expires, if this process dies.
+  // With `next_due_at` in the past, the endpoint is due as soon as the claim expires.
   const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${column.time.literal(instant(now + CLAIM_MS))},
     next_due_at=${column.time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
   const [, states = []] = await transaction.all([update, stateSql(ids)]);
   return parseStates(states);
 }
 
-/** Locks endpoints and reads their states. Without `mayWait`, omits those locked elsewhere. */
-export async function lockStates(
+/** Locks endpoints and reads their states. `skip` omits endpoints that are locked elsewhere. */
+export async function lockEndpointStates(
   transaction: Transaction,
   ids: readonly Uuid[],
-  mayWait: boolean,
+  ifLocked: 'wait' | 'skip',
 ): Promise<ReadonlyMap<Uuid, EndpointState>> {
   const lock = `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
-    ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
+    ORDER BY id FOR UPDATE${ifLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
   const [rows = [], states = []] = await transaction.all([lock, stateSql(ids)]);
   const locked = new Set(rows.map((row) => column.uuid.parse(row.id)));
   const own = parseStates(states).filter(({ endpoint: { id } }) => locked.has(id));
   return new Map(own.map((state) => [state.endpoint.id, state]));
 }
 
-export async function readState(reader: Reader, id: Uuid): Promise<EndpointState | undefined> {
+export async function readEndpointState(
+  reader: Reader,
+  id: Uuid,
+): Promise<EndpointState | undefined> {
   return parseStates(await reader.query(stateSql([id])))[0];
 }
 
-/** One row for each subscribed type. */
+/** Selects one row for each subscribed type of each endpoint. */
 function stateSql(endpointIds: readonly Uuid[]): string {
-  const firstDue = (state: string): string =>
+  const nextAttemptSql = (state: string): string =>
     `(SELECT d.next_attempt_at FROM webhook_deliveries d FORCE INDEX (due)
       WHERE d.endpoint_id=e.id AND d.state='${state}' ORDER BY d.next_attempt_at LIMIT 1) AS ${state}_at`;
   return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
       s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head,
-      ${firstDue('pending')}, ${firstDue('retrying')}
+      ${nextAttemptSql('pending')}, ${nextAttemptSql('retrying')}
     FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
     LEFT JOIN event_removals r ON r.tenant_id=e.tenant_id
     LEFT JOIN webhook_subscriptions s ON s.endpoint_id=e.id
@@ -114,7 +120,7 @@ function parseState(rows: readonly StoredRow[]): EndpointState {
     head: column.bigint.parse(first.head),
     subscribedHead,
     removedThrough: maybeSequence.parse(first.removed) ?? 0n,
-    earliest: soonest([maybeTime.parse(first.pending_at), maybeTime.parse(first.retrying_at)]),
+    nextAttemptAt: soonest([maybeTime.parse(first.pending_at), maybeTime.parse(first.retrying_at)]),
   };
 }
 
@@ -130,22 +136,23 @@ export function isSubscribedType(
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 
-export function hasMore({ endpoint, subscribedHead, head }: EndpointState): boolean {
+/** True if a recovery is under way, or an event of a subscribed type is ahead of the cursor. */
+export function hasEventsToRead({ endpoint, subscribedHead, head }: EndpointState): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
   return recoverAfter !== null || (subscribedHead > cursorSequence && head > cursorSequence);
 }
 
-export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
-  return status !== 'enabled' || pausedAt !== null;
+export function mayReceive({ status, pausedAt }: WebhookEndpoint): boolean {
+  return status === 'enabled' && pausedAt === null;
 }
 
-/** Finds the dispatcher's work by indexes on what is due, so idle endpoints cost nothing. */
+/** The dispatcher finds its work by indexes on what is due, so idle endpoints cost nothing. */
 
-/** SQL condition: the endpoint `e` may receive deliveries. */
-const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
+/** SQL condition: the endpoint `e` may receive deliveries (`mayReceive`). */
+const MAY_RECEIVE_SQL = `e.status='enabled' AND e.paused_at IS NULL`;
 
 /** SQL condition: no run has a claim on the endpoint `e`. */
-export const freeSql = (now: Instant): string =>
+export const unclaimedSql = (now: Instant): string =>
   `(e.lease_until IS NULL OR e.lease_until<=${column.time.literal(now)})`;
 
 /** SQL condition: an event of a subscribed type is ahead of the cursor of the endpoint `e`. */
@@ -153,8 +160,8 @@ export const HAS_EVENTS_AHEAD_SQL = `EXISTS (SELECT 1 FROM webhook_subscriptions
   JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
-/** SQL condition: `e` is due within the workflow's head start from now, or from its next probe. */
-export const inTimeSql = (now: Instant): string =>
+/** SQL condition: `e` is due within `WORKFLOW_HEAD_START_MS` from now, or from its next probe. */
+export const dueSoonSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
 
@@ -162,46 +169,46 @@ export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   readonly isFailing: boolean;
-  readonly isBusy: boolean;
-  /** Nothing is sent to it before its next probe. */
-  readonly isProbed: boolean;
+  readonly isClaimed: boolean;
+  /** True if nothing is sent to the endpoint before its next probe. */
+  readonly waitsForProbe: boolean;
 }
 
-const COLUMNS = 'e.id, e.tenant_id, e.failures_in_row, e.probe_at';
+const CANDIDATE_COLUMNS = 'e.id, e.tenant_id, e.failures_in_row, e.probe_at';
 
 /**
- * Returns endpoints with events ahead of the cursor, including busy ones, unless they become due at
- * their next probe anyway. Starts from the subscriptions, because deleted endpoints have none.
+ * Returns endpoints with events ahead of the cursor, claimed ones included, but none that becomes
+ * due at its next probe anyway. Starts from subscriptions, because deleted endpoints have none.
  */
-export async function endpointsBehind(
+export async function findEndpointsWithNewEvents(
   reader: Reader,
   tenantIds: readonly Uuid[],
   now: Instant,
 ): Promise<readonly EndpointCandidate[]> {
   if (tenantIds.length === 0) return [];
   const rows = await reader.query(
-    `SELECT ${COLUMNS}, NOT ${freeSql(now)} AS is_busy
+    `SELECT ${CANDIDATE_COLUMNS}, NOT ${unclaimedSql(now)} AS is_claimed
      FROM (SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (by_type)
        WHERE tenant_id IN (${literals(webhookSubscriptions, 'tenantId', tenantIds)})) own
-     STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${OPEN}
-     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${HAS_EVENTS_AHEAD_SQL}`,
+     STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${MAY_RECEIVE_SQL}
+     AND NOT (e.probe_at IS NOT NULL AND ${unclaimedSql(now)} AND ${dueSoonSql(now)}) AND ${HAS_EVENTS_AHEAD_SQL}`,
   );
   return rows.map(parseCandidate);
 }
 
-const DUE_AT_ONCE = 500;
+const MAX_DUE_PER_HEALTH = 500;
 
-/** Returns due endpoints, healthy and failing ones, those of each that have waited longest first. */
-export async function endpointsDue(
+/** Returns due endpoints, longest due first. Failing endpoints have a limit of their own. */
+export async function findDueEndpoints(
   reader: Reader,
   now: Instant,
 ): Promise<readonly EndpointCandidate[]> {
   const parts = ['e.failures_in_row=0', 'e.failures_in_row>0'].map(
     (
-      kind,
-    ) => `(SELECT ${COLUMNS}, e.next_due_at, 0 AS is_busy FROM webhook_endpoints e FORCE INDEX (due)
-      WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
-      ORDER BY e.next_due_at LIMIT ${DUE_AT_ONCE})`,
+      healthSql,
+    ) => `(SELECT ${CANDIDATE_COLUMNS}, e.next_due_at, 0 AS is_claimed FROM webhook_endpoints e FORCE INDEX (due)
+      WHERE ${MAY_RECEIVE_SQL} AND e.next_due_at<=${column.time.literal(now)} AND ${unclaimedSql(now)} AND ${healthSql}
+      ORDER BY e.next_due_at LIMIT ${MAX_DUE_PER_HEALTH})`,
   );
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_due_at`);
   return rows.map(parseCandidate);
@@ -212,31 +219,32 @@ function parseCandidate(row: StoredRow): EndpointCandidate {
     id: column.uuid.parse(row.id),
     tenantId: column.uuid.parse(row.tenant_id),
     isFailing: column.integer.parse(row.failures_in_row) > 0,
-    isBusy: column.integer.parse(row.is_busy) === 1,
-    isProbed: row.probe_at !== null,
+    isClaimed: column.integer.parse(row.is_claimed) === 1,
+    waitsForProbe: row.probe_at !== null,
   };
 }
 
 /** Makes endpoints due now, or at their next probe, even if their next retry is later. */
-export async function makeDue(
+export async function makeEndpointsDue(
   transaction: Transaction,
   endpointIds: readonly Uuid[],
   now: Instant,
 ): Promise<void> {
-  const at = `CAST(${column.time.literal(now)} AS DATETIME(3))`;
-  const soonest = `GREATEST(COALESCE(probe_at, ${at}), ${at})`;
+  const nowSql = `CAST(${column.time.literal(now)} AS DATETIME(3))`;
+  const dueSql = `GREATEST(COALESCE(probe_at, ${nowSql}), ${nowSql})`;
   await transaction.execute(
-    `UPDATE webhook_endpoints SET next_due_at=LEAST(COALESCE(next_due_at, ${soonest}), ${soonest})
+    `UPDATE webhook_endpoints SET next_due_at=LEAST(COALESCE(next_due_at, ${dueSql}), ${dueSql})
      WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})`,
   );
 }
 
-/** Finds tenants whose logs have grown, by the times of their last events. */
+/** Remembers the tenants whose logs may have events that no run has read. */
 export class LogWatcher {
-  private seen: ReadonlyMap<Uuid, bigint> = new Map();
-  private readonly tenants = new Set<Uuid>();
+  private lastSequences: ReadonlyMap<Uuid, bigint> = new Map();
+  private readonly unread = new Set<Uuid>();
   private readAt: Instant | null = null;
 
+  /** Adds tenants whose logs have grown since the last read. Returns all that are unread. */
   async read(reader: Reader, now: Instant): Promise<readonly Uuid[]> {
     const since = instant((this.readAt ?? now) - SETTLED_AFTER_MS);
     const rows = await reader.query(
@@ -246,19 +254,17 @@ export class LogWatcher {
       (row) => [column.uuid.parse(row.tenant_id), column.bigint.parse(row.last_sequence)] as const,
     );
     for (const [tenantId, last] of found)
-      if (this.seen.get(tenantId) !== last) this.tenants.add(tenantId);
-    this.seen = new Map(found);
+      if (this.lastSequences.get(tenantId) !== last) this.unread.add(tenantId);
+    this.lastSequences = new Map(found);
     this.readAt = now;
-    return [...this.tenants];
+    return [...this.unread];
   }
 
-  examine(tenantId: Uuid): void {
-    this.tenants.add(tenantId);
+  markUnread(tenantId: Uuid): void {
+    this.unread.add(tenantId);
   }
 
-  done(tenantId: Uuid): void {
-    this.tenants.delete(tenantId);
+  markRead(tenantId: Uuid): void {
+    this.unread.delete(tenantId);
   }
 }
-
-export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;

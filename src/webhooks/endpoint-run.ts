@@ -3,11 +3,11 @@ import { failpoint } from '../core/failpoints.js';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/timers.js';
 import type { WebhookDeps } from './deps.js';
-import { type EndpointState, isHeld, isSubscribedType } from './endpoint-claims.js';
+import { type EndpointState, mayReceive, isSubscribedType } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
 import {
   healthAfterAll,
-  type Outcome,
+  type DeliveryOutcome,
   type RunResults,
   type StoredResults,
 } from './delivery-store.js';
@@ -15,17 +15,17 @@ import {
   type Health,
   wasCanceled,
   MAX_RUN_MS,
-  nextLane,
-  PROMPT_MS,
-  SILENT_MS,
-  windowOf,
+  nextAttemptKind,
+  SLOW_AFTER_MS,
+  SILENT_AFTER_MS,
+  maxInFlight,
 } from './rules.js';
 import { sendMessage } from './sender.js';
 
-/** The longest wait for an attempt in flight before new work is read. */
-const READ_AGAIN_MS = 2_000;
-/** How long attempts in flight may take after a stop. */
-const STOP_MS = 10_000;
+/** How long a turn without new attempts waits for an earlier attempt, before the next turn. */
+const MAX_WAIT_MS = 2_000;
+/** How long attempts in flight may continue after a stop, before they are canceled. */
+const STOP_GRACE_MS = 10_000;
 /** Attempts that end within this time are stored together. */
 const GATHER_MS = 5;
 
@@ -35,29 +35,29 @@ interface RunningAttempt {
 }
 
 /**
- * Sends to one claimed endpoint in turns of at most `PROMPT_MS`, and stores the results of each.
- * Slower attempts stay in flight, with rows. Each store extends the claim.
+ * Sends to one claimed endpoint in turns of at most `SLOW_AFTER_MS`. Each turn ends by storing its
+ * results, which extends the claim. Slower attempts stay in flight, with rows.
  */
 export class EndpointRun {
-  private readonly sends = new AbortController();
+  private readonly cancelSends = new AbortController();
   private readonly inFlight = new Map<Uuid, RunningAttempt>();
   private readonly beganAt = performance.now();
-  private turns = 0;
+  private turnNumber = 0;
   private pending: OpenDelivery[] = [];
   private retries: OpenDelivery[] = [];
-  /** How far this turn read the log; null if it did not. */
-  private through: bigint | null = null;
-  private ended: Outcome[] = [];
-  /** Deliveries cut off by a stop. They get rows, so that they are sent again. */
-  private cutOff: OpenDelivery[] = [];
+  /** The last sequence of the log that this turn has read; null if it read none. */
+  private readThrough: bigint | null = null;
+  private outcomes: DeliveryOutcome[] = [];
+  /** Deliveries canceled by a stop. They get rows, so that another run sends them. */
+  private canceled: OpenDelivery[] = [];
   private health: Health;
-  private mayBegin = false;
+  private maySend = false;
   /** Time of the last response, or when the first attempt in flight began. */
-  private answeredAt = performance.now();
+  private lastAnswerAt = performance.now();
   private fault: Error | null = null;
   private readonly pause = new Pause();
 
-  /** Begins no attempt once `signal` is aborted. Calls `onSlow` when a turn exceeds `PROMPT_MS`. */
+  /** Starts no attempt once `signal` is aborted. Calls `onSlow` when a turn is slow. */
   constructor(
     private readonly deps: WebhookDeps,
     private state: EndpointState,
@@ -67,8 +67,10 @@ export class EndpointRun {
     this.health = state.endpoint;
   }
 
+  /** Returns the released endpoint's state, or null if another run has claimed the endpoint. */
   async run(): Promise<StoredResults | null> {
-    const onStop = (): void => void setTimeout(() => this.sends.abort(), STOP_MS).unref();
+    const onStop = (): void =>
+      void setTimeout(() => this.cancelSends.abort(), STOP_GRACE_MS).unref();
     this.signal.addEventListener('abort', onStop);
     if (this.signal.aborted) onStop();
     try {
@@ -76,66 +78,67 @@ export class EndpointRun {
         const stored = await this.turn();
         if (stored === null || stored.isReleased) return stored;
         this.state = stored;
-        this.health = healthAfterAll(stored.endpoint, this.ended);
+        this.health = healthAfterAll(stored.endpoint, this.outcomes);
       }
     } finally {
-      this.mayBegin = false;
-      this.sends.abort();
+      this.maySend = false;
+      this.cancelSends.abort();
       this.signal.removeEventListener('abort', onStop);
     }
   }
 
   private async turn(): Promise<StoredResults | null> {
-    this.turns += 1;
-    if (this.hasRoom()) {
+    this.turnNumber += 1;
+    if (this.mayStart()) {
       if (!(await this.read())) return null;
-      this.mayBegin = true;
-      this.begin();
+      this.maySend = true;
+      this.sendNext();
     }
     await this.wait();
-    this.mayBegin = false;
+    this.maySend = false;
     if (this.fault !== null) throw this.fault;
     return this.store();
   }
 
-  private hasRoom(): boolean {
-    if (this.mustEnd() || isHeld(this.state.endpoint)) return false;
+  private mayStart(): boolean {
+    if (this.mustEnd() || !mayReceive(this.state.endpoint)) return false;
     if (this.health.probeAt !== null)
       return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
-    return this.inFlight.size < windowOf(this.health, this.isSilent());
+    return this.inFlight.size < maxInFlight(this.health, this.isSilent());
   }
 
+  /** Returns false if another run has claimed the endpoint. */
   private async read(): Promise<boolean> {
     const { store } = this.deps;
     const { endpoint } = this.state;
     let work = await store.read(this.state);
-    const isUnknown = ({ delivery }: OpenDelivery): boolean => !this.isKnown(delivery.id);
-    if (endpoint.recoverAfter !== null && !work.pending.some(isUnknown)) {
-      const recovered = await store.recover(endpoint);
+    const isNew = ({ delivery }: OpenDelivery): boolean => !this.isInRun(delivery.id);
+    if (endpoint.recoverAfter !== null && !work.pending.some(isNew)) {
+      const recovered = await store.continueRecovery(endpoint);
       if (recovered === null) return false;
       this.state = recovered;
       work = await store.read(recovered);
     }
-    const pending = work.pending.filter(isUnknown);
-    this.retries = work.retries.filter(isUnknown);
+    const pending = work.pending.filter(isNew);
+    this.retries = work.retries.filter(isNew);
     this.pending = [...pending, ...work.events];
-    this.through = work.through;
+    this.readThrough = work.through;
     return true;
   }
 
-  /** True for a delivery that is in flight, or that ended and is not stored yet. */
-  private isKnown(id: Uuid): boolean {
-    return this.inFlight.has(id) || this.ended.some(({ open }) => open.delivery.id === id);
+  /** Returns whether the delivery is in flight, or has ended but is not stored yet. */
+  private isInRun(id: Uuid): boolean {
+    return this.inFlight.has(id) || this.outcomes.some(({ open }) => open.delivery.id === id);
   }
 
   private isSilent(): boolean {
-    return this.inFlight.size > 0 && performance.now() - this.answeredAt >= SILENT_MS;
+    return this.inFlight.size > 0 && performance.now() - this.lastAnswerAt >= SILENT_AFTER_MS;
   }
 
-  private begin(): void {
-    while (this.mayBegin && !this.signal.aborted) {
+  private sendNext(): void {
+    while (this.maySend && !this.signal.aborted) {
       const { pending, retries, inFlight } = this;
-      const lane = nextLane(
+      const kind = nextAttemptKind(
         {
           pending: pending.length,
           retries: retries.length,
@@ -148,13 +151,13 @@ export class EndpointRun {
         this.health,
         this.deps.clock(),
       );
-      if (lane === null) return;
-      const isRetry = lane === 'probe' ? this.isRetryOldest() : lane === 'retries';
+      if (kind === null) return;
+      const isRetry = kind === 'probe' ? this.isRetryOldest() : kind === 'retry';
       const open = (isRetry ? retries : pending).shift();
       if (open === undefined) return;
-      if (inFlight.size === 0) this.answeredAt = performance.now();
-      inFlight.set(open.delivery.id, { open, turn: this.turns });
-      void this.send(open, lane === 'probe');
+      if (inFlight.size === 0) this.lastAnswerAt = performance.now();
+      inFlight.set(open.delivery.id, { open, turn: this.turnNumber });
+      void this.send(open, kind === 'probe');
     }
   }
 
@@ -168,26 +171,26 @@ export class EndpointRun {
     try {
       const outcome = await this.attempt(open, isProbe);
       if (outcome === null) {
-        this.mayBegin = false;
-        this.cutOff.push(open);
+        this.maySend = false;
+        this.canceled.push(open);
       } else {
-        this.ended.push(outcome);
+        this.outcomes.push(outcome);
         this.health = healthAfterAll(this.health, [outcome]);
-        if (outcome.result?.outcome === 'answered') this.answeredAt = performance.now();
-        // New failures count from a stored failure, so it is stored first.
-        if (this.health.failuresInRow > 0) this.mayBegin = false;
+        if (outcome.result?.outcome === 'answered') this.lastAnswerAt = performance.now();
+        // A failure is stored before the next attempt, because it changes the endpoint's health.
+        if (this.health.failuresInRow > 0) this.maySend = false;
       }
     } catch (fault) {
-      this.mayBegin = false;
+      this.maySend = false;
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
     this.inFlight.delete(open.delivery.id);
-    this.begin();
+    this.sendNext();
     this.pause.end();
   }
 
-  /** Returns null if the attempt was cut off, which does not count. */
-  private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
+  /** Returns null if a stop canceled the attempt, which then does not count. */
+  private async attempt(open: OpenDelivery, isProbe: boolean): Promise<DeliveryOutcome | null> {
     const { clock, observer } = this.deps;
     const { endpoint, types } = this.state;
     const { delivery, body, traceparent } = open;
@@ -196,47 +199,53 @@ export class EndpointRun {
     const beganAt = clock();
     failpoint('before_send');
     const message = { id: delivery.eventId, body, traceparent };
-    const result = await sendMessage(this.deps, endpoint, message, beganAt, this.sends.signal);
+    const result = await sendMessage(
+      this.deps,
+      endpoint,
+      message,
+      beganAt,
+      this.cancelSends.signal,
+    );
     failpoint('after_send');
     if (wasCanceled(result)) return null;
     observer.attempted({ delivery, result, beganAt });
     return { open, result, isProbe, beganAt, endedAt: clock() };
   }
 
-  /** A turn that began no attempt waits for an earlier one, or until new work is to be read. */
+  /** Waits for this turn's attempts, or for any attempt in flight if the turn started none. */
   private async wait(): Promise<void> {
-    const isBusy = !this.hasTurnEnded();
-    const until = performance.now() + (isBusy ? PROMPT_MS : READ_AGAIN_MS);
+    const hasStarted = !this.hasTurnEnded();
+    const until = performance.now() + (hasStarted ? SLOW_AFTER_MS : MAX_WAIT_MS);
     while (this.inFlight.size > 0 && this.fault === null) {
       const leftMs = until - performance.now();
       if (leftMs <= 0) return this.onSlow();
-      if (isBusy ? this.hasTurnEnded() : this.ended.length > 0) return;
+      if (hasStarted ? this.hasTurnEnded() : this.outcomes.length > 0) return;
       await this.pause.for(leftMs);
     }
   }
 
   private hasTurnEnded(): boolean {
-    return ![...this.inFlight.values()].some(({ turn }) => turn === this.turns);
+    return ![...this.inFlight.values()].some(({ turn }) => turn === this.turnNumber);
   }
 
   private async store(): Promise<StoredResults | null> {
-    if (this.inFlight.size > 0 && this.ended.length > 0) await sleep(GATHER_MS);
-    const begun = [
+    if (this.inFlight.size > 0 && this.outcomes.length > 0) await sleep(GATHER_MS);
+    const unfinished = [
       ...Array.from(this.inFlight.values(), ({ open }) => open),
-      ...this.cutOff,
+      ...this.canceled,
     ].filter(({ hasRow }) => !hasRow);
-    const next = this.pending.find(({ hasRow }) => !hasRow)?.delivery.sequence ?? null;
+    const unsent = this.pending.find(({ hasRow }) => !hasRow)?.delivery.sequence ?? null;
     const results: RunResults = {
       claim: this.state.endpoint,
-      through: next === null || this.through === null ? this.through : next - 1n,
-      ended: this.ended,
-      begun: begun.map(({ delivery }) => delivery),
-      then: this.inFlight.size > 0 ? 'keep' : this.mustEnd() ? 'release' : 'release_if_done',
+      through: unsent === null || this.readThrough === null ? this.readThrough : unsent - 1n,
+      outcomes: this.outcomes,
+      unfinished: unfinished.map(({ delivery }) => delivery),
+      claimAction: this.inFlight.size > 0 ? 'keep' : this.mustEnd() ? 'release' : 'release_if_done',
     };
-    [this.ended, this.cutOff, this.pending, this.retries] = [[], [], [], []];
-    this.through = null;
+    [this.outcomes, this.canceled, this.pending, this.retries] = [[], [], [], []];
+    this.readThrough = null;
     const stored = await this.deps.store.store(results);
-    for (const open of begun) open.hasRow = true;
+    for (const open of unfinished) open.hasRow = true;
     return stored;
   }
 

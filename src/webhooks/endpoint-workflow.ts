@@ -15,9 +15,9 @@ import {
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { updateEndpoint } from './endpoints.js';
-import { lockStates } from './endpoint-claims.js';
+import { lockEndpointStates } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
-import { readDescription, pause, resume, retryNow } from './staff-actions.js';
+import { readDescribedEndpoint, pauseEndpoint, resumeEndpoint, retryNow } from './staff-actions.js';
 
 /** Marks an endpoint as due if its backoff has ended. Throws DatabaseUnavailable. */
 export async function checkEndpoint(
@@ -25,34 +25,35 @@ export async function checkEndpoint(
   id: Uuid,
 ): Promise<EndpointView> {
   const due = await transact(database, async (transaction) => {
-    const states = await lockStates(transaction, [id], true);
-    const { endpoint, earliest } = existing(states.get(id));
+    const states = await lockEndpointStates(transaction, [id], 'wait');
+    const { endpoint, nextAttemptAt } = existing(states.get(id));
     const now = clock();
-    const next = endpoint.pausedAt === null ? nextDue(earliest, endpoint) : null;
+    const next = endpoint.pausedAt === null ? nextDue(nextAttemptAt, endpoint) : null;
     const isDue = next !== null && next <= now;
-    // A past `waitsUntil` makes the dispatcher notify the workflow of the next result.
+    // Once `waitsUntil` has passed, a run notifies this workflow when it ends.
     const set = { waitsUntil: next, workflowCheckedAt: now, ...(isDue ? { nextDueAt: now } : {}) };
     await updateEndpoint(transaction, id, set);
     return { next, isDue };
   });
-  const { status, pausedAt, text } = await readDescription(database.reader, id, clock());
-  const isWell = status === 'enabled' && pausedAt === null && due.next === null;
+  const { status, pausedAt, text } = await readDescribedEndpoint(database.reader, id, clock());
+  const hasNothingToWaitFor = status === 'enabled' && pausedAt === null && due.next === null;
   return {
     nextDueAt: due.isDue ? null : toRfc3339(due.next),
     status,
     isPaused: pausedAt !== null,
-    waitingFor: isWell ? NOTHING_WAITS : text,
+    waitingFor: hasNothingToWaitFor ? NOTHING_WAITS : text,
     isOver: status === 'deleted',
   };
 }
 
-/** Attempts in flight are omitted: the workflow is notified only if they fail. */
+/** Ignores attempts in flight, because the workflow is notified only if they fail. */
 const NOTHING_WAITS = 'nothing: new events are sent at once';
 
-const ACTIONS = { pause, resume, retry_now: retryNow } as const;
+const ACTIONS = { pause: pauseEndpoint, resume: resumeEndpoint, retry_now: retryNow } as const;
 
 /**
- * Returns why it was refused, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable.
+ * Returns why the action was refused, or null. Throws not_found, DatabaseUnavailable,
+ * TemporalUnavailable.
  */
 export async function performSignal(
   deps: DatabaseDeps,
@@ -71,11 +72,11 @@ export async function performSignal(
   if ('refused' in signed) return signed.refused;
   const { by, reason } = signed;
   try {
-    if (endpoint.status === 'deleted') throw DELETED;
+    if (endpoint.status === 'deleted') throw ENDPOINT_DELETED;
     await ACTIONS[action](deps, id, by, { reason }, actionId);
     return null;
   } catch (failure) {
-    if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
+    if (!(failure instanceof ApiError) || !FINAL_REFUSALS.has(failure.refusal.code)) throw failure;
     const details = { reason, refused: failure.message };
     await recordOnce(deps, actionId, by, {
       ...subject,
@@ -86,8 +87,9 @@ export async function performSignal(
   }
 }
 
-const FINAL = new Set<string>(['authority_insufficient', 'invalid_state']);
-const DELETED = new ApiError(invalidState('the endpoint is deleted'));
+/** Refusals that a retry of the activity would not change. */
+const FINAL_REFUSALS = new Set<string>(['authority_insufficient', 'invalid_state']);
+const ENDPOINT_DELETED = new ApiError(invalidState('the endpoint is deleted'));
 
 /** An endpoint has a workflow until it is deleted. */
 export const endpointWorkflowResource = workflowResource({

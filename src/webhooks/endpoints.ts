@@ -22,22 +22,22 @@ import type { Instant } from '../core/instant.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
 import { outboxEntry } from '../temporal/outbox.js';
 
-export type ShownEndpoint = WebhookEndpoint & { readonly types: readonly SubscribableType[] };
+export type EndpointWithTypes = WebhookEndpoint & { readonly types: readonly SubscribableType[] };
 
 /** Throws not_found, authority_insufficient. */
 export async function readEndpoint(
   reader: Reader,
   caller: Caller,
   id: Uuid,
-): Promise<ShownEndpoint> {
-  const [endpoint] = await withTypes(reader, [await findManaged(reader, caller, id)]);
+): Promise<EndpointWithTypes> {
+  const [endpoint] = await addTypes(reader, [await findManagedEndpoint(reader, caller, id)]);
   return existing(endpoint);
 }
 
-export async function withTypes(
+export async function addTypes(
   reader: Reader,
   endpoints: readonly WebhookEndpoint[],
-): Promise<readonly ShownEndpoint[]> {
+): Promise<readonly EndpointWithTypes[]> {
   if (endpoints.length === 0) return [];
   const endpointId = endpoints.map(({ id }) => id);
   const rows = await reader.select(webhookSubscriptions, { endpointId, type: SUBSCRIBABLE_TYPES });
@@ -48,64 +48,70 @@ export async function withTypes(
   }));
 }
 
-/** The tenant's endpoints, newest first. Throws authority_insufficient. */
+/** Returns the tenant's endpoints, newest first. Throws authority_insufficient. */
 export async function listEndpoints(
   reader: Reader,
   caller: Caller,
   before: TimePosition | null,
   limit: number,
-): Promise<Page<ShownEndpoint>> {
+): Promise<Page<EndpointWithTypes>> {
   await assertManager(reader, caller);
   const within = [`t.tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)}`];
   const list = { table: webhookEndpoints, index: 'tenant', within, shown: [`l.status<>'deleted'`] };
   const { items, next } = await readVisible(reader, list, before, limit);
-  return { items: await withTypes(reader, items), next };
+  return { items: await addTypes(reader, items), next };
 }
 
-export type ShownDelivery = WebhookDelivery & { readonly attempts: readonly WebhookAttempt[] };
+export type DeliveryWithAttempts = WebhookDelivery & {
+  readonly attempts: readonly WebhookAttempt[];
+};
 
-/** Attempts per page. Each has up to 1 KiB of its response. */
-const MAX_ATTEMPTS = 200;
+/** Bounds the size of a page: each attempt has up to 1 KiB of its response. */
+const MAX_ATTEMPTS_PER_PAGE = 200;
 
-/** An endpoint's deliveries, newest first. Throws not_found, authority_insufficient. */
+/** Returns an endpoint's deliveries, newest first. Throws not_found, authority_insufficient. */
 export async function listDeliveries(
   reader: Reader,
   caller: Caller,
   endpointId: Uuid,
   before: TimePosition | null,
   limit: number,
-): Promise<Page<ShownDelivery>> {
-  await findManaged(reader, caller, endpointId);
-  return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS);
+): Promise<Page<DeliveryWithAttempts>> {
+  await findManagedEndpoint(reader, caller, endpointId);
+  return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS_PER_PAGE);
 }
 
-/** Newest first, as many as fit `limit` and `maxAttempts`, but at least one. */
+/** Returns deliveries, newest first: as many as fit `limit` and `maxAttempts`, but at least one. */
 export async function readDeliveries(
   reader: Reader,
   endpointId: Uuid,
   before: TimePosition | null,
   limit: number,
   maxAttempts = Infinity,
-): Promise<Page<ShownDelivery>> {
+): Promise<Page<DeliveryWithAttempts>> {
   const own = equalsSql(webhookDeliveries, { endpointId });
   const olderThan = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
   const rows = await reader.list(
     webhookDeliveries,
     `FORCE INDEX (PRIMARY) WHERE ${own}${olderThan} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
-  let sum = 0;
-  const over = rows.findIndex(({ steps }, index) => (sum += steps) > maxAttempts && index > 0);
-  const { items, next } = pageOf(rows, over < 0 ? limit : Math.min(limit, over));
+  let [fitting, attemptCount] = [0, 0];
+  for (const { steps } of rows) {
+    attemptCount += steps;
+    if (fitting > 0 && attemptCount > maxAttempts) break;
+    fitting += 1;
+  }
+  const { items, next } = pageOf(rows, Math.min(limit, fitting));
   if (items.length === 0) return { items: [], next: null };
-  const ofDeliveries = equalsSql(webhookAttempts, {
+  const ofPage = equalsSql(webhookAttempts, {
     endpointId,
     deliveryId: items.map(({ id }) => id),
   });
-  const tried = await reader.list(
+  const attemptRows = await reader.list(
     webhookAttempts,
-    `FORCE INDEX (PRIMARY) WHERE ${ofDeliveries} ORDER BY delivery_id, id`,
+    `FORCE INDEX (PRIMARY) WHERE ${ofPage} ORDER BY delivery_id, id`,
   );
-  const attempts = groupBy(tried, ({ deliveryId }) => deliveryId);
+  const attempts = groupBy(attemptRows, ({ deliveryId }) => deliveryId);
   return {
     items: items.map((delivery) => ({ ...delivery, attempts: attempts.get(delivery.id) ?? [] })),
     next,
@@ -117,8 +123,8 @@ export function assertManager(reader: Reader, caller: Caller): Promise<void> {
   return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
 }
 
-/** Throws not_found, authority_insufficient. */
-export async function findManaged(
+/** Returns the tenant's endpoint unless it is deleted. Throws not_found, authority_insufficient. */
+export async function findManagedEndpoint(
   reader: Reader,
   caller: Caller,
   id: Uuid,
@@ -129,13 +135,13 @@ export async function findManaged(
   return found;
 }
 
-/** Checks first, so that a caller cannot wait for another tenant's row. Throws as `findManaged`. */
-export async function lockManaged(
+/** Checks rights first, so that callers lock no foreign row. Throws as `findManagedEndpoint`. */
+export async function lockManagedEndpoint(
   transaction: Transaction,
   caller: Caller,
   id: Uuid,
 ): Promise<WebhookEndpoint> {
-  const { tenantId } = await findManaged(transaction, caller, id);
+  const { tenantId } = await findManagedEndpoint(transaction, caller, id);
   return lockEndpoint(transaction, { id, tenantId });
 }
 
@@ -166,7 +172,7 @@ export async function updateEndpoint(
 }
 
 /** Returns the outbox entry that notifies an endpoint's workflow of a change. */
-export function noticeOf(
+export function workflowNotice(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
   now: Instant,
 ): OutboxRow {

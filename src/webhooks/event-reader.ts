@@ -12,7 +12,7 @@ import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
 import type { EndpointState } from './endpoint-claims.js';
 import { EVENTS_PER_READ } from './rules.js';
 
-/** The most events of the log that one read covers. */
+/** The number of sequences of the log that one read covers at most. */
 export const MAX_SPAN = 1_000n;
 
 export interface OpenDelivery {
@@ -20,15 +20,15 @@ export interface OpenDelivery {
   /** Null if retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
-  /** False for an event read from the log until its row is written, at the latest with the result. */
+  /** False for an event read from the log, until the delivery's row has been written. */
   hasRow: boolean;
 }
 
-export interface EventsToSend {
+export interface DeliveriesToSend {
   readonly pending: readonly OpenDelivery[];
   readonly retries: readonly OpenDelivery[];
   readonly events: readonly OpenDelivery[];
-  /** The sequence through which the log contains nothing else for the endpoint. */
+  /** The last sequence read. The log contains nothing else for the endpoint up to it. */
   readonly through: bigint;
 }
 
@@ -55,17 +55,17 @@ export function newDelivery(
   };
 }
 
-/** Reads the next work of many endpoints, in their order. */
-export async function readWork(
+/** Reads what to send next to each of the endpoints, in their order. */
+export async function readDeliveriesToSend(
   reader: Reader,
   states: readonly EndpointState[],
   now: Instant,
-): Promise<readonly EventsToSend[]> {
+): Promise<readonly DeliveriesToSend[]> {
   const [due, logs] = await Promise.all([
     readDue(reader, states, now),
     readLogs(reader, states.map(rangeAhead)),
   ]);
-  return states.map((state, index): EventsToSend => {
+  return states.map((state, index): DeliveriesToSend => {
     const { id } = state.endpoint;
     const { found, through } = logs[index] ?? { found: [], through: 0n };
     const own = due.get(id) ?? [];
@@ -85,13 +85,13 @@ export async function readWork(
   });
 }
 
-/** Returns each endpoint's due deliveries and retries, a bounded number of each. */
+/** Returns each endpoint's due deliveries: a bounded number of pending ones, and of retries. */
 async function readDue(
   reader: Reader,
   states: readonly EndpointState[],
   now: Instant,
 ): Promise<ReadonlyMap<Uuid, readonly OpenDelivery[]>> {
-  const due = states.filter(({ earliest }) => earliest !== null && earliest <= now);
+  const due = states.filter(({ nextAttemptAt }) => nextAttemptAt !== null && nextAttemptAt <= now);
   if (due.length === 0) return new Map();
   const parts = due.flatMap(({ endpoint }) =>
     ['pending', 'retrying'].map(
@@ -130,9 +130,9 @@ interface LogRange {
   readonly limit: number;
 }
 
-/** `through`: the last sequence read, inclusive. */
 interface LogPart {
   readonly found: readonly LoggedEvent[];
+  /** The last sequence read. */
   readonly through: bigint;
 }
 
@@ -168,13 +168,13 @@ export async function readLogs(
       );
       const last = found.at(-1);
       if (last === undefined)
-        return { found, through: await emptyThrough(reader, tenantId, bound, until) };
+        return { found, through: await skipGap(reader, tenantId, bound, until) };
       return { found, through: found.length === limit ? last.sequence : bound };
     }),
   );
 }
 
-/** `sql` is null if the range contains nothing; `bound` is the last sequence that it covers. */
+/** `bound` is the last sequence covered. `sql` is null if nothing is to be read. */
 function logSql({ tenantId, types, after, until, limit }: LogRange) {
   const typeList = [...types];
   const bound = after + MAX_SPAN < until ? after + MAX_SPAN : until;
@@ -185,8 +185,8 @@ function logSql({ tenantId, types, after, until, limit }: LogRange) {
   return { sql, bound };
 }
 
-/** Skips a gap that a restore left, which may be too long to walk. */
-async function emptyThrough(
+/** Skips a gap that a restore left, because it may be too long to read in steps. */
+async function skipGap(
   reader: Reader,
   tenantId: Uuid,
   bound: bigint,

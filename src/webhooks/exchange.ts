@@ -10,33 +10,33 @@ import {
 } from './address-guard.js';
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
 
-/** docs/webhooks.md explains each. */
+/** Why an attempt got no answer. (docs/webhooks.md) */
 export const FAILURE_REASONS = [
   ...(['timeout', 'connection', 'tls', 'unresolvable', 'forbidden_address'] as const),
   ...(['invalid_url', 'invalid_answer', 'canceled'] as const),
 ] as const;
 type FailureReason = (typeof FAILURE_REASONS)[number];
 
-export interface Answered {
+export interface AnsweredAttempt {
   readonly outcome: 'answered';
   /** The receiver's status. Redirects are not followed. */
   readonly status: number;
   /** The first KiB of the answer as printable text. */
   readonly responseHead: string;
-  /** How long a 429 or 503 asks us to wait, at most a day; null if it does not. */
+  /** The wait that a 429 or 503 asks for, at most a day; null if it asks for none. */
   readonly retryAfterMs: number | null;
 }
 
-export interface Failed {
+export interface FailedAttempt {
   readonly outcome: 'failed';
   readonly reason: FailureReason;
   /** Shown to the tenant: contains neither the address nor any part of the URL. */
   readonly message: string;
 }
 
-export type AttemptResult = (Answered | Failed) & { readonly durationMs: number };
+export type AttemptResult = (AnsweredAttempt | FailedAttempt) & { readonly durationMs: number };
 
-export interface Exchange {
+export interface OutgoingRequest {
   readonly url: URL;
   readonly headers: http.OutgoingHttpHeaders;
   readonly body: Buffer;
@@ -45,7 +45,7 @@ export interface Exchange {
   readonly certificateAuthorities: readonly string[] | undefined;
 }
 
-/** The receiver had closed the idle connection, so it has not seen the request. */
+/** The receiver had closed the reused connection, so it has not seen the request. */
 export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
@@ -56,14 +56,18 @@ const NEXT_ADDRESS_MS = 1_000;
 
 /**
  * Resolves once the headers are complete, even if the body breaks off, exceeds 64 KiB or is ended
- * by `stop`. Rejects with Node's error, the reason of `stop`, or StaleConnection.
+ * by `stop`. Before, rejects with Node's error, the reason of `stop`, or StaleConnection.
  */
-export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answered> {
+export function exchange(
+  outgoing: OutgoingRequest,
+  agents: Agents,
+  stop: AbortSignal,
+): Promise<AnsweredAttempt> {
   return new Promise((resolve, reject) => {
-    const request = start(one, agents);
+    const request = openRequest(outgoing, agents);
     let answer: http.IncomingMessage | undefined;
     const body: Buffer[] = [];
-    // After the headers no error takes the answer back.
+    // An error after the headers only ends the body.
     const settle = (error: Error): void =>
       answer === undefined ? reject(error) : resolve(answeredResult(answer, body));
     const onStop = (): void => {
@@ -88,14 +92,14 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
     });
     if (stop.aborted) return onStop();
     stop.addEventListener('abort', onStop);
-    request.end(one.body);
+    request.end(outgoing.body);
   });
 }
 
 function answeredResult(
   { statusCode: status = 0, headers }: http.IncomingMessage,
   body: readonly Buffer[],
-): Answered {
+): AnsweredAttempt {
   return {
     outcome: 'answered',
     status,
@@ -117,8 +121,8 @@ function readBody(incoming: http.IncomingMessage, body: Buffer[], finish: () => 
   incoming.once('error', finish);
 }
 
-function start(
-  { url, headers, body, addresses, certificateAuthorities: ca }: Exchange,
+function openRequest(
+  { url, headers, body, addresses, certificateAuthorities: ca }: OutgoingRequest,
   agents: Agents,
 ): http.ClientRequest {
   const host = hostOf(url);
@@ -132,7 +136,7 @@ function start(
     ...(addresses === null ? {} : pinnedTo(addresses)),
   };
   if (url.protocol === 'http:') return http.request({ ...options, agent: agents.http });
-  // An address is verified as an address in the certificate; it is not a server name to send.
+  // A server name may not be an address. The certificate is still checked for the address.
   const servername = isIP(host) === 0 ? host : '';
   return https.request({
     ...options,
@@ -142,7 +146,7 @@ function start(
   });
 }
 
-/** Makes Node try only the checked addresses, without a look-up. */
+/** Returns options with which Node tries only the checked addresses, without a look-up. */
 function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
   return {
     pins: addresses
@@ -170,15 +174,15 @@ export function headText(body: Buffer): string {
   return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, '\uFFFD');
 }
 
-/** `Retry-After` of a 429 or 503, in seconds or as an HTTP date. */
+/** Returns the wait in `Retry-After` of a 429 or 503, which is in seconds or an HTTP date. */
 export function retryAfterMs(
   status: number,
   headers: IncomingHttpHeaders,
   nowMs: number,
 ): number | null {
-  const given = headers['retry-after'];
-  if ((status !== 429 && status !== 503) || given === undefined) return null;
-  const waitMs = /^\d+$/.test(given) ? Number(given) * 1_000 : httpDateMs(given) - nowMs;
+  const header = headers['retry-after'];
+  if ((status !== 429 && status !== 503) || header === undefined) return null;
+  const waitMs = /^\d+$/.test(header) ? Number(header) * 1_000 : httpDateMs(header) - nowMs;
   return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), DAY_MS);
 }
 
@@ -188,7 +192,7 @@ function httpDateMs(text: string): number {
     : Number.NaN;
 }
 
-export class AttemptEnded extends Error {
+export class AttemptAborted extends Error {
   override name = 'AttemptEnded';
 
   constructor(readonly reason: 'timeout' | 'canceled') {
@@ -206,21 +210,21 @@ const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, readonly [FailureRe
   unresolvable: ['unresolvable', 'the host name has no address'],
 };
 
-export function refusedResult(reason: UrlRefusal | AddressRefusal): Failed {
+export function refusedResult(reason: UrlRefusal | AddressRefusal): FailedAttempt {
   return failedResult(...REFUSALS[reason]);
 }
 
-function failedResult(reason: FailureReason, message: string): Failed {
+function failedResult(reason: FailureReason, message: string): FailedAttempt {
   return { outcome: 'failed', reason, message };
 }
 
-/** Errors of the network itself; any other failure on a TLS connection is TLS. */
+/** Codes of network errors. Any other error on a TLS connection counts as a fault of TLS. */
 const NETWORK_CODE =
   /^(E(CONN[A-Z]+|HOST[A-Z]+|NET[A-Z]+|PIPE|TIMEDOUT|ADDR[A-Z]+|ACCES|PERM|INVAL|AI_[A-Z]+)|ENOTFOUND)$/;
 
-/** Node's messages name addresses and certificates, so only the code is shown. */
-export function failureOf(error: unknown, isTls: boolean): Failed {
-  if (error instanceof AttemptEnded)
+/** Shows only the error's code, because messages name addresses and certificates. */
+export function failureOf(error: unknown, isTls: boolean): FailedAttempt {
+  if (error instanceof AttemptAborted)
     return error.reason === 'timeout'
       ? failedResult('timeout', 'the answer did not come in time')
       : failedResult('canceled', 'the service stopped during the attempt');

@@ -30,7 +30,7 @@ export function webhookMetrics(
     'Time from an event to the start of its first attempt at an endpoint',
     LAG_SECONDS,
   );
-  const sending = gauge(
+  const endpoints = gauge(
     'webhook_endpoints_sending',
     'Endpoints this process sends to, by how long they take',
     ['slot'],
@@ -48,9 +48,9 @@ export function webhookMetrics(
       if (cause === 'event' && steps === 0)
         lag.observe(Math.max(0, beganAt - timeOfId(eventId)) / 1000);
     },
-    sending: (short, long) => {
-      sending.set({ slot: 'short' }, short);
-      sending.set({ slot: 'long' }, long);
+    slotsTaken: (fast, slow) => {
+      endpoints.set({ slot: 'short' }, fast);
+      endpoints.set({ slot: 'long' }, slow);
     },
     failed: (fault) => {
       failures.inc();
@@ -59,7 +59,7 @@ export function webhookMetrics(
   };
 }
 
-/** `probed`: only one attempt at a time is let through. */
+/** `probed`: the endpoint gets one attempt at a time, until one succeeds. */
 const CLASSES = ['healthy', 'failing', 'probed', 'paused'] as const;
 const classColumn = oneOf(CLASSES);
 
@@ -88,21 +88,21 @@ export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): vo
     },
     async () => {
       const rows = await reader.query(LAG_SQL);
-      const found = new Map(rows.map((row) => [classColumn.parse(row.class), row]));
-      const of = (read: (row: (typeof rows)[number]) => number) =>
+      const byClass = new Map(rows.map((row) => [classColumn.parse(row.class), row]));
+      const valuesOf = (read: (row: (typeof rows)[number]) => number) =>
         CLASSES.map((name) => {
-          const row = found.get(name);
+          const row = byClass.get(name);
           return { labels: { class: name }, value: row === undefined ? 0 : read(row) };
         });
-      const since = (stored: unknown): number => {
+      const secondsSince = (stored: unknown): number => {
         const at = nullable(time).parse(stored ?? null);
         return at === null ? 0 : Math.max(0, clock() - at) / 1_000;
       };
       return {
-        webhook_endpoints: of((row) => integer.parse(row.endpoints)),
-        webhook_lag_events: of((row) => integer.parse(row.events)),
-        webhook_lag_seconds: of((row) => since(row.oldest)),
-        webhook_failing_seconds: of((row) => since(row.failing_since)),
+        webhook_endpoints: valuesOf((row) => integer.parse(row.endpoints)),
+        webhook_lag_events: valuesOf((row) => integer.parse(row.events)),
+        webhook_lag_seconds: valuesOf((row) => secondsSince(row.oldest)),
+        webhook_failing_seconds: valuesOf((row) => secondsSince(row.failing_since)),
       };
     },
   );

@@ -17,16 +17,16 @@ import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql, literal } from '../db/statements.js';
 import { nullsOf } from '../db/table.js';
-import { headOf } from '../events/log.js';
+import { readLastSequence } from '../events/log.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import {
   assertManager,
   endpointAudit,
-  noticeOf,
-  type ShownEndpoint,
-  withTypes,
+  workflowNotice,
+  type EndpointWithTypes,
+  addTypes,
 } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
@@ -38,8 +38,8 @@ interface EndpointRequest {
   readonly apiVersion: ApiVersion;
 }
 
-/** The secret is null for an endpoint found by its key, because it is shown once. */
-type RegisteredEndpoint = ShownEndpoint & { readonly secretText: string | null };
+/** `secretText` is null in a replay, because the secret is shown only once. */
+type RegisteredEndpoint = EndpointWithTypes & { readonly secretText: string | null };
 
 const TOO_MANY: Refusal = {
   code: 'too_many_endpoints',
@@ -53,13 +53,13 @@ const TIMEOUT_MS = 4_000;
  * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws invalid_field (the
  * host), authority_insufficient; DatabaseUnavailable.
  */
-export async function register(
+export async function registerEndpoint(
   deps: WebhookDeps,
   caller: Caller,
   requested: EndpointRequest,
   idempotency: Keyed,
 ): Promise<CommandResult<RegisteredEndpoint>> {
-  const { database, sending } = deps;
+  const { database, sender } = deps;
   const request = {
     kind: { resourceType: 'webhook_endpoint', table: webhookEndpoints },
     command: { ...idempotency, tenantId: caller.tenantId },
@@ -68,13 +68,13 @@ export async function register(
   if (known !== undefined) return replay(database.lookup, known, requested);
   // DNS is queried only for a caller who may register.
   await assertManager(database.lookup, caller);
-  const { url } = assertUrl(await sending.guard.checkUrl(requested.url));
+  const { url } = assertUrl(await sender.guard.checkUrl(requested.url));
   const { types } = requested;
   const secretText = newSecret();
   const endpoint = newEndpoint(deps, caller, { ...requested, url }, secretText);
-  const notice = noticeOf(endpoint, endpoint.createdAt);
+  const notice = workflowNotice(endpoint, endpoint.createdAt);
   const result = await writeKeyed(database, request, TIMEOUT_MS, (transaction) =>
-    write(transaction, caller, { ...endpoint, types }, notice),
+    writeRegistration(transaction, caller, { ...endpoint, types }, notice),
   );
   const { outcome, replayed } = result;
   if (replayed || !outcome.done) return replay(database.lookup, result, requested);
@@ -85,7 +85,7 @@ export async function register(
   };
 }
 
-/** The key's earlier result: the endpoint as it is now, or as registered if deleted since. */
+/** Returns the key's earlier result: the endpoint as it is now, or as registered if deleted since. */
 async function replay(
   reader: Reader,
   { outcome, replayed }: CommandResult<WebhookEndpoint>,
@@ -94,8 +94,8 @@ async function replay(
   if (!outcome.done) return { outcome, replayed };
   const { resource } = outcome;
   // A replay has the same body, so the request shows what was registered.
-  const [shown = { ...resource, ...NEW, url: new URL(url).href, types }] =
-    resource.status === 'deleted' ? [] : await withTypes(reader, [resource]);
+  const [shown = { ...resource, ...NEW_ENDPOINT, url: new URL(url).href, types }] =
+    resource.status === 'deleted' ? [] : await addTypes(reader, [resource]);
   return { outcome: { done: true, resource: { ...shown, secretText: null } }, replayed };
 }
 
@@ -107,7 +107,7 @@ export function assertUrl<T>(
   return read;
 }
 
-const NEW = {
+const NEW_ENDPOINT = {
   ...nullsOf(webhookEndpoints),
   ...HEALTHY,
   status: 'enabled',
@@ -124,15 +124,15 @@ function newEndpoint(
   const id = newId();
   const sealed = sealSecret(encryptionKeys, id, secret);
   const createdAt = clock();
-  const made = { createdBy: memberId, createdAt, cursorSequence: 0n };
-  return { id, tenantId, url, apiVersion, ...sealed, ...NEW, ...made };
+  const creation = { createdBy: memberId, createdAt, cursorSequence: 0n };
+  return { id, tenantId, url, apiVersion, ...sealed, ...NEW_ENDPOINT, ...creation };
 }
 
-/** Throws 403, or returns a refusal that binds the key, or the endpoint at the log's head. */
-async function write(
+/** Writes everything but the endpoint's row, which it returns. Throws authority_insufficient. */
+async function writeRegistration(
   transaction: Transaction,
   caller: Caller,
-  { types, ...draft }: ShownEndpoint,
+  { types, ...draft }: EndpointWithTypes,
   notice: OutboxRow,
 ): Promise<KeyedResult<WebhookEndpoint>> {
   const { tenantId, createdAt } = draft;
@@ -141,7 +141,7 @@ async function write(
   await assertManager(transaction, caller);
   if ((await countEndpoints(transaction, tenantId)) >= MAX_ENDPOINTS)
     return { refusal: TOO_MANY, at: createdAt };
-  const head = await headOf(transaction, tenantId);
+  const head = await readLastSequence(transaction, tenantId);
   const endpoint = { ...draft, cursorSequence: head };
   await transaction.all([
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, types, head + 1n)),
@@ -152,13 +152,13 @@ async function write(
   return { row: endpoint };
 }
 
-/** Counts by subscription: deleted endpoints, which may be many, have none. */
+/** Counts by subscription, because deleted endpoints, which may be many, have none. */
 export async function countEndpoints(reader: Reader, tenantId: Uuid): Promise<number> {
   const [counted] = await reader.query(
-    `SELECT COUNT(DISTINCT endpoint_id) AS own FROM webhook_subscriptions
+    `SELECT COUNT(DISTINCT endpoint_id) AS endpoints FROM webhook_subscriptions
      WHERE tenant_id=${literal(webhookSubscriptions, 'tenantId', tenantId)}`,
   );
-  return integer.parse(counted?.own);
+  return integer.parse(counted?.endpoints);
 }
 
 export function subscriptionsOf(

@@ -16,18 +16,18 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/reader.js';
-import { firstSince, headOf } from '../events/log.js';
-import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './endpoints.js';
-import { type Claim, CLAIM_MS, type EndpointState, lockStates } from './endpoint-claims.js';
+import { readFirstSequenceSince, readLastSequence } from '../events/log.js';
+import { assertManager, endpointAudit, lockManagedEndpoint, updateEndpoint } from './endpoints.js';
+import { type Claim, CLAIM_MS, type EndpointState, lockEndpointStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
-import { hasStepLeft, RECOVER_MS } from './rules.js';
+import { hasStepLeft, RECOVERABLE_MS } from './rules.js';
 
 /**
  * A recovery resends a range of the log. `beginRecovery` stores the range in the endpoint's row.
- * The endpoint's runs call `recoverSome` until the whole range has been read.
+ * The endpoint's runs call `continueRecovery` until the whole range has been read.
  */
 
-/** The sequences to be resent. */
+/** The range of sequences to resend, both ends included. */
 export interface RecoveryRange {
   readonly from: bigint;
   readonly to: bigint;
@@ -38,7 +38,7 @@ export interface RecoveryRange {
  * authority_insufficient, invalid_field (over 30 days ago or in the future), invalid_state
  * (disabled). Returns null if nothing has happened since.
  */
-export async function recover(
+export async function recoverEndpoint(
   deps: DatabaseDeps,
   caller: Caller,
   endpointId: Uuid,
@@ -46,10 +46,10 @@ export async function recover(
 ): Promise<RecoveryRange | null> {
   assertRecoverable(since, deps.clock());
   return transactFor(caller.tenantId, deps.database, async (transaction) => {
-    const endpoint = await lockManaged(transaction, caller, endpointId);
+    const endpoint = await lockManagedEndpoint(transaction, caller, endpointId);
     assertEnabled(endpoint);
     const now = deps.clock();
-    const range = await beginRecovery(transaction, endpoint, since, true, now);
+    const range = await beginRecovery(transaction, endpoint, { since, all: true }, now);
     const entry = endpointAudit(endpoint, 'webhook.recover', { since: toRfc3339(since) });
     await recordAction(transaction, memberActor(caller), now, entry);
     return range;
@@ -58,7 +58,7 @@ export async function recover(
 
 /** Throws invalid_field. */
 export function assertRecoverable(since: Instant, now: Instant): void {
-  if (since > now || since < instant(now - RECOVER_MS))
+  if (since > now || since < instant(now - RECOVERABLE_MS))
     throw new ApiError(invalidField('since', 'out_of_range'));
 }
 
@@ -78,12 +78,11 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
 export async function beginRecovery(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
-  since: Instant,
-  all: boolean,
+  { since, all }: { readonly since: Instant; readonly all: boolean },
   now: Instant,
 ): Promise<RecoveryRange | null> {
-  const from = await firstSince(transaction, endpoint.tenantId, since);
-  const to = await headOf(transaction, endpoint.tenantId);
+  const from = await readFirstSequenceSince(transaction, endpoint.tenantId, since);
+  const to = await readLastSequence(transaction, endpoint.tenantId);
   const probe = all && endpoint.probeAt !== null ? { probeAt: now, nextDueAt: now } : null;
   if (from === null || from > to) {
     if (probe !== null) await updateEndpoint(transaction, endpoint.id, probe);
@@ -103,26 +102,32 @@ export async function beginRecovery(
   return { from, to };
 }
 
-const STEP = 24;
+const EVENTS_PER_STEP = 24;
 
 /**
  * Reads the next part of the range, and adds deliveries of its events that got no 2xx. Returns null
  * if another run has claimed the endpoint.
  */
-export async function recoverSome(
+export async function continueRecovery(
   transaction: Transaction,
   { id, fence }: Claim,
   now: Instant,
 ): Promise<EndpointState | null> {
-  const state = (await lockStates(transaction, [id], true)).get(id);
+  const state = (await lockEndpointStates(transaction, [id], 'wait')).get(id);
   if (state?.endpoint.fence !== fence) return null;
   const { recoverAfter, recoverUntil, recoverAll, tenantId } = state.endpoint;
   if (recoverAfter === null || recoverUntil === null) return state;
   const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
-  const range = { tenantId, types: state.types.keys(), after, until: recoverUntil, limit: STEP };
+  const range = {
+    tenantId,
+    types: state.types.keys(),
+    after,
+    until: recoverUntil,
+    limit: EVENTS_PER_STEP,
+  };
   const [read = { found: [], through: recoverUntil }] = await readLogs(transaction, [range]);
   const { cursorSequence } = state.endpoint;
-  // Events ahead of the cursor are left to the cursor.
+  // The cursor delivers the events ahead of it.
   const toResend = read.found.filter((event) =>
     isSubscribed(state, event) ? event.sequence <= cursorSequence : recoverAll,
   );
@@ -131,16 +136,16 @@ export async function recoverSome(
   const set = isDone
     ? { recoverAfter: null, recoverUntil: null, recoverAll: false }
     : { recoverAfter: read.through };
-  if (waiting.length > 0) await makeDue(transaction, id, waiting, now);
+  if (waiting.length > 0) await makeDeliveriesDue(transaction, id, waiting, now);
   await transaction.all([
     ...statement(added, (rows) => insertSql(webhookDeliveries, rows)),
     updateSql(webhookEndpoints, { ...set, leaseUntil: instant(now + CLAIM_MS) }, { id }),
   ]);
-  const earliest = added.length + waiting.length > 0 ? now : state.earliest;
-  return { ...state, endpoint: { ...state.endpoint, ...set }, earliest };
+  const nextAttemptAt = added.length + waiting.length > 0 ? now : state.nextAttemptAt;
+  return { ...state, endpoint: { ...state.endpoint, ...set }, nextAttemptAt };
 }
 
-/** Returns deliveries to add, and ids of waiting ones to make due. */
+/** Returns new deliveries for events without a 2xx, and the ids of their waiting deliveries. */
 async function findUnanswered(
   transaction: Transaction,
   endpointId: Uuid,
@@ -158,7 +163,7 @@ async function findUnanswered(
     if (earlier.some(({ state }) => state === 'delivered')) continue;
     const open = earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
     waiting.push(...open.map(({ id }) => id));
-    // A delivery in its last attempt is not enough, because nothing follows if that fails.
+    // A delivery before its last attempt is not enough, because no retry follows if that fails.
     if (open.some(hasStepLeft)) continue;
     const rounds = earlier.filter(({ cause }) => cause === 'recover').map(({ round }) => round);
     added.push(newDelivery(endpointId, event, 'recover', Math.max(0, ...rounds) + 1, now));
@@ -166,7 +171,7 @@ async function findUnanswered(
   return { added, waiting };
 }
 
-async function makeDue(
+async function makeDeliveriesDue(
   transaction: Transaction,
   endpointId: Uuid,
   ids: readonly Uuid[],
@@ -184,7 +189,7 @@ async function makeDue(
  * still deliver it. Returns the Event as serialised. Throws not_found, authority_insufficient.
  * (docs/contract.md, Webhooks)
  */
-export async function redeliver(
+export async function redeliverEvent(
   deps: DatabaseDeps,
   caller: Caller,
   eventId: Uuid,
@@ -193,25 +198,25 @@ export async function redeliver(
   const event = existing(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
   await assertManager(reader, caller);
   await transactFor(caller.tenantId, deps.database, (transaction) =>
-    queue(transaction, event, deps.clock()),
+    queueEvent(transaction, event, deps.clock()),
   );
   return event.body;
 }
 
-async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<void> {
+async function queueEvent(transaction: Transaction, event: EventRow, now: Instant): Promise<void> {
   const { tenantId, type } = event;
   if (!isSubscribable(type)) return;
   const subscribed = await transaction.select(webhookSubscriptions, { tenantId, type });
-  const from = new Map(subscribed.map((one) => [one.endpointId, one.fromSequence]));
+  const from = new Map(subscribed.map((row) => [row.endpointId, row.fromSequence]));
   const endpoints = await transaction.select(
     webhookEndpoints,
     { id: [...from.keys()], status: 'enabled' },
     { orderBy: ['id'], forUpdate: true },
   );
   for (const endpoint of endpoints) {
-    const isCovered = event.sequence >= (from.get(endpoint.id) ?? 0n);
-    if (!isCovered || !willBeReached(endpoint, event))
-      await queueFor(transaction, endpoint, event, now);
+    const isInSubscription = event.sequence >= (from.get(endpoint.id) ?? 0n);
+    if (!isInSubscription || !willCursorDeliver(endpoint, event))
+      await queueDelivery(transaction, endpoint, event, now);
   }
 }
 
@@ -219,7 +224,7 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
  * Returns whether the cursor is certain to deliver the event. While a run has claimed the endpoint,
  * it may already have sent events up to `MAX_SPAN` ahead of the cursor, so those are not certain.
  */
-function willBeReached(
+function willCursorDeliver(
   { cursorSequence, leaseUntil }: WebhookEndpoint,
   { sequence }: EventRow,
 ): boolean {
@@ -227,8 +232,8 @@ function willBeReached(
   return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
-/** Writes a delivery, or makes the last one due if it waits and is not in flight. */
-async function queueFor(
+/** Makes the event's last redelivery due if it waits and is not in flight, or else adds one. */
+async function queueDelivery(
   transaction: Transaction,
   { id: endpointId, leaseUntil }: WebhookEndpoint,
   event: EventRow,
@@ -239,8 +244,9 @@ async function queueFor(
     webhookDeliveries,
     `WHERE ${where} ORDER BY round DESC LIMIT 1`,
   );
-  const waitsUntil = last?.nextAttemptAt ?? null;
-  const isWaiting = waitsUntil !== null && (waitsUntil > now || leaseUntil === null);
+  const dueAt = last?.nextAttemptAt ?? null;
+  // A due delivery may be in flight while a run has claimed the endpoint.
+  const isWaiting = dueAt !== null && (dueAt > now || leaseUntil === null);
   await transaction.all([
     isWaiting && last !== undefined
       ? updateSql(webhookDeliveries, { nextAttemptAt: now }, { endpointId, id: last.id })

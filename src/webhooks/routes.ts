@@ -3,10 +3,10 @@ import { responseTo, type Api, pathId } from '../http/route.js';
 import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { exampleOf } from '../http/zod.js';
 import type { WebhookDeps } from './deps.js';
-import { change, remove, rotateSecret } from './endpoint-changes.js';
+import { changeEndpoint, deleteEndpoint, rotateSecret } from './endpoint-changes.js';
 import { listDeliveries, listEndpoints, readEndpoint } from './endpoints.js';
-import { recover, redeliver } from './resend.js';
-import { register } from './registration.js';
+import { recoverEndpoint, redeliverEvent } from './resend.js';
+import { registerEndpoint } from './registration.js';
 import {
   changeEndpointBody,
   DeliveryPageSchema,
@@ -40,20 +40,20 @@ export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Curs
       'Sent only to the endpoint under test, whatever it is subscribed to. It is not an Event, and not in the log.',
     isSubscribable: false,
   });
-  registerEndpoints(api, deps);
-  readEndpoints(api, deps, cursors);
-  changeEndpoints(api, deps);
-  sendTests(api, tests);
-  sendAgain(api, deps);
-  deliveries(api, deps, cursors);
+  registrationRoute(api, deps);
+  readingRoutes(api, deps, cursors);
+  changeRoutes(api, deps);
+  testRoute(api, tests);
+  resendRoutes(api, deps);
+  deliveryRoutes(api, deps, cursors);
 }
 
-function registerEndpoints(api: Api, deps: WebhookDeps): void {
+function registrationRoute(api: Api, deps: WebhookDeps): void {
   api.post('/v1/webhook_endpoints', {
     operationId: 'createWebhookEndpoint',
     permits: 'manageWebhooks',
     idempotent: 'tenant',
-    body: registerEndpointBody(deps.sending.guard),
+    body: registerEndpointBody(deps.sender.guard),
     responses: { 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema },
     examples: { 200: exampleOf(EndpointSchema) },
     refusals: ['too_many_endpoints'],
@@ -61,7 +61,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     description:
       'The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.',
     handler: async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
-      const result = await register(deps, caller, { url, types, apiVersion }, idempotency);
+      const result = await registerEndpoint(deps, caller, { url, types, apiVersion }, idempotency);
       return responseTo(result, ({ secretText, ...registered }, replayed) => ({
         status: replayed ? 200 : 201,
         body: {
@@ -73,7 +73,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
   });
 }
 
-function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
+function readingRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
   api.get('/v1/webhook_endpoints', {
     operationId: 'listWebhookEndpoints',
     permits: 'manageWebhooks',
@@ -104,11 +104,11 @@ function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors:
   });
 }
 
-function changeEndpoints(api: Api, deps: WebhookDeps): void {
+function changeRoutes(api: Api, deps: WebhookDeps): void {
   api.patch('/v1/webhook_endpoints/{id}', {
     operationId: 'updateWebhookEndpoint',
     permits: 'manageWebhooks',
-    body: changeEndpointBody(deps.sending.guard),
+    body: changeEndpointBody(deps.sender.guard),
     responses: { 200: EndpointSchema },
     summary: 'Change a webhook endpoint',
     description:
@@ -116,7 +116,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     handler: async (request) => {
       const { events: types, ...changes } = request.body;
       const id = pathId(request, 'id');
-      const changed = await change(deps, request.caller, id, { ...changes, types });
+      const changed = await changeEndpoint(deps, request.caller, id, { ...changes, types });
       return { status: 200, body: endpointResource.present(changed) };
     },
   });
@@ -128,7 +128,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     summary: 'Delete a webhook endpoint',
     description: 'Nothing more is sent to it. Deleting it again is not an error.',
     handler: async (request) => {
-      await remove(deps, request.caller, pathId(request, 'id'));
+      await deleteEndpoint(deps, request.caller, pathId(request, 'id'));
       return { status: 204 };
     },
   });
@@ -147,7 +147,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
   });
 }
 
-function sendTests(api: Api, tests: TestDeliveries): void {
+function testRoute(api: Api, tests: TestDeliveries): void {
   api.post('/v1/webhook_endpoints/{id}/test', {
     operationId: 'testWebhookEndpoint',
     permits: 'manageWebhooks',
@@ -164,7 +164,7 @@ function sendTests(api: Api, tests: TestDeliveries): void {
   });
 }
 
-function sendAgain(api: Api, deps: WebhookDeps): void {
+function resendRoutes(api: Api, deps: WebhookDeps): void {
   api.post('/v1/webhook_endpoints/{id}/recover', {
     operationId: 'recoverWebhookEndpoint',
     permits: 'manageWebhooks',
@@ -176,7 +176,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
       'Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.',
     handler: async (request) => {
       const { since } = request.body;
-      const range = await recover(deps, request.caller, pathId(request, 'id'), since);
+      const range = await recoverEndpoint(deps, request.caller, pathId(request, 'id'), since);
       const sequences = {
         from_sequence: range === null ? null : Number(range.from),
         to_sequence: range === null ? null : Number(range.to),
@@ -194,13 +194,13 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     description:
       'Sends the event again to every enabled endpoint that subscribes to its type, with the same id and a fresh signature.',
     handler: async (request) => {
-      const text = await redeliver(deps, request.caller, pathId(request, 'id'));
+      const text = await redeliverEvent(deps, request.caller, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };
     },
   });
 }
 
-function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
+function deliveryRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
   api.get('/v1/webhook_endpoints/{id}/deliveries', {
     operationId: 'listWebhookDeliveries',
     permits: 'manageWebhooks',

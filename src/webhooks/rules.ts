@@ -9,23 +9,23 @@ import type { AttemptResult } from './exchange.js';
 
 /** Effects of an attempt on its delivery and endpoint. (docs/contract.md, Webhook attempts) */
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY_MS = 24 * HOUR;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The wait before each attempt. After the last attempt the delivery has failed. */
 export const SCHEDULE_MS: readonly number[] = [
   0,
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  10 * HOUR,
-  24 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  10 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
 ];
 /** Spreads retries of deliveries that failed together. */
 const JITTER = 0.1;
@@ -33,43 +33,44 @@ const MAX_RETRY_AFTER_MS = DAY_MS;
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 const GONE = 410;
 
-/** An endpoint that fails for this long is disabled; enabling it resends what it missed since. */
+/** An endpoint that fails this long is disabled. Enabling it resends events of this time before. */
 export const FAILING_MS = 5 * DAY_MS;
+/** Then the endpoint gets one attempt at a time, a probe, until one succeeds. */
 const FAILURES_BEFORE_PROBING = 5;
-const FIRST_PROBE_MS = 5 * SECOND;
-const SLOWEST_PROBE_MS = 5 * MINUTE;
+const FIRST_PROBE_MS = 5 * SECOND_MS;
+const SLOWEST_PROBE_MS = 5 * MINUTE_MS;
 
-export const RECOVER_MS = 30 * DAY_MS;
+export const RECOVERABLE_MS = 30 * DAY_MS;
 export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
 export const PREVIOUS_SECRET_MS = DAY_MS;
 export const MAX_ENDPOINTS = 16;
 
-/** Simultaneous attempts for one endpoint. */
-const WINDOW = 8;
-/** Few, so that receivers that fail or hang hold few connections. */
-const REDUCED_WINDOW = 2;
+/** Attempts in flight at one endpoint. */
+const MAX_IN_FLIGHT = 8;
+/** For a receiver that fails or hangs, so that it occupies few connections. */
+const MAX_IN_FLIGHT_FAILING = 2;
 
 /** Events read from the log for one endpoint at a time. */
 export const EVENTS_PER_READ = 24;
-/** An attempt or a run's turn that takes longer than this is slow. */
-export const PROMPT_MS = 500;
-/** A receiver that has answered nothing for this long is silent. */
-export const SILENT_MS = 2_000;
-/** A run ends after this, so that endpoints without backlogs get slots. */
+/** An attempt, or a turn of a run, is slow if it takes longer. */
+export const SLOW_AFTER_MS = 500;
+/** A receiver is silent if no attempt in flight has been answered for this long. */
+export const SILENT_AFTER_MS = 2_000;
+/** A run ends after this time, so that a long backlog does not keep a slot. */
 export const MAX_RUN_MS = 5_000;
 
-export function windowOf(
+export function maxInFlight(
   { failuresInRow }: Pick<Health, 'failuresInRow'>,
   isSilent: boolean,
 ): number {
-  return isSilent || failuresInRow > 0 ? REDUCED_WINDOW : WINDOW;
+  return isSilent || failuresInRow > 0 ? MAX_IN_FLIGHT_FAILING : MAX_IN_FLIGHT;
 }
 
 export function isSuccess(result: AttemptResult): boolean {
   return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
 }
 
-/** True if the service itself ended the attempt, which is repeated and does not count as a step. */
+/** Returns whether the service itself ended the attempt, which is repeated and does not count. */
 export function wasCanceled(result: AttemptResult): boolean {
   return result.outcome === 'failed' && result.reason === 'canceled';
 }
@@ -77,7 +78,7 @@ export function wasCanceled(result: AttemptResult): boolean {
 type DeliveryProgress = Pick<WebhookDelivery, 'state' | 'steps' | 'nextAttemptAt' | 'finishedAt'>;
 
 /** Returns the delivery's state after an attempt. `random`, 0 to 1, spreads the wait by ±10 %. */
-export function afterAttempt(
+export function progressAfter(
   delivery: { readonly steps: number },
   result: AttemptResult,
   isSubscribed: boolean,
@@ -85,10 +86,10 @@ export function afterAttempt(
   random: number,
 ): DeliveryProgress {
   const steps = delivery.steps + 1;
-  if (isSuccess(result)) return ended('delivered', steps, now);
-  if (!isSubscribed) return ended('ended', steps, now);
+  if (isSuccess(result)) return finished('delivered', steps, now);
+  if (!isSubscribed) return finished('ended', steps, now);
   const waitMs = SCHEDULE_MS[steps];
-  if (waitMs === undefined) return ended('failed', steps, now);
+  if (waitMs === undefined) return finished('failed', steps, now);
   const spread = waitMs * (1 + JITTER * (2 * random - 1));
   const nextAttemptAt = instant(now + Math.max(spread, retryAfterMs(result)));
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
@@ -98,7 +99,7 @@ export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
   return steps + 1 < SCHEDULE_MS.length;
 }
 
-function ended(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
+function finished(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
   return { state, steps, nextAttemptAt: null, finishedAt: now };
 }
 
@@ -120,7 +121,7 @@ export interface Health {
 
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
-/** Only a probe extends the wait for the next probe. */
+/** Returns the health after an attempt. Only a failed probe moves the next probe further away. */
 export function healthAfter(
   health: Health,
   result: AttemptResult,
@@ -159,7 +160,7 @@ function disabled(health: Health, disabledReason: DisabledReason, disabledAt: In
   return { ...health, status: 'disabled', disabledReason, disabledAt };
 }
 
-export interface Load {
+export interface RunLoad {
   readonly pending: number;
   readonly retries: number;
   readonly inFlight: number;
@@ -167,44 +168,43 @@ export interface Load {
   readonly isSilent: boolean;
 }
 
-/** Returns the lane that sends next, or null if none may. */
-export function nextLane(
-  load: Load,
+/** Returns the kind of the next attempt, or null if none may start. Retries take up to half. */
+export function nextAttemptKind(
+  load: RunLoad,
   health: Health,
   now: Instant,
-): 'pending' | 'retries' | 'probe' | null {
+): 'pending' | 'retry' | 'probe' | null {
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
   if (health.probeAt !== null) return load.inFlight === 0 && health.probeAt <= now ? 'probe' : null;
-  const window = windowOf(health, load.isSilent);
-  if (load.inFlight >= window) return null;
-  if (load.retries > 0 && (load.retriesInFlight < window / 2 || load.pending === 0))
-    return 'retries';
+  const limit = maxInFlight(health, load.isSilent);
+  if (load.inFlight >= limit) return null;
+  if (load.retries > 0 && (load.retriesInFlight < limit / 2 || load.pending === 0)) return 'retry';
   return load.pending > 0 ? 'pending' : null;
 }
 
 /** Returns when the endpoint is due next, not before its next probe; null if nothing is due. */
-export function nextDue(earliest: Instant | null, health: Health): Instant | null {
-  if (earliest === null || health.status !== 'enabled') return null;
-  return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
+export function nextDue(nextAttemptAt: Instant | null, health: Health): Instant | null {
+  if (nextAttemptAt === null || health.status !== 'enabled') return null;
+  return health.probeAt !== null && health.probeAt > nextAttemptAt ? health.probeAt : nextAttemptAt;
 }
 
 /** How much earlier than the dispatcher the workflow marks an endpoint as due. */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
 /**
- * Returns how a run leaves its endpoint. The dispatcher sends what is due now, and the workflow
- * waits for what is due later. It is notified only if its wait must begin, become shorter or end,
- * or should have ended already. `nextDueAt` is null if only new events are waited for.
+ * Returns when the dispatcher (`nextDueAt`) and the workflow (`waitsUntil`) check the endpoint after
+ * a run. The workflow is notified only if its wait must begin, become shorter or end, or should
+ * have ended already. `nextDueAt` is null if only new events make the endpoint due.
  */
-export function afterRun(
-  { pausedAt, waitsUntil: known }: Pick<WebhookEndpoint, 'pausedAt' | 'waitsUntil'>,
+export function dueAfterRun(
+  { pausedAt, waitsUntil }: Pick<WebhookEndpoint, 'pausedAt' | 'waitsUntil'>,
   due: Instant | null,
   now: Instant,
 ) {
   if (due === null || due <= now || pausedAt !== null)
-    return { nextDueAt: due, waitsUntil: null, mustNotify: known !== null };
-  const mustNotify = known === null || known <= now || due < known;
+    return { nextDueAt: due, waitsUntil: null, mustNotify: waitsUntil !== null };
+  const mustNotify = waitsUntil === null || waitsUntil <= now || due < waitsUntil;
   const nextDueAt = instant(due + WORKFLOW_HEAD_START_MS);
-  return { nextDueAt, waitsUntil: mustNotify ? due : known, mustNotify };
+  return { nextDueAt, waitsUntil: mustNotify ? due : waitsUntil, mustNotify };
 }

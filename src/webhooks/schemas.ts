@@ -18,7 +18,7 @@ import {
 } from '../http/schemas.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
 import { FAILURE_REASONS } from './exchange.js';
-import type { ShownDelivery, ShownEndpoint } from './endpoints.js';
+import type { DeliveryWithAttempts, EndpointWithTypes } from './endpoints.js';
 
 export { EventSchema } from '../events/schemas.js';
 
@@ -71,7 +71,7 @@ export function changeEndpointBody(guard: UrlParser) {
   return exampledAs(body, { status: 'enabled' });
 }
 
-const field = fieldsOf<ShownEndpoint>();
+const field = fieldsOf<EndpointWithTypes>();
 
 /** Without the secret. (docs/contract.md, Webhooks) */
 export const endpointResource = defineResource(
@@ -160,7 +160,7 @@ export const EndpointPageSchema = pageSchema('WebhookEndpointPage', EndpointSche
 
 export const PageQuery = z.strictObject(PAGE_QUERY);
 
-const ofDelivery = fieldsOf<ShownDelivery>();
+const ofDelivery = fieldsOf<DeliveryWithAttempts>();
 
 export const deliveryResource = defineResource(
   'WebhookDelivery',

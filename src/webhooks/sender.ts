@@ -7,12 +7,12 @@ import type { WebhookAttempt, WebhookEndpoint } from '../db/entities/webhooks.js
 import type { AddressGuard } from './address-guard.js';
 import { type Agents, newAgents } from './connections.js';
 import {
-  type Answered,
-  AttemptEnded,
+  type AnsweredAttempt,
+  AttemptAborted,
   type AttemptResult,
-  type Exchange,
+  type OutgoingRequest,
   exchange,
-  type Failed,
+  type FailedAttempt,
   failureOf,
   refusedResult,
   StaleConnection,
@@ -22,7 +22,7 @@ import { openSecrets, signatureHeaders } from './signing.js';
 export interface OutgoingDelivery {
   readonly url: string;
   readonly body: Buffer;
-  /** The signature headers. `Sender` adds the other headers. */
+  /** The signature headers. `Sender` adds the content type and the user agent. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -50,8 +50,8 @@ export class Sender {
 
   constructor(private readonly options: SenderOptions) {
     const { proxyUrl, timeoutMs } = options;
-    this.pool = newAgents(true, proxyUrl, timeoutMs);
-    this.unpooled = newAgents(false, proxyUrl, timeoutMs);
+    this.pool = newAgents('reused', proxyUrl, timeoutMs);
+    this.unpooled = newAgents('single', proxyUrl, timeoutMs);
   }
 
   get guard(): AddressGuard {
@@ -65,8 +65,11 @@ export class Sender {
   async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const stop = new AbortController();
-    const cancel = (): void => stop.abort(new AttemptEnded('canceled'));
-    const timer = setTimeout(() => stop.abort(new AttemptEnded('timeout')), this.options.timeoutMs);
+    const cancel = (): void => stop.abort(new AttemptAborted('canceled'));
+    const timer = setTimeout(
+      () => stop.abort(new AttemptAborted('timeout')),
+      this.options.timeoutMs,
+    );
     if (signal.aborted || this.isClosed) cancel();
     // Many concurrent sends listen to one signal, so Node's warning about a leak would be wrong.
     setMaxListeners(0, signal);
@@ -86,7 +89,7 @@ export class Sender {
   async close(): Promise<void> {
     this.isClosed = true;
     const attempts = [...this.running];
-    for (const [stop] of attempts) stop.abort(new AttemptEnded('canceled'));
+    for (const [stop] of attempts) stop.abort(new AttemptAborted('canceled'));
     await Promise.all(attempts.map(([, attempt]) => attempt));
     for (const agents of [this.pool, this.unpooled]) {
       agents.http.destroy();
@@ -94,15 +97,18 @@ export class Sender {
     }
   }
 
-  private async attempt(request: OutgoingDelivery, stop: AbortSignal): Promise<Answered | Failed> {
+  private async attempt(
+    request: OutgoingDelivery,
+    stop: AbortSignal,
+  ): Promise<AnsweredAttempt | FailedAttempt> {
     const { guard, proxyUrl, certificateAuthorities } = this.options;
     const parsed = guard.parseUrl(request.url);
     if (!parsed.ok) return refusedResult(parsed.reason);
     const { url } = parsed;
     try {
-      const resolved = proxyUrl === null ? await orAborted(stop, guard.resolve(url)) : null;
+      const resolved = proxyUrl === null ? await rejectOnAbort(stop, guard.resolve(url)) : null;
       if (resolved?.ok === false) return refusedResult(resolved.reason);
-      const outgoing: Exchange = {
+      const outgoing: OutgoingRequest = {
         url,
         headers: {
           'content-type': 'application/json',
@@ -114,8 +120,7 @@ export class Sender {
         certificateAuthorities,
       };
       return await exchange(outgoing, this.pool, stop).catch((error: unknown) => {
-        // The receiver had closed the idle connection, so it has not seen the request: retry at
-        // once.
+        // The receiver has not seen the request, so it is sent again on a new connection.
         if (!(error instanceof StaleConnection)) throw error;
         return exchange(outgoing, this.unpooled, stop);
       });
@@ -125,8 +130,8 @@ export class Sender {
   }
 }
 
-/** Settles as `work` does, or rejects with the reason of `stop` if it is aborted first. */
-function orAborted<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+/** Settles as `work` does, unless `stop` is aborted first: then rejects with its reason. */
+function rejectOnAbort<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onStop = (): void => reject(stop.reason as Error);
     if (stop.aborted) return onStop();
@@ -135,14 +140,14 @@ function orAborted<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-export type Sending = Pick<Sender, 'send'> & {
+export type DeliverySender = Pick<Sender, 'send'> & {
   readonly guard: Pick<AddressGuard, 'parseUrl' | 'checkUrl'>;
 };
 
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 
-const MAX_MESSAGE = 255;
-const MAX_RESPONSE = 1024;
+const MAX_MESSAGE_LENGTH = 255;
+const MAX_RESPONSE_LENGTH = 1024;
 
 interface Message {
   readonly id: Uuid;
@@ -151,7 +156,7 @@ interface Message {
 }
 
 export function sendMessage(
-  { sending, encryptionKeys }: { readonly sending: Sending; readonly encryptionKeys: Keyring },
+  { sender, encryptionKeys }: { readonly sender: DeliverySender; readonly encryptionKeys: Keyring },
   endpoint: WebhookEndpoint,
   { id, body, traceparent }: Message,
   now: Instant,
@@ -165,12 +170,12 @@ export function sendMessage(
     'tenant.id': endpoint.tenantId,
   };
   const span = { name: 'webhook attempt', kind: 'client', attributes } as const;
-  return continueTrace(span, traceparent, async (own) => {
+  return continueTrace(span, traceparent, async (openSpan) => {
     const request = { url: endpoint.url, body, headers: { ...headers, ...traceHeaders() } };
-    const result = await sending.send(request, signal);
+    const result = await sender.send(request, signal);
     if (result.outcome === 'answered')
-      own?.setAttribute('http.response.status_code', result.status);
-    else own?.setAttribute('error.type', result.reason);
+      openSpan?.setAttribute('http.response.status_code', result.status);
+    else openSpan?.setAttribute('error.type', result.reason);
     return result;
   });
 }
@@ -189,10 +194,10 @@ export function attemptRow(
     durationMs: Math.max(0, Math.round(result.durationMs)),
   };
   if (result.outcome === 'answered') {
-    const response = cutText(result.responseHead, MAX_RESPONSE);
+    const response = cutText(result.responseHead, MAX_RESPONSE_LENGTH);
     return { ...row, status: result.status, failure: null, message: null, response };
   }
-  const message = cutText(result.message, MAX_MESSAGE);
+  const message = cutText(result.message, MAX_MESSAGE_LENGTH);
   return { ...row, status: null, failure: result.reason, message, response: null };
 }
 

@@ -21,7 +21,7 @@ interface Signable {
   readonly timestampS: number;
 }
 
-/** Returns a new secret, which is shown once and stored sealed. */
+/** Returns a new secret, which is shown once and stored encrypted. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -39,7 +39,7 @@ export function signatureHeaders(signable: Signable): Record<string, string> {
     'webhook-id': id,
     'webhook-timestamp': timestampS.toString(),
     'webhook-signature': secrets
-      .map((one) => `v1,${standardSignature(id, timestampS.toString(), body, one)}`)
+      .map((key) => `v1,${standardSignature(id, timestampS.toString(), body, key)}`)
       .join(' '),
   };
   if (previousSecret !== null)
@@ -47,12 +47,12 @@ export function signatureHeaders(signable: Signable): Record<string, string> {
   return headers;
 }
 
-/** Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret as shown. */
+/** Returns the HMAC-SHA256 of the body in lowercase hexadecimal, keyed with the secret as shown. */
 export function bodySignature(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Base64 HMAC-SHA256 by Standard Webhooks v1, keyed with the decoded secret. */
+/** Returns the base64 HMAC-SHA256 of Standard Webhooks v1, keyed with the decoded secret. */
 export function standardSignature(
   id: string,
   timestamp: string,
@@ -103,8 +103,8 @@ export const WEBHOOK_SECRETS = new SealedSecrets({
 
 function resealSecrets(keys: Keyring, endpoint: WebhookEndpoint): Partial<WebhookEndpoint> {
   const context = sealContext(endpoint.id);
-  const present = reseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context);
-  const set = { secret: present.bytes, secretKeyId: present.keyId };
+  const current = reseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context);
+  const set = { secret: current.bytes, secretKeyId: current.keyId };
   const { previousSecret, previousSecretKeyId } = endpoint;
   if (previousSecret === null || previousSecretKeyId === null) return set;
   const previous = reseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context);

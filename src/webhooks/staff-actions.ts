@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { type AuditDetails, recordAction, wasPerformed } from '../access/audit-log.js';
+import { counted } from '../core/collections.js';
 import { ApiError, existing } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
@@ -14,21 +15,19 @@ import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/r
 import {
   endpointAudit,
   lockEndpoint,
-  noticeOf,
-  type ShownEndpoint,
+  workflowNotice,
+  type EndpointWithTypes,
   updateEndpoint,
 } from './endpoints.js';
-import { disable, enable } from './endpoint-changes.js';
-import { readState } from './endpoint-claims.js';
+import { disableEndpoint, enableEndpoint } from './endpoint-changes.js';
+import { readEndpointState } from './endpoint-claims.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**
- * Staff actions on an endpoint. Each is recorded once under `actionId` and returns whether anything
- * changed. All throw not_found, authority_insufficient, and invalid_state if the action was refused
- * before.
+ * A staff action on an endpoint, recorded once under `actionId`. Returns whether anything changed.
+ * Throws not_found, authority_insufficient, and invalid_state if the action was refused before.
  */
-
-export type Operation = (
+export type EndpointAction = (
   deps: DatabaseDeps,
   endpointId: Uuid,
   by: StaffIdentity,
@@ -37,53 +36,56 @@ export type Operation = (
 ) => Promise<boolean>;
 
 /** Pauses an endpoint. Waiting deliveries keep their order. */
-export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
-  if (pausedAt !== null) return false;
-  await updateEndpoint(transaction, id, { pausedAt: now, pausedBy: by.name });
+export const pauseEndpoint = newAction('webhook.pause', async (transaction, endpoint, now, by) => {
+  if (endpoint.pausedAt !== null) return false;
+  await updateEndpoint(transaction, endpoint.id, { pausedAt: now, pausedBy: by.name });
   return true;
 });
 
-export const resume = operation('webhook.resume', async (transaction, { id, pausedAt }, now) => {
-  if (pausedAt === null) return false;
-  await updateEndpoint(transaction, id, { pausedAt: null, pausedBy: null, nextDueAt: now });
+export const resumeEndpoint = newAction('webhook.resume', async (transaction, endpoint, now) => {
+  if (endpoint.pausedAt === null) return false;
+  await updateEndpoint(transaction, endpoint.id, {
+    pausedAt: null,
+    pausedBy: null,
+    nextDueAt: now,
+  });
   return true;
 });
 
-export const enableForStaff = operation('webhook.enable', enable);
+export const enableByStaff = newAction('webhook.enable', enableEndpoint);
 
-export const disableForStaff = operation('webhook.disable', (transaction, endpoint, now) =>
-  disable(transaction, endpoint, 'by_operator', now),
+export const disableByStaff = newAction('webhook.disable', (transaction, endpoint, now) =>
+  disableEndpoint(transaction, endpoint, 'by_operator', now),
 );
 
-const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt }, now) => {
-  await updateEndpoint(transaction, id, { nextDueAt: now, probeAt: probeAt === null ? null : now });
+const makeEndpointDue = newAction('webhook.retry_now', async (transaction, endpoint, now) => {
+  const probeAt = endpoint.probeAt === null ? null : now;
+  await updateEndpoint(transaction, endpoint.id, { nextDueAt: now, probeAt });
   return true;
 });
 
-const CHUNK = 1_000;
+const ROWS_PER_UPDATE = 1_000;
 
-/**
- * Makes all retries due now. Recorded last, so that repeating an interrupted action completes it.
- */
-export const retryNow: Operation = async (deps, endpointId, by, details, actionId = newId()) => {
+/** Makes all retries due now. Recorded last, so that repeating an interrupted action completes it. */
+export const retryNow: EndpointAction = async (deps, id, by, details, actionId = newId()) => {
   const { database, clock } = deps;
   const isNew = await transact(database, (transaction) =>
-    lockForAction(transaction, 'webhook.retry_now', endpointId, by, actionId),
+    lockForAction(transaction, 'webhook.retry_now', id, by, actionId),
   );
   if (isNew === null) return false;
   const at = column.time.literal(clock());
-  for (let found = CHUNK; found === CHUNK;)
-    found = await transact(database, (transaction) =>
+  for (let updated = ROWS_PER_UPDATE; updated === ROWS_PER_UPDATE;)
+    updated = await transact(database, (transaction) =>
       transaction.execute(
-        `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}
-         AND state='retrying' AND next_attempt_at>${at} LIMIT ${CHUNK}`,
+        `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(id)}
+         AND state='retrying' AND next_attempt_at>${at} LIMIT ${ROWS_PER_UPDATE}`,
       ),
     );
-  return makeDue(deps, endpointId, by, details, actionId);
+  return makeEndpointDue(deps, id, by, details, actionId);
 };
 
 /** Begins a recovery. Also throws invalid_field, invalid_state. Returns null for an empty range. */
-export async function recoverFor(
+export async function recoverByStaff(
   deps: DatabaseDeps,
   endpointId: Uuid,
   since: Instant,
@@ -91,9 +93,9 @@ export async function recoverFor(
 ): Promise<RecoveryRange | null> {
   assertRecoverable(since, deps.clock());
   let range: RecoveryRange | null = null;
-  const begin = operation('webhook.recover', async (transaction, endpoint, now) => {
+  const begin = newAction('webhook.recover', async (transaction, endpoint, now) => {
     assertEnabled(endpoint);
-    range = await beginRecovery(transaction, endpoint, since, true, now);
+    range = await beginRecovery(transaction, endpoint, { since, all: true }, now);
     return true;
   });
   await begin(deps, endpointId, by, { since: toRfc3339(since) });
@@ -107,15 +109,15 @@ type Change = (
   by: StaffIdentity,
 ) => Promise<boolean>;
 
-/** Changes the endpoint under its lock, and records that it was changed or did not need to be. */
-function operation(action: StaffActionName, change: Change): Operation {
+/** Defines an action that changes the endpoint under its lock and records whether it changed. */
+function newAction(action: StaffActionName, change: Change): EndpointAction {
   return ({ database, clock }, endpointId, by, details = {}, actionId = newId()) =>
     transact(database, async (transaction) => {
       const endpoint = await lockForAction(transaction, action, endpointId, by, actionId);
       if (endpoint === null) return false;
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
-      if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
+      if (isChanged) await transaction.execute(insertSql(outbox, [workflowNotice(endpoint, now)]));
       const recorded = isChanged ? details : { ...details, unchanged: true };
       await recordAction(transaction, by, now, endpointAudit(endpoint, action, recorded), actionId);
       return isChanged;
@@ -137,26 +139,27 @@ async function lockForAction(
   return endpoint;
 }
 
-type DescribedEndpoint = ShownEndpoint & {
+type DescribedEndpoint = EndpointWithTypes & {
   readonly text: string;
   readonly nextAttemptAt: string | null;
 };
 
-/** Returns an endpoint and a text about what it waits for. Throws not_found. */
-export async function readDescription(
+/** Returns an endpoint and a text about what is still to send. Throws not_found. */
+export async function readDescribedEndpoint(
   reader: Reader,
   endpointId: Uuid,
   now: Instant,
   timeZone = 'UTC',
 ): Promise<DescribedEndpoint> {
-  const state = existing(await readState(reader, endpointId));
-  const { endpoint, types, head, subscribedHead, earliest: nextAttemptAt } = state;
+  const state = existing(await readEndpointState(reader, endpointId));
+  const { endpoint, types, head, subscribedHead, nextAttemptAt } = state;
   const [pending, retrying] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
   ]);
-  const behind = subscribedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
-  const facts = { endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone };
+  const { cursorSequence } = endpoint;
+  const unreadEvents = subscribedHead > cursorSequence ? head - cursorSequence : 0n;
+  const facts = { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now, timeZone };
   const text = describeEndpoint(facts);
   return { ...endpoint, types: [...types.keys()], text, nextAttemptAt: toRfc3339(nextAttemptAt) };
 }
@@ -173,7 +176,7 @@ async function countOpen(
   return column.integer.parse(row?.found);
 }
 
-/** Counts are exact up to `MAX_COUNTED`. */
+/** State of an endpoint. `pending` and `retrying` are counted up to `MAX_COUNTED + 1`. */
 export interface EndpointFacts {
   readonly endpoint: Pick<
     WebhookEndpoint,
@@ -188,7 +191,7 @@ export interface EndpointFacts {
   readonly pending: number;
   readonly retrying: number;
   readonly nextAttemptAt: Instant | null;
-  readonly behind: bigint;
+  readonly unreadEvents: bigint;
   readonly now: Instant;
   readonly timeZone: string;
 }
@@ -202,40 +205,39 @@ const REASONS = {
 
 export function describeEndpoint(facts: EndpointFacts): string {
   const { endpoint } = facts;
-  const waits = waitingReasons(facts);
+  const parts = unsentTexts(facts);
   if (endpoint.status === 'deleted') return 'deleted';
   if (endpoint.status === 'disabled') {
     const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
     const since =
       endpoint.disabledAt === null ? '' : ` since ${timeText(endpoint.disabledAt, facts)}`;
-    return join(`disabled${why}${since}`, waits);
+    return [`disabled${why}${since}`, ...parts].join('; ');
   }
   if (endpoint.pausedAt !== null)
-    return join(
+    return [
       `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, facts)}`,
-      waits,
-    );
-  return waits.length === 0 ? 'no events to send' : waits.join('; ');
+      ...parts,
+    ].join('; ');
+  return parts.length === 0 ? 'no events to send' : parts.join('; ');
 }
 
-function waitingReasons(facts: EndpointFacts): string[] {
-  const { endpoint, pending, retrying, nextAttemptAt, behind, now } = facts;
-  const reasons: string[] = [];
+function unsentTexts(facts: EndpointFacts): string[] {
+  const { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now } = facts;
+  const texts: string[] = [];
   const probeAt = endpoint.probeAt;
   const next =
     probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   if (retrying > 0)
-    reasons.push(
+    texts.push(
       next !== null && next > now
         ? `waiting until ${timeText(next, facts)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
-  if (pending > 0) reasons.push(`${deliveries(pending)} to send`);
-  if (endpoint.recoverUntil !== null) reasons.push('resending missed events');
-  if (behind > 0n)
-    reasons.push(`${behind} recorded ${behind === 1n ? 'event' : 'events'} not read yet`);
-  if (probeAt !== null && reasons.length > 0) reasons.push('one at a time until one succeeds');
-  return reasons;
+  if (pending > 0) texts.push(`${deliveries(pending)} to send`);
+  if (endpoint.recoverUntil !== null) texts.push('resending missed events');
+  if (unreadEvents > 0n) texts.push(`${counted(unreadEvents, 'recorded event')} not read yet`);
+  if (probeAt !== null && texts.length > 0) texts.push('one at a time until one succeeds');
+  return texts;
 }
 
 function deliveries(count: number): string {
@@ -252,8 +254,4 @@ function timeText(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 't
   ];
   const day = then.hasSame(today, 'day') ? '' : 'yyyy-MM-dd ';
   return then.toFormat(`${day}HH:mm ${timeZone === 'UTC' ? "'UTC'" : "'UTC'ZZ"}`);
-}
-
-function join(first: string, rest: readonly string[]): string {
-  return [first, ...rest].join('; ');
 }

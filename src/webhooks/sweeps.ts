@@ -8,52 +8,58 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/reader.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
-import { freeSql, HAS_EVENTS_AHEAD_SQL, inTimeSql, isHeld, makeDue } from './endpoint-claims.js';
+import {
+  unclaimedSql,
+  HAS_EVENTS_AHEAD_SQL,
+  dueSoonSql,
+  mayReceive,
+  makeEndpointsDue,
+} from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 
-const SLICE = 200;
+const ENDPOINTS_PER_SLICE = 200;
 
 /**
- * Moves idle cursors, so that retention counts no losses, and makes due what the dispatcher missed.
- * Returns the last endpoint examined; null at the end.
+ * Moves the cursors of idle endpoints, so that unsubscribed events do not count as lost, and makes
+ * endpoints due that the dispatcher missed. Returns the last endpoint examined; null at the end.
  */
-export async function makeMissedDue(
+export async function sweepEndpoints(
   database: Database,
   now: Instant,
   after: Uuid | null,
 ): Promise<Uuid | null> {
-  const { rows, last } = await readSlice(database.reader, now, after);
+  const { rows, last } = await readEndpointSlice(database.reader, now, after);
   const open = rows.filter(
     ({ endpoint, head }) =>
-      !isHeld(endpoint) && (endpoint.leaseUntil ?? 0) <= now && head > endpoint.cursorSequence,
+      mayReceive(endpoint) && (endpoint.leaseUntil ?? 0) <= now && head > endpoint.cursorSequence,
   );
-  const idle = open.filter(({ isBehind }) => !isBehind);
-  const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
+  const idle = open.filter(({ hasEventsAhead }) => !hasEventsAhead);
+  const missed = open.filter(({ hasEventsAhead, isDueSoon }) => hasEventsAhead && !isDueSoon);
   if (idle.length > 0)
     await transact(database, (transaction) => moveCursors(transaction, idle, now));
   if (missed.length > 0) {
     const ids = missed.map(({ endpoint }) => endpoint.id);
-    await transact(database, (transaction) => makeDue(transaction, ids, now));
+    await transact(database, (transaction) => makeEndpointsDue(transaction, ids, now));
   }
   return last;
 }
 
-/** Finds endpoints by subscription, because deleted ones may be many. */
-export async function readSlice(
+/** Finds endpoints by subscription, because deleted endpoints, which may be many, have none. */
+export async function readEndpointSlice(
   reader: Reader,
   now: Instant,
   after: Uuid | null,
 ): Promise<{ readonly rows: readonly EndpointRow[]; readonly last: Uuid | null }> {
   const afterSql = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
   const found = await reader.query(
-    `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${afterSql} ORDER BY endpoint_id LIMIT ${SLICE}`,
+    `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${afterSql} ORDER BY endpoint_id LIMIT ${ENDPOINTS_PER_SLICE}`,
   );
   const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
   if (ids.length === 0) return { rows: [], last: null };
-  // One statement, so that no event of a subscribed type is missing up to the counter.
+  // One statement, so that `has_events_ahead` covers every event up to `head`.
   const rows = await reader.query(
-    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS is_behind,
-       ${inTimeSql(now)} AS is_in_time
+    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS has_events_ahead,
+       ${dueSoonSql(now)} AS is_due_soon
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
      WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,
   );
@@ -66,34 +72,34 @@ function parseEndpointRow(row: StoredRow) {
   return {
     endpoint: parseRow(webhookEndpoints, row),
     head: column.bigint.parse(row.head),
-    isBehind: column.integer.parse(row.is_behind) === 1,
-    isInTime: column.integer.parse(row.is_in_time) === 1,
+    hasEventsAhead: column.integer.parse(row.has_events_ahead) === 1,
+    isDueSoon: column.integer.parse(row.is_due_soon) === 1,
   };
 }
 
-/** A type added since the heads were read starts after them. */
+/** Types that were added since `head` was read start after it, so no event of theirs is skipped. */
 async function moveCursors(
   transaction: Transaction,
   idle: readonly EndpointRow[],
   now: Instant,
 ): Promise<void> {
-  const heads = idle
+  const headsSql = idle
     .map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`)
     .join(' ');
   await transaction.execute(
-    `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
-     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${freeSql(now)}`,
+    `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${headsSql} END)
+     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${unclaimedSql(now)}`,
   );
 }
 
-/** Upper limit of the difference between two clocks: one dates the event, another the delivery. */
-const CLOCKS_APART_MS = 60_000;
+/** Events are dated by the database's clock, and deliveries by that of a process. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
-const MAX_REMOVED = 1_000;
+const ROWS_PER_DELETE = 1_000;
 
 /**
- * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint.
- * Null after the last.
+ * Removes some attempts older than 30 days, and deliveries that ended before, of the next endpoint
+ * after `after`. Returns null after the last endpoint.
  */
 export async function removeOldAttempts(
   database: Database,
@@ -108,24 +114,24 @@ export async function removeOldAttempts(
   );
   if (endpoint === undefined) return null;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
-  const isOld = (createdId: string, overAt: string, until: Instant): string =>
-    `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
+  const oldSql = (idColumn: string, endedAt: string, until: Instant): string =>
+    `${own} AND ${idColumn}<${column.uuid.literal(firstIdAt(until))} AND ${endedAt}<${column.time.literal(until)}`;
   const neededSince = deliveriesNeededSince(endpoint);
   const until = neededSince !== null && neededSince < before ? neededSince : before;
-  const isOver = endpoint.status === 'deleted' ? 'TRUE' : 'finished_at IS NOT NULL';
+  const endedSql = endpoint.status === 'deleted' ? 'TRUE' : 'finished_at IS NOT NULL';
   const removed = await transact(database, async (transaction) => [
     await transaction.execute(
-      `DELETE FROM webhook_attempts WHERE ${isOld('delivery_id', 'at', before)} LIMIT ${MAX_REMOVED}`,
+      `DELETE FROM webhook_attempts WHERE ${oldSql('delivery_id', 'at', before)} LIMIT ${ROWS_PER_DELETE}`,
     ),
     await transaction.execute(
-      `DELETE FROM webhook_deliveries WHERE ${isOld('id', 'COALESCE(finished_at, created_at)', until)} AND ${isOver}
-       LIMIT ${MAX_REMOVED}`,
+      `DELETE FROM webhook_deliveries WHERE ${oldSql('id', 'COALESCE(finished_at, created_at)', until)} AND ${endedSql}
+       LIMIT ${ROWS_PER_DELETE}`,
     ),
   ]);
-  return { at: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
+  return { at: endpoint.id, isDone: removed.every((count) => count < ROWS_PER_DELETE) };
 }
 
-/** Deliveries since then are kept, so that a recovery does not resend what got a 2xx. */
+/** Returns the time from which on a recovery needs deliveries, to skip events that got a 2xx. */
 function deliveriesNeededSince({
   status,
   disabledAt,
@@ -133,12 +139,12 @@ function deliveriesNeededSince({
 }: WebhookEndpoint): Instant | null {
   if (status === 'deleted') return null;
   if (recoverAfter !== null) return instant(0);
-  return disabledAt === null ? null : instant(disabledAt - FAILING_MS - CLOCKS_APART_MS);
+  return disabledAt === null ? null : instant(disabledAt - FAILING_MS - MAX_CLOCK_DIFFERENCE_MS);
 }
 
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return pieceSweep('webhooks', async (after) => {
-    const at = await makeMissedDue(database, clock(), after);
+    const at = await sweepEndpoints(database, clock(), after);
     return at === null ? null : { at, isDone: true };
   });
 }

@@ -11,7 +11,7 @@ import {
 } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { findManaged, updateEndpoint } from './endpoints.js';
+import { findManagedEndpoint, updateEndpoint } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
 import { newDelivery } from './event-reader.js';
 import type { AttemptResult } from './exchange.js';
@@ -41,17 +41,17 @@ export class TestDeliveries {
 
   /** Throws not_found, authority_insufficient, rate_limited; UnknownKey. */
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
-    const endpoint = await findManaged(this.deps.database.reader, caller, endpointId);
+    const endpoint = await findManagedEndpoint(this.deps.database.reader, caller, endpointId);
     const own = [...this.inFlight.values()].filter((tenantId) => tenantId === endpoint.tenantId);
     if (own.length >= MAX_IN_FLIGHT) throw tooMany();
     const now = this.deps.clock();
     const test = newTest(now);
-    // Throws before the response, which promises that the test is sent.
+    // Throws UnknownKey before the response, which promises that the test is sent.
     openSecrets(this.deps.encryptionKeys, endpoint, now);
-    const sending = this.deliver(endpoint, test, now)
+    const delivery = this.deliver(endpoint, test, now)
       .catch(this.onFault)
-      .finally(() => this.inFlight.delete(sending));
-    this.inFlight.set(sending, endpoint.tenantId);
+      .finally(() => this.inFlight.delete(delivery));
+    this.inFlight.set(delivery, endpoint.tenantId);
     return test;
   }
 

@@ -15,15 +15,20 @@ import type { Caller } from '../../src/core/permissions.js';
 import { uuid } from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
 import { readerOver } from '../../src/db/reader.js';
-import { type EventFilter, type EventOrder, firstSince, readEvents } from '../../src/events/log.js';
+import {
+  type EventFilter,
+  type EventOrder,
+  readFirstSequenceSince,
+  readEvents,
+} from '../../src/events/log.js';
 import { dueSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/service.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
 import { countEndpoints } from '../../src/webhooks/registration.js';
-import { readSlice } from '../../src/webhooks/sweeps.js';
-import { endpointsBehind } from '../../src/webhooks/endpoint-claims.js';
+import { readEndpointSlice } from '../../src/webhooks/sweeps.js';
+import { findEndpointsWithNewEvents } from '../../src/webhooks/endpoint-claims.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { type Bank, LEAST, openBank } from '../helpers/bank.js';
 import { ownDatabase, type TestDatabase } from '../helpers/database.js';
@@ -354,11 +359,14 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   it('over forty thousand rows, a read looks at a bounded number of them: the first event since a time, and what waits for approval', async () => {
     const { tenantId } = caller;
     assert.equal(
-      await within(200, () => firstSince(reader, tenantId, at(ROWS / 4))),
+      await within(200, () => readFirstSequenceSince(reader, tenantId, at(ROWS / 4))),
       BigInt(ROWS / 4),
     );
-    assert.equal(await within(200, () => firstSince(reader, tenantId, at(ROWS + 1))), null);
-    assert.equal(await within(200, () => firstSince(reader, newId(), at(1))), null);
+    assert.equal(
+      await within(200, () => readFirstSequenceSince(reader, tenantId, at(ROWS + 1))),
+      null,
+    );
+    assert.equal(await within(200, () => readFirstSequenceSince(reader, newId(), at(1))), null);
     const waiting = await within(200, () =>
       transferWorkflowResource.listWaiting(reader, at(ROWS * 2), null, PAGE),
     );
@@ -371,14 +379,17 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     const few = <T>(work: () => Promise<T>): Promise<T> => within(400, work);
     // An index's entries that a condition pushed down to it leaves out are not counted.
     await connection.query("SET SESSION optimizer_switch='index_condition_pushdown=off'");
-    const found = await few(() => endpointsBehind(reader, [tenantId], now));
-    const slice = await few(() => readSlice(reader, now, null));
+    const found = await few(() => findEndpointsWithNewEvents(reader, [tenantId], now));
+    const slice = await few(() => readEndpointSlice(reader, now, null));
     assert.deepEqual(
       found.map(({ id }) => id),
       slice.rows.map(({ endpoint }) => endpoint.id),
     );
     assert.equal(slice.last, found[0]?.id);
-    assert.deepEqual(await few(() => readSlice(reader, now, slice.last)), { rows: [], last: null });
+    assert.deepEqual(await few(() => readEndpointSlice(reader, now, slice.last)), {
+      rows: [],
+      last: null,
+    });
     assert.equal(await few(() => countEndpoints(reader, tenantId)), 1);
     assert.equal(await few(() => countWaiting(reader, 'endpoints')), 1);
     assert.deepEqual(await few(() => deliveriesOf(reader, tenantId, told)), []);

@@ -78,7 +78,7 @@ export async function startTestApi(
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
-  const opened = await openApi(config, core, receiver === 'real' ? undefined : receiver.sending);
+  const opened = await openApi(config, core, receiver === 'real' ? undefined : receiver.sender);
   const baseUrl = `http://127.0.0.1:${opened.port}`;
   return {
     core,

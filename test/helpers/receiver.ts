@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { AddressGuard, type CheckedUrl } from '../../src/webhooks/address-guard.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
-import type { Sending } from '../../src/webhooks/sender.js';
+import type { DeliverySender } from '../../src/webhooks/sender.js';
 
 /** A request as it came in. */
 interface Received {
@@ -31,7 +31,7 @@ export class FakeReceiver {
   /** Hosts that do not resolve, and addresses that are refused. */
   readonly refused = new Map<string, RefusedReason>([['nowhere.invalid', 'unresolvable']]);
 
-  readonly sending: Sending = {
+  readonly sender: DeliverySender = {
     send: (request, signal) => this.answer(request, signal),
     guard: {
       parseUrl: (text) => GUARD.parseUrl(text),

@@ -58,7 +58,7 @@ export async function startTestWorker(
   const config = readWorkerConfig(testEnvironment(url, { ...PATIENT, ...own, ...environment }));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
   const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
-  const opened = await openWorker(config, core, { sending: buildSender(config, attemptTimeoutMs) });
+  const opened = await openWorker(config, core, { sender: buildSender(config, attemptTimeoutMs) });
   if (!sweeps) await opened.sweeper.stop();
   if (polls) await until('the worker polls', () => opened.workers.isPolling);
   return {

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { STAFF_ACTIONS } from '../../src/staff/rules.js';
-import { pause } from '../../src/webhooks/staff-actions.js';
+import { pauseEndpoint } from '../../src/webhooks/staff-actions.js';
 import { openPayoutBank, workflowOf as payoutWorkflow } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { idLiteral } from '../helpers/bank.js';
@@ -98,7 +98,7 @@ describe('a staff action by signal', () => {
         async () => (await workflow.query('state').catch(() => null)) !== null,
       );
       if (name === 'webhook.resume')
-        await pause(api.core, target.id, proven(await hire(db.database)));
+        await pauseEndpoint(api.core, target.id, proven(await hire(db.database)));
       const before = await rowOf(target);
       const others = STAFF_RIGHTS.filter((one) => one !== right);
       for (const [rights, code, why] of [

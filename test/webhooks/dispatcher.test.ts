@@ -7,7 +7,7 @@ import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { updateSql } from '../../src/db/statements.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';
-import { pause, resume } from '../../src/webhooks/staff-actions.js';
+import { pauseEndpoint, resumeEndpoint } from '../../src/webhooks/staff-actions.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { answered } from '../helpers/bank.js';
 import { openDatabase, ownDatabase, type TestDatabase } from '../helpers/database.js';
@@ -61,7 +61,7 @@ describe('the dispatcher of a worker', () => {
     const notifier = { notify: (entry: object) => void told.push(entry as OutboxRow) };
     const observer = {
       attempted: () => undefined,
-      sending: () => undefined,
+      slotsTaken: () => undefined,
       failed: (fault: unknown) => void failures.push(fault),
     };
     const parts = partsOf(api, receiver, { notifier, observer, ...changes });
@@ -349,7 +349,7 @@ describe('the dispatcher of a worker', () => {
     receiver.reply = () => gate.reply();
     const running = dispatched(partsOf(api, receiver), own.id);
     await until('eight are on their way', () => arrivedAt(own).length === 8);
-    assert.equal(await pause(api.core, own.id, ana), true);
+    assert.equal(await pauseEndpoint(api.core, own.id, ana), true);
     // Longer than a turn of a run, which then reads the endpoint again.
     await sleep(1_200);
     receiver.reply = () => 200;
@@ -357,7 +357,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await running, { ended: 'held', attempts: 8 });
     const held = await dispatched(partsOf(api, receiver), own.id);
     assert.deepEqual([held, arrivedAt(own).length], [{ ended: 'held', attempts: 0 }, 8]);
-    assert.equal(await resume(api.core, own.id, ana), true);
+    assert.equal(await resumeEndpoint(api.core, own.id, ana), true);
     assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 32);
   });
 });

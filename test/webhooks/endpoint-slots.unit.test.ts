@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { SlotChoice, EndpointSlots } from '../../src/webhooks/dispatcher.js';
-import { PROMPT_MS } from '../../src/webhooks/rules.js';
+import { EndpointChoice, EndpointSlots } from '../../src/webhooks/dispatcher.js';
+import { SLOW_AFTER_MS } from '../../src/webhooks/rules.js';
 import type { EndpointCandidate } from '../../src/webhooks/endpoint-claims.js';
 
 describe('the slots for endpoints', () => {
@@ -10,20 +10,20 @@ describe('the slots for endpoints', () => {
     id: newId(),
     tenantId,
     isFailing,
-    isBusy: false,
-    isProbed: false,
+    isClaimed: false,
+    waitsForProbe: false,
   });
   const chosen = (
     slots: EndpointSlots,
     candidates: readonly EndpointCandidate[],
   ): readonly EndpointCandidate[] => {
-    const choice = new SlotChoice(slots);
-    choice.take(candidates);
+    const choice = new EndpointChoice(slots);
+    choice.add(candidates);
     return choice.all;
   };
   const enterSlow = (slots: EndpointSlots, tenantId: Uuid) => {
-    const slot = slots.enter(tenantId);
-    slot.becomesSlow();
+    const slot = slots.take(tenantId);
+    slot.moveToSlow();
     return slot;
   };
 
@@ -44,10 +44,10 @@ describe('the slots for endpoints', () => {
   it('the slots for endpoints count an endpoint as slow by the duration of its last attempt', () => {
     const slots = new EndpointSlots(1);
     const slow = endpoint(small, false);
-    slots.attempted(slow.id, PROMPT_MS);
+    slots.recordDuration(slow.id, SLOW_AFTER_MS);
     enterSlow(slots, large);
     assert.deepEqual(chosen(slots, [slow]), []);
-    slots.attempted(slow.id, PROMPT_MS - 1);
+    slots.recordDuration(slow.id, SLOW_AFTER_MS - 1);
     assert.deepEqual(chosen(slots, [slow]), [slow]);
   });
 });

@@ -4,7 +4,10 @@ import { startTestApi, type TestApi } from '../helpers/api.js';
 import { answered, list, object, text } from '../helpers/bank.js';
 import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { answeredWith, failedWith, FakeReceiver, type Reply } from '../helpers/receiver.js';
-import { readDescription as describeEndpoint, retryNow } from '../../src/webhooks/staff-actions.js';
+import {
+  readDescribedEndpoint as describeEndpoint,
+  retryNow,
+} from '../../src/webhooks/staff-actions.js';
 import {
   deliveriesOf,
   dispatched,

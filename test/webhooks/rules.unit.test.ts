@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type Instant, instant } from '../../src/core/instant.js';
 import {
-  afterAttempt,
+  progressAfter,
   FAILING_MS,
   type Health,
   healthAfter,
   HEALTHY,
-  type Load,
+  type RunLoad,
   nextDue,
-  nextLane,
+  nextAttemptKind,
   probeWaitMs,
   SCHEDULE_MS,
 } from '../../src/webhooks/rules.js';
@@ -21,7 +21,7 @@ const HOUR = 3_600_000;
 const MIDDLE = 0.5;
 
 const after = (steps: number, result: AttemptResult, random = MIDDLE, isWanted = true) =>
-  afterAttempt({ steps }, result, isWanted, NOW, random);
+  progressAfter({ steps }, result, isWanted, NOW, random);
 const waitOf = (
   steps: number,
   result: AttemptResult = answeredWith(500),
@@ -177,8 +177,12 @@ describe('an endpoint', () => {
 });
 
 describe('the window', () => {
-  const lane = (load: Partial<Load>, health = FINE, now = NOW): ReturnType<typeof nextLane> =>
-    nextLane(
+  const lane = (
+    load: Partial<RunLoad>,
+    health = FINE,
+    now = NOW,
+  ): ReturnType<typeof nextAttemptKind> =>
+    nextAttemptKind(
       { pending: 0, retries: 0, inFlight: 0, retriesInFlight: 0, isSilent: false, ...load },
       health,
       now,
@@ -201,9 +205,9 @@ describe('the window', () => {
   });
 
   it('the window gives retries at most half of it while new deliveries wait, and all of it when none do', () => {
-    assert.equal(lane({ pending: 1, retries: 1, inFlight: 3, retriesInFlight: 3 }), 'retries');
+    assert.equal(lane({ pending: 1, retries: 1, inFlight: 3, retriesInFlight: 3 }), 'retry');
     assert.equal(lane({ pending: 1, retries: 1, inFlight: 4, retriesInFlight: 4 }), 'pending');
-    assert.equal(lane({ retries: 1, inFlight: 7, retriesInFlight: 7 }), 'retries');
+    assert.equal(lane({ retries: 1, inFlight: 7, retriesInFlight: 7 }), 'retry');
   });
 
   it('the window lets one probe through when its time has come, and nothing else', () => {
@@ -231,7 +235,7 @@ describe('what an endpoint waits for', () => {
     pending: 0,
     retrying: 0,
     nextAttemptAt: null,
-    behind: 0n,
+    unreadEvents: 0n,
     now: NOW,
     timeZone: 'UTC',
   };
@@ -259,10 +263,13 @@ describe('what an endpoint waits for', () => {
       words({ retrying: 3, nextAttemptAt: later(24 * HOUR) }),
       'waiting until 2030-03-05 14:00 UTC to retry 3 deliveries',
     ],
-    [words({ pending: 8, behind: 1n }), '8 deliveries to send; 1 recorded event not read yet'],
+    [
+      words({ pending: 8, unreadEvents: 1n }),
+      '8 deliveries to send; 1 recorded event not read yet',
+    ],
     [words({ retrying: 10_001, nextAttemptAt: NOW }), 'retrying more than 10000 deliveries'],
     [
-      words({ behind: 2n }, { recoverUntil: 5n }),
+      words({ unreadEvents: 2n }, { recoverUntil: 5n }),
       'resending missed events; 2 recorded events not read yet',
     ],
     [

@@ -17,15 +17,15 @@ import { appendEvents } from '../../src/ledger/event-log.js';
 import { transact } from '../../src/db/reader.js';
 import { DeliveryStore, type StoredResults } from '../../src/webhooks/delivery-store.js';
 import {
-  claim,
-  endpointsBehind,
-  endpointsDue,
-  isHeld,
+  claimEndpoints,
+  findEndpointsWithNewEvents,
+  findDueEndpoints,
+  mayReceive,
 } from '../../src/webhooks/endpoint-claims.js';
 import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
-import { makeMissedDue } from '../../src/webhooks/sweeps.js';
+import { sweepEndpoints } from '../../src/webhooks/sweeps.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
@@ -42,12 +42,12 @@ export function partsOf(
   changes: Partial<WebhookDeps> = {},
 ): WebhookDeps {
   const { database, clock } = api.core;
-  const { sending } = receiver;
+  const { sender } = receiver;
   const own = {
     database,
     clock,
     encryptionKeys: KEYS,
-    sending,
+    sender,
     notifier: SILENT,
     observer: UNOBSERVED,
     ...changes,
@@ -137,7 +137,7 @@ export async function dispatched(
     const attempts = (await attemptsOf(deps, id)) - before;
     const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
     assert(endpoint !== undefined);
-    if (isHeld(endpoint)) return { ended: 'held', attempts };
+    if (!mayReceive(endpoint)) return { ended: 'held', attempts };
     if (stored === null) return { ended: 'taken_over', attempts };
     if (signal.aborted) return { ended: 'stopped', attempts };
     const { nextDueAt } = stored.endpoint;
@@ -152,7 +152,7 @@ export async function claimAndRun(
   signal = new AbortController().signal,
 ): Promise<StoredResults | null> {
   const [claimed] = await transact(deps.database, (transaction) =>
-    claim(transaction, [id], deps.clock()),
+    claimEndpoints(transaction, [id], deps.clock()),
   );
   return claimed === undefined ? null : new EndpointRun(deps, claimed, signal).run();
 }
@@ -175,10 +175,13 @@ export async function isDue(
 ): Promise<boolean> {
   const { reader } = core.database;
   const [due, behind] = await Promise.all([
-    endpointsDue(reader, now),
-    endpointsBehind(reader, [account.tenantId], now),
+    findDueEndpoints(reader, now),
+    findEndpointsWithNewEvents(reader, [account.tenantId], now),
   ]);
-  const takes = [...due, ...behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed)];
+  const takes = [
+    ...due,
+    ...behind.filter(({ isClaimed, waitsForProbe }) => !isClaimed && !waitsForProbe),
+  ];
   return takes.some((one) => one.id === id);
 }
 
@@ -192,7 +195,7 @@ export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
 /** What the sweeper does to all endpoints. */
 export async function makeAllMissedDue({ core }: TestApi, now: Instant): Promise<void> {
   for (let after: Uuid | null = null; ;)
-    if ((after = await makeMissedDue(core.database, now, after)) === null) return;
+    if ((after = await sweepEndpoints(core.database, now, after)) === null) return;
 }
 
 /** The outbox entries that wait for its workflow. */

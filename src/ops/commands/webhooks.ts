@@ -7,17 +7,17 @@ import {
   webhookEndpoints,
 } from '../../db/entities/webhooks.js';
 import {
-  readDescription,
-  disableForStaff,
-  enableForStaff,
-  type Operation,
-  pause,
-  recoverFor,
-  resume,
+  readDescribedEndpoint,
+  disableByStaff,
+  enableByStaff,
+  type EndpointAction,
+  pauseEndpoint,
+  recoverByStaff,
+  resumeEndpoint,
   retryNow,
 } from '../../webhooks/staff-actions.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
-import { readDeliveries, type ShownDelivery } from '../../webhooks/endpoints.js';
+import { readDeliveries, type DeliveryWithAttempts } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { named } from '../lookups.js';
 import { ofTenant, option, time, wholeNumber } from '../inputs.js';
@@ -30,7 +30,7 @@ function endpointFields(endpoint: WebhookEndpoint): Fields {
   };
 }
 
-function deliveryFields(delivery: ShownDelivery): Fields {
+function deliveryFields(delivery: DeliveryWithAttempts): Fields {
   const { attempts } = delivery;
   const last = attempts.at(-1);
   return {
@@ -44,7 +44,7 @@ function deliveryFields(delivery: ShownDelivery): Fields {
 }
 
 async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
-  const endpoint = await readDescription(database.reader, endpointId, clock());
+  const endpoint = await readDescribedEndpoint(database.reader, endpointId, clock());
   const { lostFrom, lostTo } = endpoint;
   output.one({
     ...endpointFields(endpoint),
@@ -65,7 +65,7 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
 function endpointCommand(
   verb: 'pause' | 'resume' | 'retry_now' | 'enable' | 'disable',
   summary: string,
-  operation: Operation,
+  operation: EndpointAction,
 ): CommandDefinition {
   return command({
     summary,
@@ -137,7 +137,7 @@ export const webhookCommands = {
     input: { endpoint: named.endpoint, since: option('<time> at most 30 days ago', time) },
     needs: 'webhook.recover',
     run: async (ops, { endpoint: { id }, since }) => {
-      const range = await recoverFor(ops, id, since, ops.by());
+      const range = await recoverByStaff(ops, id, since, ops.by());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
     },
@@ -145,9 +145,13 @@ export const webhookCommands = {
   'pause <endpoint>': endpointCommand(
     'pause',
     'send nothing to it until it is resumed; its deliveries wait in order',
-    pause,
+    pauseEndpoint,
   ),
-  'resume <endpoint>': endpointCommand('resume', 'continue sending where it stopped', resume),
+  'resume <endpoint>': endpointCommand(
+    'resume',
+    'continue sending where it stopped',
+    resumeEndpoint,
+  ),
   'retry-now <endpoint>': endpointCommand(
     'retry_now',
     'retry everything that waits for a retry',
@@ -156,11 +160,11 @@ export const webhookCommands = {
   'enable <endpoint>': endpointCommand(
     'enable',
     'enable it; sends everything not delivered since 5 days before it was disabled',
-    enableForStaff,
+    enableByStaff,
   ),
   'disable <endpoint>': endpointCommand(
     'disable',
     'disable it until its tenant or an operator enables it',
-    disableForStaff,
+    disableByStaff,
   ),
 };

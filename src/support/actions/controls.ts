@@ -9,7 +9,12 @@ import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
-import { type Operation, pause, resume, retryNow } from '../../webhooks/staff-actions.js';
+import {
+  type EndpointAction,
+  pauseEndpoint,
+  resumeEndpoint,
+  retryNow,
+} from '../../webhooks/staff-actions.js';
 import type { DeskDeps } from '../desk.js';
 import { endText, moneyText, sentence } from '../reading/payouts.js';
 import type { Names } from '../reading/transfers.js';
@@ -136,7 +141,7 @@ export const BATCH_ACTIONS = [
   }),
 ];
 
-function runOf(operation: Operation): DeskAction<WebhookEndpoint>['run'] {
+function runOf(operation: EndpointAction): DeskAction<WebhookEndpoint>['run'] {
   return async (deps, { id }, { by, reason, actionId }) => {
     await operation(deps, id, by, { reason }, actionId);
   };
@@ -150,7 +155,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     explanation: 'Sends nothing until the endpoint is resumed. Its deliveries stay in order.',
     done: 'Paused. Nothing is sent until the endpoint is resumed.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-    run: runOf(pause),
+    run: runOf(pauseEndpoint),
   },
   {
     verb: 'resume',
@@ -159,7 +164,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     explanation: 'Continues to send, in order.',
     done: 'Resumed. What waited is being sent, in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-    run: runOf(resume),
+    run: runOf(resumeEndpoint),
   },
   {
     verb: 'retry',

@@ -14,7 +14,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { gapsOf, sequencesWithin } from '../../events/log.js';
+import { readGaps, sequencesWithin } from '../../events/log.js';
 
 /** Finds entries and events, which have no index by resource, by the times of its changes. */
 
@@ -62,7 +62,7 @@ export async function eventsAbout(
   reader: Reader,
   { id, tenantId, instants }: ChangedResource,
 ): Promise<readonly EventRow[]> {
-  const gaps = await gapsOf(reader, tenantId);
+  const gaps = await readGaps(reader, tenantId);
   const found = await Promise.all(
     distinct(instants).map(async (at) => {
       const until = instant(at + EVENT_LATER_MS);

@@ -10,7 +10,7 @@ import {
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
-import { readDescription } from '../../webhooks/staff-actions.js';
+import { readDescribedEndpoint } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
 import type { Content } from '../html.js';
 import { deliveryTable } from '../pages/history.js';
@@ -152,7 +152,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
   ],
   async describe(endpoint, { reader, now, timeZone, time, since, tenant }) {
     const { id, lostFrom, lostTo, failuresInRow } = endpoint;
-    const { text, types } = await readDescription(reader, id, now, timeZone);
+    const { text, types } = await readDescribedEndpoint(reader, id, now, timeZone);
     return {
       status: endpointStatus(endpoint),
       facts: [
