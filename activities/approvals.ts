@@ -9,7 +9,7 @@ import type {
 import type { StaffSignals } from '../src/staff/verification.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 import { asUuid } from '../src/core/ids.js';
-import type { SubmissionQueue, SubmissionResult } from '../src/payouts/rail-calls.js';
+import type { PayoutSubmitter, SubmissionResult } from '../src/payouts/rail-calls.js';
 import type { PayoutApprovals } from '../src/payouts/decide.js';
 
 /** Status that ends a workflow whose resource was lost in a restore of the database. */
@@ -61,17 +61,17 @@ export type TransferActivities = ReturnType<typeof transferActivities>;
 
 export function payoutActivities(
   approvals: PayoutApprovals,
-  queue: SubmissionQueue,
+  submitter: PayoutSubmitter,
   signals: StaffSignals,
 ) {
   const { read, act, expire } = approvalActivities(approvals, signals);
   const own = { readPayout: read, actOnPayout: act, expirePayout: expire };
-  return { ...own, ...railActivities(approvals, queue) };
+  return { ...own, ...railActivities(approvals, submitter) };
 }
 export type PayoutActivities = ReturnType<typeof payoutActivities>;
 
 /** `isHeld` in the result means that nothing was done. */
-export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueue) {
+export function railActivities(approvals: PayoutApprovals, submitter: PayoutSubmitter) {
   const stateOf = async (submitted: Promise<SubmissionResult>): Promise<ApprovalState> => {
     const { payout, isHeld, isFrozen } = await submitted;
     return {
@@ -82,8 +82,8 @@ export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueu
   };
   return {
     submitPayout: (payoutId: string) =>
-      orGone(stateOf(queue.submit(asUuid(payoutId))), goneApproval),
-    askRail: (payoutId: string) => orGone(stateOf(queue.poll(asUuid(payoutId))), goneApproval),
+      orGone(stateOf(submitter.submit(asUuid(payoutId))), goneApproval),
+    askRail: (payoutId: string) => orGone(stateOf(submitter.poll(asUuid(payoutId))), goneApproval),
   };
 }
 export type RailActivities = ReturnType<typeof railActivities>;

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { DatabaseDeps } from '../src/db/database.js';
-import type { SubmissionQueue } from '../src/payouts/rail-calls.js';
+import type { PayoutSubmitter } from '../src/payouts/rail-calls.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { type StaffDeps, StaffSignals } from '../src/staff/verification.js';
 import type { TemporalClient } from '../src/temporal/client.js';
@@ -32,11 +32,11 @@ export interface ActivityServices extends AuditServices {
   /** Aborted when the process stops; long activities then continue in another process. */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
-  readonly queue: SubmissionQueue;
+  readonly submitter: PayoutSubmitter;
 }
 
 export function createActivities(services: ActivityServices) {
-  const { transferApprovals, payoutApprovals, queue, batches, webhooks, stopping } = services;
+  const { transferApprovals, payoutApprovals, submitter, batches, webhooks, stopping } = services;
   const signals = new StaffSignals(services.staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
     return run?.workflowId === workflowId ? services.client.signalReceivedAt(run, signal) : null;
@@ -46,8 +46,8 @@ export function createActivities(services: ActivityServices) {
       ...transferActivities(transferApprovals, signals),
       ...auditActivities(services, stopping),
     },
-    payouts: payoutActivities(payoutApprovals, queue, signals),
-    rails: railActivities(payoutApprovals, queue),
+    payouts: payoutActivities(payoutApprovals, submitter, signals),
+    rails: railActivities(payoutApprovals, submitter),
     batches: batchActivities(batches, signals, stopping),
     webhooks: webhookActivities(webhooks, signals),
   };

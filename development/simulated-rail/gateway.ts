@@ -12,7 +12,7 @@ import {
   verify,
 } from '../../src/payouts/rails/wire.js';
 import type { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { RailSilent } from '../../src/payouts/rails/rail.js';
+import { RailUnresponsive } from '../../src/payouts/rails/rail.js';
 import { callbackText, pageText, readOrder, reportText, unknownText } from './wire.js';
 
 interface GatewayOptions {
@@ -93,7 +93,7 @@ async function answer(
   } catch (failure) {
     // A silent rail gives no answer: the connection just ends.
     onLine(
-      failure instanceof RailSilent
+      failure instanceof RailUnresponsive
         ? 'no answer'
         : `failed: ${failure instanceof Error ? failure.name : 'unknown'}`,
     );

@@ -64,7 +64,7 @@ export function railCallsOf(
   for (const name of leftOut) rails.delete(name);
   const observer = {
     ...{ called: () => undefined, contradicted: () => undefined, ended: () => undefined },
-    silent: (_: string, message: string) => output.say(message),
+    unresponsive: (_: string, message: string) => output.say(message),
   };
   const breakers = new RailBreakers(database, clock);
   return new RailCalls({ database, writer, clock, rails, observer, breakers });

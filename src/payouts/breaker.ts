@@ -12,7 +12,7 @@ import { transact } from '../db/reader.js';
 export interface BreakerOptions {
   /** Consecutive calls without a response, about different payouts, that open it; 5 by default. */
   readonly opensAfter?: number;
-  /** Time until the first probe; each later pause is twice the last, up to six times this. */
+  /** Time until the first probe. Each later pause is twice the last, at most six times this. */
   readonly probeAfterMs?: number;
 }
 
@@ -38,9 +38,9 @@ function afterFailure(
   const failures = before.failures + (before.lastPayoutId === payoutId ? 0 : 1);
   const lastFailure = [...reason].slice(0, MAX_REASON).join('');
   const failed = { ...before, failures, lastPayoutId: payoutId, lastFailure, lastFailureAt: now };
-  const isFirst = before.state === 'closed';
-  if (before.state === 'open' || (isFirst && failures < opensAfter)) return failed;
-  const { since, probes } = isFirst ? { since: now, probes: 0 } : before;
+  const wasClosed = before.state === 'closed';
+  if (before.state === 'open' || (wasClosed && failures < opensAfter)) return failed;
+  const { since, probes } = wasClosed ? { since: now, probes: 0 } : before;
   const factor = Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(probes, 10));
   const probeAt = instant(now + probeAfterMs * factor);
   return { ...failed, state: 'open', since, probes, probeAt, resumeAt: null };
@@ -61,7 +61,7 @@ interface BreakerObserver {
   closed(rail: string): void;
 }
 
-/** How long a worker that probes a rail has before another one may. */
+/** After this time without a result of a probe, another worker may probe the rail. */
 const PROBE_MS = 30_000;
 
 /** The breakers of all rails, shared by all workers through MySQL. */
@@ -80,7 +80,7 @@ export class RailBreakers {
 
   /** Records that a call got a response. Never throws, because the response must not be lost. */
   async recordResponse(rail: string): Promise<void> {
-    await this.attempt(async () => {
+    await this.ignoreUnavailable(async () => {
       const row = await this.find(rail);
       if (row === undefined || (row.state === 'closed' && row.failures === 0)) return;
       const { before } = await this.change(rail, afterResponse);
@@ -90,7 +90,7 @@ export class RailBreakers {
 
   /** Records a call without a response. Never throws. `reason` contains no personal data. */
   async recordFailure(rail: string, payoutId: Uuid, reason: string): Promise<void> {
-    await this.attempt(async () => {
+    await this.ignoreUnavailable(async () => {
       const failure = { payoutId, reason };
       const { before, after } = await this.change(rail, (row, now) =>
         afterFailure(row, failure, now, this.options),
@@ -117,7 +117,7 @@ export class RailBreakers {
     return row?.state === 'closed' && this.isDue(row.resumeAt) ? row.resumeAt : null;
   }
 
-  async resumed(rail: string, resumeAt: Instant): Promise<void> {
+  async recordResumed(rail: string, resumeAt: Instant): Promise<void> {
     await this.update(rail, 'resume_at=NULL', `resume_at=${time.literal(resumeAt)}`);
   }
 
@@ -126,8 +126,8 @@ export class RailBreakers {
   }
 
   private async update(rail: string, set: string, where: string): Promise<boolean> {
-    const own = `rail=${literal(railBreakers, 'rail', rail)}`;
-    const sql = `UPDATE rail_breakers SET ${set} WHERE ${own} AND ${where}`;
+    const ofRail = `rail=${literal(railBreakers, 'rail', rail)}`;
+    const sql = `UPDATE rail_breakers SET ${set} WHERE ${ofRail} AND ${where}`;
     return (await transact(this.database, (transaction) => transaction.execute(sql))) > 0;
   }
 
@@ -150,8 +150,7 @@ export class RailBreakers {
     return this.database.reader.find(railBreakers, { rail });
   }
 
-  /** Ignores that the database is unavailable. */
-  private async attempt(work: () => Promise<void>): Promise<void> {
+  private async ignoreUnavailable(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (failure) {

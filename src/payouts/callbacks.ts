@@ -35,13 +35,13 @@ interface SignedRequest {
 export class RailCallbacks {
   constructor(private readonly deps: CallbackDeps) {}
 
-  /** Returns null if no such rail calls back. Throws if the rail must send the callback again. */
+  /** Returns null if the rail has no keys here. Throws if it must send the callback again. */
   async receive(rail: string, request: SignedRequest): Promise<CallbackEffect | null> {
     const { keys, clock, onCallback } = this.deps;
     const { path, headers, body } = request;
-    const own = keys.get(rail);
-    if (own === undefined) return null;
-    const verdict = verify(own, headers, { method: 'POST', path, body }, clock());
+    const railKeys = keys.get(rail);
+    if (railKeys === undefined) return null;
+    const verdict = verify(railKeys, headers, { method: 'POST', path, body }, clock());
     const effect = verdict === 'genuine' ? await this.process(rail, request) : verdict;
     onCallback(rail, effect);
     return effect;
@@ -57,7 +57,7 @@ export class RailCallbacks {
     return 'malformed';
   }
 
-  /** Applies a genuine report. `rowId` is used if the callback's own id binds nothing. */
+  /** Applies a genuine report. `rowId` is the id of the stored event if no report is applied. */
   async report(
     rail: string,
     { callbackId, key: payoutId, ...report }: RailCallback,
@@ -74,7 +74,14 @@ export class RailCallbacks {
     const content = ['callback', id, status, reference ?? '', failureCode ?? ''];
     const ids = { callbackId, outboxId: newId(), eventId: newId() };
     const key = { key: `rail/${rail}/${callbackId}`, fingerprint: commandFingerprint(content) };
-    const command = { tenantId, ...key, ...ids, facts: payout, kind: 'callback', report } as const;
+    const command = {
+      tenantId,
+      ...key,
+      ...ids,
+      snapshot: payout,
+      kind: 'callback',
+      report,
+    } as const;
     const { outcome, effect } = await submitReport(this.deps, command);
     if (!outcome.done) {
       if (outcome.refusal.code !== 'idempotency_key_reused') throw new ApiError(outcome.refusal);

@@ -30,45 +30,45 @@ import { payoutResource } from './schemas.js';
 /** Commands about an existing payout, and the rows and events that they write. */
 
 export interface PayoutCommand extends Command {
-  /** The payout as read before the lock, used only for columns that never change. */
-  readonly facts: Payout;
+  /** The payout as read before the lock. `decide` reads it again under the lock. */
+  readonly snapshot: Payout;
   readonly eventId: Uuid;
 }
 
 interface PayoutDecision<C> {
   readonly accounts?: (command: C) => readonly Uuid[];
-  readonly needs?: (facts: Payout) => readonly Need[];
+  readonly needs?: (snapshot: Payout) => readonly Need[];
   readonly decide: (command: C, payout: Payout, state: LockedState) => Decision<Payout>;
 }
 
-export function payoutCommand<C extends PayoutCommand>(
+export function definePayoutCommand<C extends PayoutCommand>(
   name: string,
   {
-    accounts = ({ facts }) => [facts.sourceAccountId],
+    accounts = ({ snapshot }) => [snapshot.sourceAccountId],
     needs = () => [],
     decide,
   }: PayoutDecision<C>,
 ): CommandKind<C, Payout> {
   return {
     ...{ name, resourceType: 'payout', table: payouts, accounts: naming(accounts) },
-    needs: ({ facts }) => [need(payouts, { id: facts.id }), ...needs(facts)],
+    needs: ({ snapshot }) => [need(payouts, { id: snapshot.id }), ...needs(snapshot)],
     decide: (command, state) => {
-      const payout = state.row(payouts, { id: command.facts.id });
+      const payout = state.row(payouts, { id: command.snapshot.id });
       return payout === undefined ? refuse(NOT_FOUND, false) : decide(command, payout, state);
     },
   };
 }
 
 /** Returns a command with a new key, for work that is safe to repeat. */
-export function railCommand(facts: Payout): PayoutCommand {
+export function newPayoutCommand(snapshot: Payout): PayoutCommand {
   const eventId = newId();
-  const key = `payout/${facts.id}/rail/${eventId}`;
+  const key = `payout/${snapshot.id}/rail/${eventId}`;
   const fingerprint = commandFingerprint(['rail', eventId]);
-  return { tenantId: facts.tenantId, key, fingerprint, facts, eventId };
+  return { tenantId: snapshot.tenantId, key, fingerprint, snapshot, eventId };
 }
 
-/** Returns the payout after a command. Throws ApiError if the command was refused. */
-export function resultOf({ outcome }: Pick<CommandResult<Payout>, 'outcome'>): Payout {
+/** Returns the payout after a command. Throws the refusal as ApiError. */
+export function payoutOrThrow({ outcome }: Pick<CommandResult<Payout>, 'outcome'>): Payout {
   if (!outcome.done) throw new ApiError(outcome.refusal);
   return outcome.resource;
 }
@@ -100,7 +100,7 @@ export function payoutEvent(
   return { tenantId, type, resourceId, object: () => payoutResource.present(payout) };
 }
 
-export function workflowEntry(
+export function insertOutboxEntry(
   outboxId: Uuid,
   { id, tenantId }: Pick<Payout, 'id' | 'tenantId'>,
   at: Instant,

@@ -21,7 +21,7 @@ import {
 } from '../ledger/writer/types.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
-import { payoutEvent, workflowEntry } from './commands.js';
+import { payoutEvent, insertOutboxEntry } from './commands.js';
 import { chooseRail, type RailRoute } from './rails/rail.js';
 import { afterProgress, releaseWrites, nextInstant } from './rules.js';
 
@@ -59,7 +59,7 @@ export function decidePayout(
 
   const priced = { tenantId, operation: 'payout', asset } as const;
   const fee = feeOf(state, priced, accountId, amount.raw);
-  // Locked from the start, so that it cannot be closed before the fee is posted to it.
+  // Locks the fee account, so that it cannot be closed before the payout is created.
   if (fee.accountId !== null) state.account(fee.accountId);
   const { month, refusal } = checkSpending(state, { ...payer, amount, fee });
   if (refusal !== null) return refuse(refusal, true);
@@ -74,20 +74,20 @@ export function decidePayout(
     rows: [
       insertRow(payouts, payout),
       insertRow(payoutSecrets, { id: resourceId, ...command.sealed }),
-      workflowEntry(command.outboxId, payout, state.at),
+      insertOutboxEntry(command.outboxId, payout, state.at),
     ],
     events: approvals === null ? [payoutEvent('payout.approved', payout)] : [],
   });
 }
 
-interface NewPayout extends Pick<Payout, 'limitMonth' | 'rail'> {
+interface PayoutTerms extends Pick<Payout, 'limitMonth' | 'rail'> {
   readonly fee: Fee;
   readonly approvals: RequiredApprovals | null;
 }
 
 function newPayout(
   command: CreatePayout,
-  { fee, limitMonth, rail, approvals }: NewPayout,
+  { fee, limitMonth, rail, approvals }: PayoutTerms,
   at: Instant,
 ): Payout {
   const { payoutId: id, tenantId, memberId, sourceAccountId, systemAccountId } = command;
@@ -132,7 +132,7 @@ function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved'))
     return null;
   const message =
-    'its rail may know of it, so its money may have left: it cannot be ended until operators have settled that';
+    'the rail has reported this payout, so the money may have left: operators must resolve that before the payout can be ended';
   return invalidState(message, status, []);
 }
 

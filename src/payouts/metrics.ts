@@ -10,10 +10,10 @@ import type { RailCall, RailObserver } from './rail-calls.js';
 
 const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
 
-/** Returns the metrics of calls. `onSilent` receives a line for the log. */
+/** Returns the metrics of calls. `onUnresponsive` logs a call without a response. */
 export function railMetrics(
   registry: Registry,
-  onSilent: RailObserver['silent'],
+  onUnresponsive: RailObserver['unresponsive'],
   rails: Iterable<string> = [],
 ): RailObserver {
   const help = 'Calls to rails, by their answer; no_answer: what the rail did is unknown';
@@ -24,7 +24,7 @@ export function railMetrics(
   return {
     ...outcomeMetrics(registry),
     called: (rail, kind, result) => calls.inc({ rail, kind, result }),
-    silent: onSilent,
+    unresponsive: onUnresponsive,
   };
 }
 
@@ -60,7 +60,7 @@ const SAMPLE_MS = 60_000;
 export function callbackMetrics(
   registry: Registry,
   clock: Clock,
-  onDisbelieved: (rail: string, effect: CallbackEffect, count: number) => void,
+  onRejected: (rail: string, effect: CallbackEffect, count: number) => void,
 ): (rail: string, effect: CallbackEffect) => void {
   const help = 'Callbacks from rails, by effect';
   const labels = ['rail', 'effect'];
@@ -72,7 +72,7 @@ export function callbackMetrics(
     const key = `${rail} ${effect}`;
     const { loggedAt, count } = samples.get(key) ?? { loggedAt: 0, count: 0 };
     const isDue = clock() - loggedAt >= SAMPLE_MS;
-    if (isDue) onDisbelieved(rail, effect, count + 1);
+    if (isDue) onRejected(rail, effect, count + 1);
     samples.set(key, isDue ? { loggedAt: clock(), count: 0 } : { loggedAt, count: count + 1 });
   };
 }

@@ -16,9 +16,9 @@ import {
 import {
   insertRailEvent,
   type PayoutCommand,
-  payoutCommand,
+  definePayoutCommand,
   payoutEvent,
-  workflowEntry,
+  insertOutboxEntry,
 } from './commands.js';
 import {
   afterProgress,
@@ -30,12 +30,12 @@ import {
   postedAccounts,
   releasedHold,
   returnPosting,
-  scheduled,
+  schedulePoll,
 } from './rules.js';
 import {
   contradictsReports,
   isResolved,
-  isTaken,
+  isKnownToRail,
   openLines,
   type Report,
   reportNeeds,
@@ -43,7 +43,7 @@ import {
 import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
 
-/** Reports of rails. Each is a compare-and-set on the payout's row, so it may be repeated. */
+/** Applies reports of rails. A repeated report is recognised by the payout's state. */
 
 interface ReportPayout extends PayoutCommand {
   readonly kind: PayoutRailEvent['kind'];
@@ -56,11 +56,11 @@ interface ReportPayout extends PayoutCommand {
   readonly outboxId: Uuid | null;
 }
 
-const reportPayout = payoutCommand<ReportPayout>('report outcome of payout', {
-  // A denial posts nothing.
-  accounts: ({ facts, report }) =>
-    report.status === 'unknown' ? [facts.sourceAccountId] : postedAccounts(facts),
-  needs: (facts) => [...endingNeeds({ table: payouts }, facts), ...reportNeeds(facts)],
+const reportPayout = definePayoutCommand<ReportPayout>('report outcome of payout', {
+  // `unknown` posts nothing, so only the source account is locked.
+  accounts: ({ snapshot, report }) =>
+    report.status === 'unknown' ? [snapshot.sourceAccountId] : postedAccounts(snapshot),
+  needs: (snapshot) => [...endingNeeds({ table: payouts }, snapshot), ...reportNeeds(snapshot)],
   decide: decideReport,
 });
 
@@ -70,18 +70,18 @@ function decideReport(command: ReportPayout, payout: Payout, state: LockedState)
   const intended =
     effect === 'settled' ? unchanged(payout) : applyReport(effect, payout, report, state);
   const isTooLarge = overflows(intended.writes.postings ?? [], state);
-  const { settled, writes } = isTooLarge
-    ? unposted(payout, report, state)
-    : keepFlag(intended, payout, state);
-  const recorded = isTooLarge ? 'noted' : recordedAs(effect);
+  const { after, writes } = isTooLarge
+    ? flagOverflow(payout, report, state)
+    : flagListedReturn(intended, payout, state);
+  const recorded = isTooLarge ? 'noted' : storedEffect(effect);
   const what = { kind, reported: report.status, effect: recorded, callbackId, at: state.at };
-  const rows: RowWrite[] = [insertRailEvent(command.eventId, settled, what, report)];
-  if (settled !== payout) rows.push(changeRow(payouts, settled));
-  if (settled !== payout && outboxId !== null)
-    rows.push(workflowEntry(outboxId, settled, state.at));
+  const rows: RowWrite[] = [insertRailEvent(command.eventId, after, what, report)];
+  if (after !== payout) rows.push(changeRow(payouts, after));
+  if (after !== payout && outboxId !== null)
+    rows.push(insertOutboxEntry(outboxId, after, state.at));
   // A callback's id is bound forever, so that a repeated callback is recognised.
   const bindsKey = callbackId !== null;
-  return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey };
+  return { outcome: { done: true, resource: after }, writes: { ...writes, rows }, bindsKey };
 }
 
 /** Returns the effect by the state machine, unless the report contradicts other reports. */
@@ -93,7 +93,9 @@ function effectOfReport(
   const effect = effectOf(payout, report, 'rail');
   const isContradiction =
     effect === 'conflict' ||
-    (report.status === 'unknown' && payout.status === 'in_progress' && isTaken(payout, state));
+    (report.status === 'unknown' &&
+      payout.status === 'in_progress' &&
+      isKnownToRail(payout, state));
   // An earlier resolution does not count for a payout that is flagged again.
   if (isContradiction) return resolved && payout.stuckSince === null ? 'settled' : 'conflict';
   // A duplicate changes nothing unless it is the first to name the payment.
@@ -103,37 +105,37 @@ function effectOfReport(
   return !changesNothing && contradictsReports(payout, report, state) ? 'conflict' : effect;
 }
 
-function recordedAs(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
+function storedEffect(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
   if (effect === 'duplicate' || effect === 'conflict' || effect === 'settled') return effect;
   return effect === 'record' ? 'noted' : 'applied';
 }
 
-/** Flags the payout, which is polled until there is room in the balance. */
-function unposted(payout: Payout, { reference }: Report, state: LockedState): AppliedReport {
-  const named = { ...payout, railReference: payout.railReference ?? reference };
-  return unchanged(flagged(named, 'overflow', state));
+/** Flags the payout, whose rail is polled until the amount fits into the balance. */
+function flagOverflow(payout: Payout, { reference }: Report, state: LockedState): AppliedReport {
+  const railReference = payout.railReference ?? reference;
+  return unchanged(flagged({ ...payout, railReference }, 'overflow', state));
 }
 
-/** Keeps a payout flagged that is completed while a statement lists it as returned. */
-function keepFlag(end: AppliedReport, before: Payout, state: LockedState): AppliedReport {
-  const { settled, writes } = end;
-  if (settled.status === before.status) return end;
-  const isAwaited = openLines(settled, state).some(
-    (line) => effectOf(settled, line, 'rail') === 'return',
+/** Flags a payout that has just been completed, if a statement already lists it as returned. */
+function flagListedReturn(end: AppliedReport, before: Payout, state: LockedState): AppliedReport {
+  const { after, writes } = end;
+  if (after.status === before.status) return end;
+  const isReturnListed = openLines(after, state).some(
+    (line) => effectOf(after, line, 'rail') === 'return',
   );
-  return isAwaited ? { settled: flagged(settled, 'no_outcome', state), writes } : end;
+  return isReturnListed ? { after: flagged(after, 'no_outcome', state), writes } : end;
 }
 
 interface AppliedReport {
-  readonly settled: Payout;
+  readonly after: Payout;
   readonly writes: Writes;
 }
 
 function unchanged(payout: Payout): AppliedReport {
-  return { settled: payout, writes: {} };
+  return { after: payout, writes: {} };
 }
 
-/** Returns the payout after the effect, and what is posted. The row itself if nothing changes. */
+/** Returns the payout after the effect and what is posted. Returns `before` itself if unchanged. */
 export function applyReport(
   effect: Effect,
   before: Payout,
@@ -151,7 +153,7 @@ export function applyReport(
     case 'conflict':
       return unchanged(flagged(before, 'contradiction', state));
     case 'clear':
-      return unchanged(scheduled({ ...before, ...NOT_FLAGGED }, state));
+      return unchanged(schedulePoll({ ...before, ...NOT_FLAGGED }, state));
     case 'complete':
       return completed(payout, state);
     case 'complete_after_failure':
@@ -161,55 +163,55 @@ export function applyReport(
     case 'return':
       return returned(payout, failureCode, state);
     case 'complete_and_return': {
-      const { settled, writes } = completed(payout, state);
-      const end = returned(settled, failureCode, state);
+      const { after, writes } = completed(payout, state);
+      const end = returned(after, failureCode, state);
       const postings = [...(writes.postings ?? []), ...(end.writes.postings ?? [])];
       const events = [...(writes.events ?? []), ...(end.writes.events ?? [])];
-      return { settled: end.settled, writes: { ...writes, postings, events } };
+      return { after: end.after, writes: { ...writes, postings, events } };
     }
   }
 }
 
 function completed(payout: Payout, state: LockedState): AppliedReport {
   const ends = { status: 'completed', endedAt: nextInstant(payout, state.at) } as const;
-  const settled = scheduled({ ...afterProgress(payout), ...ends }, state);
-  const events = [payoutEvent('payout.completed', settled)];
-  const [holds, postings] = [[releasedHold(settled)], [payoutPosting(settled)]];
-  return { settled, writes: { holds, postings, events } };
+  const after = schedulePoll({ ...afterProgress(payout), ...ends }, state);
+  const events = [payoutEvent('payout.completed', after)];
+  const [holds, postings] = [[releasedHold(after)], [payoutPosting(after)]];
+  return { after, writes: { holds, postings, events } };
 }
 
-/** The money that was given back leaves after all, and counts in its month again. */
+/** Posts the amount that was given back, and counts it again in the month's total. */
 function completedAfterFailure(payout: Payout, state: LockedState): AppliedReport {
   const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
   const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
   const noFailure = { failureCode: null, failureMessage: null, ...NOT_FLAGGED };
-  const settled = scheduled({ ...payout, ...ends, ...noFailure }, state);
+  const after = schedulePoll({ ...payout, ...ends, ...noFailure }, state);
   const months = [{ accountId, asset, month, raw }];
-  const events = [payoutEvent('payout.completed', settled)];
-  return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
+  const events = [payoutEvent('payout.completed', after)];
+  return { after, writes: { postings: [payoutPosting(after)], months, events } };
 }
 
 function failed(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
-  const settled = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
+  const after = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   return {
-    settled,
-    writes: { ...releaseWrites(settled), events: [payoutEvent('payout.failed', settled)] },
+    after,
+    writes: { ...releaseWrites(after), events: [payoutEvent('payout.failed', after)] },
   };
 }
 
-/** Posts the amount back, also to a closed account, whose payout is flagged. */
+/** Posts the amount back. If the source account is closed, also flags the payout. */
 function returned(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
-  const back = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
+  const back = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
-  const settled = isClosed ? flagged(back, 'account_closed', state) : back;
-  const events = [payoutEvent('payout.returned', settled)];
-  return { settled, writes: { postings: [returnPosting(settled)], events } };
+  const after = isClosed ? flagged(back, 'account_closed', state) : back;
+  const events = [payoutEvent('payout.returned', after)];
+  return { after, writes: { postings: [returnPosting(after)], events } };
 }
 
 export interface OutcomeObserver {
-  /** The rail contradicts what is known about a payout, unless that was resolved. */
+  /** Called for a report that conflicts with its payout and that no two people have resolved. */
   contradicted(rail: string): void;
   ended(payout: Payout): void;
 }
@@ -219,18 +221,18 @@ export async function submitReport(
   { database, writer, observer }: ReportDeps,
   command: Omit<ReportPayout, 'isResolved'>,
 ): Promise<CommandResult<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
-  const { facts, report, eventId } = command;
+  const { snapshot, report, eventId } = command;
   const mayBeResolved =
-    report.status === 'unknown' || effectOf(facts, report, 'rail') === 'conflict';
-  const resolved = mayBeResolved && (await isResolved(database.reader, facts, report));
+    report.status === 'unknown' || effectOf(snapshot, report, 'rail') === 'conflict';
+  const resolved = mayBeResolved && (await isResolved(database.reader, snapshot, report));
   const result = await writer.submit(reportPayout, { ...command, isResolved: resolved });
   if (result.replayed || !result.outcome.done) return { ...result, effect: 'replayed' };
   const { resource } = result.outcome;
-  if (facts.endedAt === null && resource.endedAt !== null) observer.ended(resource);
+  if (snapshot.endedAt === null && resource.endedAt !== null) observer.ended(resource);
   const isConflict = resource.stuckReason === 'contradiction';
   if (!isConflict && command.callbackId === null) return { ...result, effect: 'noted' };
   const event = await database.reader.find(payoutRailEvents, { id: eventId });
-  if (event?.effect === 'conflict') observer.contradicted(facts.rail);
+  if (event?.effect === 'conflict') observer.contradicted(snapshot.rail);
   return { ...result, effect: event?.effect ?? 'noted' };
 }
 

@@ -27,10 +27,10 @@ import type { RailBreakers } from './breaker.js';
 import {
   insertRailEvent,
   type PayoutCommand,
-  payoutCommand,
-  railCommand,
+  definePayoutCommand,
+  newPayoutCommand,
   railEvent,
-  resultOf,
+  payoutOrThrow,
 } from './commands.js';
 import { type OutcomeObserver, type ReportDeps, submitReport } from './outcomes.js';
 import {
@@ -38,9 +38,9 @@ import {
   type RailOrder,
   type RailReport,
   type Rails,
-  RailSilent,
+  RailUnresponsive,
 } from './rails/rail.js';
-import { isTaken, type Report, reportNeeds } from './reports.js';
+import { isKnownToRail, type Report, reportNeeds } from './reports.js';
 import { effectOf } from './state-machine.js';
 import { afterProgress, isUnfinished, nextInstant } from './rules.js';
 import { openResolution } from './resolution-checks.js';
@@ -50,8 +50,8 @@ export type RailCall = 'submission' | 'inquiry' | 'void';
 
 export interface RailObserver extends OutcomeObserver {
   called(rail: string, kind: RailCall, result: string): void;
-  /** The rail did not respond. `message` contains no personal data. */
-  silent(rail: string, message: string): void;
+  /** Called if the rail did not respond. `message` contains no personal data. */
+  unresponsive(rail: string, message: string): void;
 }
 
 interface RailCallDeps extends ReportDeps {
@@ -61,10 +61,10 @@ interface RailCallDeps extends ReportDeps {
   readonly breakers: RailBreakers;
 }
 
-/** `silent`: no response. `unknown`: the rail never received the payout. */
-interface Polled {
+/** `unknown`: the rail never received the payout. */
+interface PollResult {
   readonly payout: Payout;
-  readonly response: 'silent' | 'unknown' | 'report';
+  readonly response: 'none' | 'unknown' | 'report';
 }
 
 const UNKNOWN: Report = { status: 'unknown', reference: null, failureCode: null };
@@ -78,24 +78,25 @@ export class RailCalls {
   }
 
   /** Asks the rail for the outcome. Throws as `report` does. */
-  async poll(payout: Payout): Promise<Polled> {
+  async poll(payout: Payout): Promise<PollResult> {
     const response = await this.call(payout, 'inquiry', (rail) => rail.status(payout.id));
-    if (response === 'silent') return { payout, response };
+    if (response === 'none') return { payout, response };
     const after = await this.report(payout, 'inquiry', response ?? UNKNOWN);
     return { payout: after, response: response === null ? 'unknown' : 'report' };
   }
 
-  /** Calls the rail. Returns 'silent' if it is unknown what the rail did. */
+  /** Calls the rail. Returns 'none' if it did not respond, so that what it did is unknown. */
   async call<T extends RailReport | null>(
     payout: Payout,
     kind: RailCall,
     request: (rail: Rail) => Promise<T>,
-  ): Promise<T | 'silent'> {
+  ): Promise<T | 'none'> {
     const { observer, breakers } = this.deps;
     failpoint('before_rail_call');
     const rail = this.railOf(payout);
     try {
-      if (rail === undefined) throw new RailSilent(`the rail ${payout.rail} is not configured`);
+      if (rail === undefined)
+        throw new RailUnresponsive(`the rail ${payout.rail} is not configured`);
       const attributes = { 'payout.id': payout.id, 'payout.rail': payout.rail };
       const span = { name: `rail ${kind}`, kind: 'client', attributes } as const;
       const response = await traced(span, () => request(rail));
@@ -104,14 +105,14 @@ export class RailCalls {
       await breakers.recordResponse(payout.rail);
       return response;
     } catch (failure) {
-      if (!(failure instanceof RailSilent)) throw failure;
+      if (!(failure instanceof RailUnresponsive)) throw failure;
       failpoint('after_rail_call');
       observer.called(payout.rail, kind, 'no_answer');
-      observer.silent(payout.rail, failure.message);
+      observer.unresponsive(payout.rail, failure.message);
       // A rail that is not configured here was not called.
       if (rail !== undefined) await breakers.recordFailure(payout.rail, payout.id, failure.message);
       await this.record(payout, { kind, effect: 'no_answer' });
-      return 'silent';
+      return 'none';
     }
   }
 
@@ -125,8 +126,8 @@ export class RailCalls {
       await this.record(payout, { kind, effect: 'duplicate', reported }, report);
       return payout;
     }
-    const command = { ...railCommand(payout), kind, report, callbackId: null, outboxId: null };
-    return resultOf(await submitReport(this.deps, command));
+    const command = { ...newPayoutCommand(payout), kind, report, callbackId: null, outboxId: null };
+    return payoutOrThrow(await submitReport(this.deps, command));
   }
 
   private async record(
@@ -141,8 +142,8 @@ export class RailCalls {
   }
 }
 
-/** Moves an approved payout to in progress with its first attempt, if its account may send. */
-const beginPayout = payoutCommand<PayoutCommand>('begin payout', {
+/** Makes an approved payout `in_progress` and counts the first attempt, if its account may send. */
+const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
   decide: (command, payout, state) => {
     if (payout.status !== 'approved' || !maySend(payout, state)) return unchanged(payout);
     const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
@@ -152,15 +153,18 @@ const beginPayout = payoutCommand<PayoutCommand>('begin payout', {
 });
 
 /** Permits one more attempt, unless a resolution is proposed, which may release the money. */
-export const attemptPayout = payoutCommand<PayoutCommand>('attempt payout', {
-  needs: (facts) => [need(payoutResolutions, { payoutId: facts.id }), ...reportNeeds(facts)],
+export const attemptPayout = definePayoutCommand<PayoutCommand>('attempt payout', {
+  needs: (snapshot) => [
+    need(payoutResolutions, { payoutId: snapshot.id }),
+    ...reportNeeds(snapshot),
+  ],
   decide: (command, payout, state) => {
     const { status } = payout;
-    const message = `the payout is ${status}: it is not given to its rail`;
+    const message = `the payout is ${status}, so it is not submitted`;
     if (status !== 'in_progress')
       return refuse(invalidState(message, status, ['in_progress']), false);
     if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
-    if (isTaken(payout, state)) return refuse(TAKEN, false);
+    if (isKnownToRail(payout, state)) return refuse(KNOWN_TO_RAIL, false);
     if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
     return recordAttempt(command, payout, state);
   },
@@ -183,16 +187,18 @@ function recordAttempt(
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
 }
 
-const TAKEN = invalidState('the rail has taken it meanwhile: it is not given again', 'taken', [
-  'never_heard_of',
-]);
+const KNOWN_TO_RAIL = invalidState(
+  'the rail has meanwhile received the payout, so it is not submitted again',
+  'received',
+  ['unknown'],
+);
 const BEING_RESOLVED = invalidState(
-  'a resolution is proposed: nothing is given to the rail before it is approved or rejected',
+  'a resolution is proposed, so the payout is not submitted before it is approved or rejected',
   'proposed',
   ['none_proposed'],
 );
 const ACCOUNT_CANNOT_SEND = invalidState(
-  'its account may not send: it is not given to the rail before it may',
+  'the source account may not send, so the payout is not submitted until it may',
   'frozen',
   ['active'],
 );
@@ -201,7 +207,13 @@ export interface SubmissionResult {
   readonly payout: Payout;
   /** True if nothing was done, because the rail does not respond or the account may not send. */
   readonly isHeld: boolean;
+  /** True if nothing was done because of the account. */
   readonly isFrozen: boolean;
+}
+
+interface SubmissionOptions {
+  /** Calls the rail even while its breaker is open. */
+  readonly ignoresBreaker?: boolean;
 }
 
 interface SubmissionDeps {
@@ -210,58 +222,62 @@ interface SubmissionDeps {
   readonly monotonic: () => number;
 }
 
-/** An attempt older than this is permitted again before its order leaves. */
+/** An attempt that was permitted longer ago than this must be permitted again. */
 const MAX_DELAY_MS = 10_000;
 
 /**
- * Submits payouts. A payout is durably in progress before the rail is called, its id is the key of
- * every order, and one that may have been submitted is polled first. So each method may run twice,
- * late and concurrently. `isProbe` calls the rail even while its breaker is open.
+ * Submits payouts. Each method may run twice, late or concurrently, because a payout is stored as
+ * in progress before the rail is called, every order has the payout's id as its key, and a payout
+ * that may have been submitted is polled first.
  */
-export class SubmissionQueue {
+export class PayoutSubmitter {
   constructor(private readonly deps: SubmissionDeps) {}
 
   /** Submits an approved payout. Throws ApiError not_found, ledger_unavailable. */
-  async submit(id: Uuid, isProbe = false): Promise<SubmissionResult> {
+  async submit(id: Uuid, options: SubmissionOptions = {}): Promise<SubmissionResult> {
     const payout = await this.read(id);
-    if (!isProbe && (await this.isHeld(payout))) return held(payout, false);
+    if (await this.mustWait(payout, options)) return heldByRail(payout);
     const beganAt = this.deps.monotonic();
     const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
-    const command = { ...railCommand(payout), ...key };
+    const command = { ...newPayoutCommand(payout), ...key };
     const result = await this.deps.calls.deps.writer.submit(beginPayout, command);
-    const begun = resultOf(result);
+    const begun = payoutOrThrow(result);
     if (begun.status !== 'in_progress')
-      return begun.status === 'approved' ? held(begun, true) : done(begun);
+      return begun.status === 'approved' ? heldByAccount(begun) : submitted(begun);
     // The rail may have a payout that began earlier. A restore begins payouts without an attempt.
     const isFirst = !result.replayed && begun.attempts > 0;
-    return isFirst ? this.sendOrder(begun, beganAt) : this.poll(id, true);
+    return isFirst ? this.sendOrder(begun, beganAt) : this.poll(id, { ignoresBreaker: true });
   }
 
   /**
    * Asks the rail for the outcome, and submits the payout again if the rail never received it,
    * unless the rail accepted it before, because it might pay twice. Throws as `submit` does.
    */
-  async poll(id: Uuid, isProbe = false): Promise<SubmissionResult> {
+  async poll(id: Uuid, options: SubmissionOptions = {}): Promise<SubmissionResult> {
     const before = await this.read(id);
-    if (!isProbe && (await this.isHeld(before))) return held(before, false);
-    if (before.status !== 'in_progress') return done(before);
+    if (await this.mustWait(before, options)) return heldByRail(before);
+    if (before.status !== 'in_progress') return submitted(before);
     const { payout, response } = await this.deps.calls.poll(before);
     const isLost = response === 'unknown' && payout.railReference === null;
-    return isLost ? this.resendOrder(payout) : done(payout);
+    return isLost ? this.resendOrder(payout) : submitted(payout);
   }
 
-  private async isHeld(payout: Payout): Promise<boolean> {
-    return isUnfinished(payout) && !(await this.deps.calls.deps.breakers.isClosed(payout.rail));
+  private async mustWait(
+    payout: Payout,
+    { ignoresBreaker = false }: SubmissionOptions,
+  ): Promise<boolean> {
+    if (ignoresBreaker || !isUnfinished(payout)) return false;
+    return !(await this.deps.calls.deps.breakers.isClosed(payout.rail));
   }
 
-  private async resendOrder(facts: Payout): Promise<SubmissionResult> {
+  private async resendOrder(snapshot: Payout): Promise<SubmissionResult> {
     const beganAt = this.deps.monotonic();
-    const command = railCommand(facts);
+    const command = newPayoutCommand(snapshot);
     const { outcome } = await this.deps.calls.deps.writer.submit(attemptPayout, command);
     if (outcome.done) return this.sendOrder(outcome.resource, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
-    const payout = await this.read(facts.id);
-    return outcome.refusal === ACCOUNT_CANNOT_SEND ? held(payout, true) : done(payout);
+    const payout = await this.read(snapshot.id);
+    return outcome.refusal === ACCOUNT_CANNOT_SEND ? heldByAccount(payout) : submitted(payout);
   }
 
   /** Sends an order that was permitted at `beganAt`, unless that was too long ago. */
@@ -270,8 +286,8 @@ export class SubmissionQueue {
     const order = await this.orderOf(payout);
     if (monotonic() - beganAt > MAX_DELAY_MS) return this.resendOrder(payout);
     const response = await calls.call(payout, 'submission', (rail) => rail.submit(order));
-    if (response === 'silent') return done(payout);
-    return done(await calls.report(payout, 'submission', response));
+    if (response === 'none') return submitted(payout);
+    return submitted(await calls.report(payout, 'submission', response));
   }
 
   private async orderOf(payout: Payout): Promise<RailOrder> {
@@ -288,10 +304,14 @@ export class SubmissionQueue {
   }
 }
 
-function done(payout: Payout): SubmissionResult {
+function submitted(payout: Payout): SubmissionResult {
   return { payout, isHeld: false, isFrozen: false };
 }
 
-function held(payout: Payout, isFrozen: boolean): SubmissionResult {
-  return { payout, isHeld: true, isFrozen };
+function heldByRail(payout: Payout): SubmissionResult {
+  return { payout, isHeld: true, isFrozen: false };
+}
+
+function heldByAccount(payout: Payout): SubmissionResult {
+  return { payout, isHeld: true, isFrozen: true };
 }

@@ -8,20 +8,18 @@ import { equalsSql, literal } from '../db/statements.js';
 import { rowParser } from '../db/table.js';
 import type { Outbox } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import type { RailCalls, SubmissionQueue } from './rail-calls.js';
+import type { RailCalls, PayoutSubmitter } from './rail-calls.js';
 
 interface RecoveryDeps {
   readonly calls: RailCalls;
-  readonly queue: Pick<SubmissionQueue, 'submit' | 'poll'>;
+  readonly submitter: Pick<PayoutSubmitter, 'submit' | 'poll'>;
   readonly outbox: Pick<Outbox, 'add'>;
 }
 
 /** Waiting payouts are resumed in pages, so that a recovering rail is not flooded. */
 const PAGE = 50;
 const PAUSE_MS = 500;
-/**
- * One of these is chosen at random, because the rail may never answer about a particular payout.
- */
+/** A probe chooses one of these at random, because a rail may never respond about some payout. */
 const CANDIDATES = 5;
 const EVERY_MS = 1_000;
 
@@ -50,7 +48,7 @@ export class RailRecovery {
       );
       after = rows.at(-1)?.id ?? null;
       if (rows.length < PAGE) {
-        await breakers.resumed(rail, dueAt);
+        await breakers.recordResumed(rail, dueAt);
         break;
       }
       await sleep(PAUSE_MS);
@@ -58,15 +56,19 @@ export class RailRecovery {
   }
 
   /**
-   * Polls the status of a payout that the rail knows. Without one, submits a waiting payout, or
-   * else polls any.
+   * Polls a payout that the rail has received, or else submits a waiting payout, or else polls any
+   * payout in progress.
    */
   private async probe(rail: string): Promise<void> {
-    const { calls, queue } = this.deps;
+    const { calls, submitter } = this.deps;
     const inProgress = `status='in_progress'`;
     const known =
-      (await this.first(rail, 'polling', 'next_poll_at IS NOT NULL ORDER BY next_poll_at DESC')) ??
-      (await this.first(
+      (await this.pickOne(
+        rail,
+        'polling',
+        'next_poll_at IS NOT NULL ORDER BY next_poll_at DESC',
+      )) ??
+      (await this.pickOne(
         rail,
         'submitted',
         `${inProgress} AND rail_reference IS NOT NULL ORDER BY submitted_at DESC`,
@@ -74,15 +76,16 @@ export class RailRecovery {
     if (known !== undefined) return void (await calls.poll(known));
     // A payout of a frozen account is not submitted.
     const maySend = `EXISTS (SELECT 1 FROM accounts a WHERE a.id=source_account_id AND a.status='active')`;
-    const waiting = await this.first(
+    const waiting = await this.pickOne(
       rail,
       'expiring',
       `status='approved' AND ${maySend} ORDER BY id`,
     );
-    if (waiting !== undefined) return void (await queue.submit(waiting.id, true));
+    if (waiting !== undefined)
+      return void (await submitter.submit(waiting.id, { ignoresBreaker: true }));
     const order = `${inProgress} ORDER BY attempted_at, submitted_at`;
-    const lost = await this.first(rail, 'submitted', order);
-    if (lost !== undefined) await queue.poll(lost.id, true);
+    const lost = await this.pickOne(rail, 'submitted', order);
+    if (lost !== undefined) await submitter.poll(lost.id, { ignoresBreaker: true });
   }
 
   private async waiting(rail: string, after: Uuid | null): Promise<WaitingPayout[]> {
@@ -95,7 +98,7 @@ export class RailRecovery {
     return rows.map(parseWaiting);
   }
 
-  private async first(rail: string, index: string, where: string): Promise<Payout | undefined> {
+  private async pickOne(rail: string, index: string, where: string): Promise<Payout | undefined> {
     const rows = await this.deps.calls.deps.database.reader.list(
       payouts,
       `FORCE INDEX (${index})
@@ -105,12 +108,12 @@ export class RailRecovery {
   }
 }
 
-const PROBES = 'probes ';
+const SWEEP_PREFIX = 'probes ';
 
-/** A rail is probed only while its breaker is open, and its payouts resumed only while not. */
+/** Probes a rail while its breaker is open, and resumes its payouts once the breaker is closed. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail) => ({
-    name: PROBES + rail,
+    name: SWEEP_PREFIX + rail,
     everyMs: EVERY_MS,
     run: async (signal) => {
       await recovery.probeDue(rail);
@@ -125,7 +128,7 @@ const GONE_AFTER_HOURS = 24;
 /** Returns whether a worker has probed the rail within the last day, by the lease of that sweep. */
 export async function isServed(reader: Reader, rail: string): Promise<boolean> {
   const rows = await reader.query(
-    `SELECT 1 FROM sweep_leases WHERE ${equalsSql(sweepLeases, { name: PROBES + rail })}
+    `SELECT 1 FROM sweep_leases WHERE ${equalsSql(sweepLeases, { name: SWEEP_PREFIX + rail })}
      AND lease_until>UTC_TIMESTAMP(3)-INTERVAL ${GONE_AFTER_HOURS} HOUR`,
   );
   return rows.length > 0;
@@ -133,6 +136,8 @@ export async function isServed(reader: Reader, rail: string): Promise<boolean> {
 
 /** Returns every rail that a worker has ever probed, by the leases of these sweeps. */
 export async function railsOfWorkers(reader: Reader): Promise<readonly string[]> {
-  const rows = await reader.query(`SELECT name FROM sweep_leases WHERE name LIKE '${PROBES}%'`);
-  return rows.map((row) => string.parse(row.name).slice(PROBES.length));
+  const rows = await reader.query(
+    `SELECT name FROM sweep_leases WHERE name LIKE '${SWEEP_PREFIX}%'`,
+  );
+  return rows.map((row) => string.parse(row.name).slice(SWEEP_PREFIX.length));
 }

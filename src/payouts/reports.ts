@@ -8,7 +8,7 @@ import {
 } from '../db/entities/rails.js';
 import { literal } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
-import { disagree, type KnownPayout, type ReportedOutcome } from './state-machine.js';
+import { contradicts, type KnownPayout, type ReportedOutcome } from './state-machine.js';
 import type { RailReport } from './rails/rail.js';
 
 /** A rail's report about a payout; `unknown` if the rail never received it. */
@@ -33,8 +33,8 @@ export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>)
     // Read first, so that a line superseded between the two reads counts with its successor.
     need(payoutSupersededLines, lines),
     need(payoutStatementLines, lines),
-    ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((of) =>
-      need(payoutRailEvents, { payoutId, ...of }),
+    ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((filter) =>
+      need(payoutRailEvents, { payoutId, ...filter }),
     ),
   ];
 }
@@ -44,9 +44,9 @@ export function currentLines(
   { id: payoutKey, rail }: Payout,
   state: LockedState,
 ): readonly PayoutStatementLine[] {
-  const of = { rail, payoutKey };
-  const superseded = state.rows(payoutSupersededLines, of);
-  return withoutSuperseded(state.rows(payoutStatementLines, of), superseded);
+  const key = { rail, payoutKey };
+  const superseded = state.rows(payoutSupersededLines, key);
+  return withoutSuperseded(state.rows(payoutStatementLines, key), superseded);
 }
 
 function withoutSuperseded(
@@ -59,20 +59,20 @@ function withoutSuperseded(
   return lines.filter((line) => !old.has(keyOf(line)));
 }
 
-/** Returns the current lines that two people have not resolved, recorded as reports or not. */
+/** Returns the current lines that two people have not resolved. */
 export function openLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
   const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
   return currentLines(payout, state).filter(({ status, reference }) => {
     const index = resolved.findIndex(
       ({ reported, railReference }) => reported === status && railReference === reference,
     );
-    // Each resolution counts for one line: an equal line of another day may be another payment.
+    // Each resolution counts for one line, because an equal line of another day may be another payment.
     if (index >= 0) resolved.splice(index, 1);
     return index < 0;
   });
 }
 
-export function knownFrom({ status, reference }: PayoutStatementLine): KnownPayout {
+export function payoutAsListed({ status, reference }: PayoutStatementLine): KnownPayout {
   return { status, railReference: reference };
 }
 
@@ -84,8 +84,8 @@ export function contradictsReports(
 ): boolean {
   const isPaid = { status: 'completed', railReference: null } as const;
   return (
-    openLines(payout, state).some((line) => disagree(knownFrom(line), report)) ||
-    (hasPaymentReport(payout, state) && disagree(isPaid, report))
+    openLines(payout, state).some((line) => contradicts(payoutAsListed(line), report)) ||
+    (hasPaymentReport(payout, state) && contradicts(isPaid, report))
   );
 }
 
@@ -97,17 +97,18 @@ function hasPaymentReport(
   if (status !== 'in_progress' || (stuckReason !== 'contradiction' && stuckReason !== 'overflow'))
     return false;
   return [CONFLICTS, ...UNPOSTED]
-    .flatMap((of) => state.rows(payoutRailEvents, { payoutId, ...of }))
+    .flatMap((filter) => state.rows(payoutRailEvents, { payoutId, ...filter }))
     .some(
       ({ kind, reported }) =>
         kind !== 'statement' && (reported === 'completed' || reported === 'returned'),
     );
 }
 
-/** Returns whether the rail has named the payout in a response, a statement or a contradiction. */
-export function isTaken(payout: Payout, state: LockedState): boolean {
+/** Returns whether the rail has reported the payout in a response, a callback or a statement. */
+export function isKnownToRail(payout: Payout, state: LockedState): boolean {
   const { id: payoutId, railReference, stuckReason } = payout;
-  const rows = (of: Partial<PayoutRailEvent>) => state.rows(payoutRailEvents, { payoutId, ...of });
+  const rows = (filter: Partial<PayoutRailEvent>) =>
+    state.rows(payoutRailEvents, { payoutId, ...filter });
   return (
     railReference !== null ||
     rows(LISTED).length > 0 ||
@@ -117,28 +118,28 @@ export function isTaken(payout: Payout, state: LockedState): boolean {
   );
 }
 
-type Contrary = Pick<PayoutRailEvent, 'reported' | 'railReference'>;
+type ContradictingEvent = Pick<PayoutRailEvent, 'reported' | 'railReference'>;
 
 export function countContradictions(payout: Payout, state: LockedState): number {
-  const events = [LISTED, CONFLICTS].flatMap((of) =>
-    state.rows(payoutRailEvents, { payoutId: payout.id, ...of }),
+  const events = [LISTED, CONFLICTS].flatMap((filter) =>
+    state.rows(payoutRailEvents, { payoutId: payout.id, ...filter }),
   );
-  return countDifferent(events, currentLines(payout, state));
+  return countDistinct(events, currentLines(payout, state));
 }
 
 export async function readContradictions(reader: Reader, payout: Payout): Promise<number> {
-  const of = { rail: payout.rail, payoutKey: payout.id };
+  const key = { rail: payout.rail, payoutKey: payout.id };
   const [lines, superseded, listed, conflicts] = await Promise.all([
-    reader.select(payoutStatementLines, of),
-    reader.select(payoutSupersededLines, of),
+    reader.select(payoutStatementLines, key),
+    reader.select(payoutSupersededLines, key),
     reader.select(payoutRailEvents, { payoutId: payout.id, ...LISTED }),
     reader.select(payoutRailEvents, { payoutId: payout.id, ...CONFLICTS }),
   ]);
-  return countDifferent([...listed, ...conflicts], withoutSuperseded(lines, superseded));
+  return countDistinct([...listed, ...conflicts], withoutSuperseded(lines, superseded));
 }
 
-function countDifferent(
-  events: readonly Contrary[],
+function countDistinct(
+  events: readonly ContradictingEvent[],
   lines: readonly PayoutStatementLine[],
 ): number {
   const all = [

@@ -5,7 +5,7 @@ import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js
 import { type Payout, type PayoutResolution, payoutResolutions } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/writer/types.js';
 import type { RailReport } from './rails/rail.js';
-import { statesFor } from './state-machine.js';
+import { statesAllowing } from './state-machine.js';
 
 /** When two people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 
@@ -15,7 +15,7 @@ export type Release =
   /** `lostUntil`: the end of the time that restores lost; null if nothing was lost. */
   | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
 
-export type Outcome = PayoutResolution['outcome'];
+export type ResolutionOutcome = PayoutResolution['outcome'];
 
 export function openResolution(
   { id: payoutId }: Payout,
@@ -24,14 +24,17 @@ export function openResolution(
   return state.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
 }
 
-/** True if money returns to the account although the rail may still pay. */
-export function givesBack({ status, railReference }: Payout, outcome: Outcome): boolean {
+/** Returns whether money returns to the account although the rail may still pay. */
+export function givesBack({ status, railReference }: Payout, outcome: ResolutionOutcome): boolean {
   const mayStillPay = status === 'in_progress' || railReference === null;
   return (outcome === 'failed' || outcome === 'returned') && mayStillPay;
 }
 
-export function outcomeRefusal({ status, stuckSince }: Payout, outcome: Outcome): Refusal | null {
-  const allowed = statesFor(outcome, 'staff');
+export function outcomeRefusal(
+  { status, stuckSince }: Payout,
+  outcome: ResolutionOutcome,
+): Refusal | null {
+  const allowed = statesAllowing(outcome, 'staff');
   const message = `the payout is ${status}: it cannot be resolved as ${outcome}`;
   if (!allowed.includes(status)) return invalidState(message, status, allowed);
   if (outcome !== 'unchanged' || stuckSince !== null) return null;
@@ -40,25 +43,25 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: Outcome)
 
 export interface SeenState {
   readonly status: Payout['status'];
-  /** The number of different contradictions and statement lines. A count, because clocks differ. */
+  /** The number of different contradictions and statement lines. No time, because clocks differ. */
   readonly contradictions: number;
 }
 
 export function unseenRefusal(now: SeenState, seen: SeenState): Refusal | null {
-  const then = 'you looked at it: look again, and propose what is right now';
-  return changedRefusal(now, seen, then, 'as_seen');
+  const since = 'you looked at it: look again, and propose what is right now';
+  return changedRefusal(now, seen, since, 'as_seen');
 }
 
 export function overtakenRefusal(now: SeenState, proposal: PayoutResolution): Refusal | null {
   const { payoutStatus: status, contradictions, outcome } = proposal;
-  const then = `it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`;
-  return changedRefusal(now, { status, contradictions }, then, 'unchanged_since_proposed');
+  const since = `it was proposed as ${outcome}: reject the proposal, and propose what is right now`;
+  return changedRefusal(now, { status, contradictions }, since, 'unchanged_since_proposed');
 }
 
 function changedRefusal(
   now: SeenState,
   seen: SeenState,
-  then: string,
+  since: string,
   expected: string,
 ): Refusal | null {
   const isOther = now.status !== seen.status;
@@ -66,19 +69,19 @@ function changedRefusal(
   const change = isOther
     ? `the payout has become ${now.status}`
     : 'the rail has said something new about it';
-  return invalidState(`${change} since ${then}`, now.status, [expected]);
+  return invalidState(`${change} since ${since}`, now.status, [expected]);
 }
 
 export function applyRefusal(
   payout: Payout,
-  outcome: Outcome,
+  outcome: ResolutionOutcome,
   release: Release | null,
   state: LockedState,
 ): Refusal | null {
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
   if (givesBack(payout, outcome))
-    return release === null ? NOT_ASKED : quietRefusal(payout, release, state.at);
+    return release === null ? VOID_NOT_REQUESTED : quietRefusal(payout, release, state.at);
   if (payout.status !== 'failed' || outcome !== 'completed') return null;
   const { sourceAccountId, feeAccountId, feeRaw } = payout;
   if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed')
@@ -98,32 +101,32 @@ function quietRefusal(
   // The payout may have been submitted again in the lost time.
   const until = instant(maxInstant(sentAt, release.lostUntil ?? sentAt) + release.quietMs);
   if (at >= until) return null;
-  const message = `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`;
+  const message = `the rail cannot confirm that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after the last submission`;
   return invalidState(message, 'in_progress', ['completed']);
 }
 
 const FEE_ACCOUNT_CLOSED = invalidState(
-  'the account that gets its fee is closed: resolve it as unchanged, and take the amount from its account by an adjustment',
+  'the account that receives the fee is closed: resolve the payout as unchanged, and take the amount from the source account by an adjustment',
   'closed',
   ['active', 'frozen'],
 );
 export const TOO_LARGE = invalidState(
-  'a balance would be larger than the ledger can hold: move money out of its account, or out of the one that gets its fee, and approve it again',
+  'a balance would be larger than the ledger can hold: move money out of the source account or the fee account, and approve the resolution again',
   'overflow',
   ['room_in_balances'],
 );
-const NOT_ASKED = invalidState(
-  'the rail has not said that it will never pay this: approve the resolution again',
+const VOID_NOT_REQUESTED = invalidState(
+  'the rail has not yet confirmed that it will never pay this: approve the resolution again',
   'in_progress',
   ['completed'],
 );
 export const OPEN_ALREADY = invalidState(
-  'a resolution is proposed already: it is approved or rejected first',
+  'a resolution is already proposed: approve or reject it first',
   'proposed',
   ['none_proposed'],
 );
 export const ANOTHER_OPEN = invalidState(
-  'another resolution is proposed in its place: open the payout again, and decide on that one',
+  'another resolution is proposed in its place: open the payout again, and decide on the new resolution',
   'proposed_anew',
   ['as_seen'],
 );

@@ -29,9 +29,9 @@ import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/
 import {
   insertRailEvent,
   type PayoutCommand,
-  payoutCommand,
-  resultOf,
-  workflowEntry,
+  definePayoutCommand,
+  payoutOrThrow,
+  insertOutboxEntry,
 } from './commands.js';
 import { NOT_FLAGGED, postedAccounts } from './rules.js';
 import { applyReport } from './outcomes.js';
@@ -42,7 +42,7 @@ import {
   NOTHING_OPEN,
   OPEN_ALREADY,
   openResolution,
-  type Outcome,
+  type ResolutionOutcome,
   outcomeRefusal,
   overtakenRefusal,
   type Release,
@@ -60,27 +60,28 @@ interface ResolutionCommand extends PayoutCommand {
   readonly by: StaffIdentity;
 }
 
-interface Propose extends ResolutionCommand {
-  readonly outcome: Outcome;
+interface ProposeResolution extends ResolutionCommand {
+  readonly outcome: ResolutionOutcome;
   readonly reason: string;
   readonly seen: SeenState;
 }
 
-interface Decide extends ResolutionCommand {
+interface DecideResolution extends ResolutionCommand {
   readonly verdict: 'apply' | 'reject';
   readonly release: Release | null;
+  /** The deciding person's own remark. */
   readonly why: string | null;
   readonly outboxId: Uuid;
 }
 
-const needs = (facts: Payout) => [
-  ...endingNeeds({ table: payouts }, facts),
-  need(payoutResolutions, { payoutId: facts.id }),
-  ...reportNeeds(facts),
+const resolutionNeeds = (snapshot: Payout) => [
+  ...endingNeeds({ table: payouts }, snapshot),
+  need(payoutResolutions, { payoutId: snapshot.id }),
+  ...reportNeeds(snapshot),
 ];
 
-const proposeCommand = payoutCommand<Propose>('propose resolution of payout', {
-  needs,
+const proposeCommand = definePayoutCommand<ProposeResolution>('propose resolution of payout', {
+  needs: resolutionNeeds,
   decide: (command, payout, state) => {
     const { outcome, reason, resolutionId: id, by, seen } = command;
     if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
@@ -98,49 +99,49 @@ const proposeCommand = payoutCommand<Propose>('propose resolution of payout', {
     const details = { outcome, reason, status: payoutStatus };
     const rows = [
       insertRow(payoutResolutions, resolution),
-      auditWrite(command, 'payout.resolve_propose', details, state),
+      insertAuditEntry(command, 'payout.resolve_propose', details, state),
     ];
     return accept(payout, { rows });
   },
 });
 
-const decideCommand = payoutCommand<Decide>('decide resolution of payout', {
-  accounts: ({ facts }) => postedAccounts(facts),
-  needs,
+const decideCommand = definePayoutCommand<DecideResolution>('decide resolution of payout', {
+  accounts: ({ snapshot }) => postedAccounts(snapshot),
+  needs: resolutionNeeds,
   decide: (command, payout, state) => {
-    const open = openResolution(payout, state);
-    if (open === undefined) return refuse(NOTHING_OPEN, false);
-    if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
-    if (command.verdict === 'reject') return recordDecision(command, open, payout, {}, state);
+    const proposal = openResolution(payout, state);
+    if (proposal === undefined) return refuse(NOTHING_OPEN, false);
+    if (proposal.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
+    if (command.verdict === 'reject') return recordDecision(command, proposal, payout, {}, state);
     const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
     const refusal =
-      secondPersonRefusal(open.proposedById, command.by.id) ??
-      overtakenRefusal(seen, open) ??
-      applyRefusal(payout, open.outcome, command.release, state);
+      secondPersonRefusal(proposal.proposedById, command.by.id) ??
+      overtakenRefusal(seen, proposal) ??
+      applyRefusal(payout, proposal.outcome, command.release, state);
     if (refusal !== null) return refuse(refusal, false);
     const before: Payout = { ...payout, ...NOT_FLAGGED };
-    const report = { status: open.outcome, reference: null, failureCode: null };
+    const report = { status: proposal.outcome, reference: null, failureCode: null };
     const effect = effectOf(before, report, 'staff');
-    const { settled, writes } = applyReport(effect, before, report, state);
+    const { after, writes } = applyReport(effect, before, report, state);
     if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
     const rows = [
-      ...railEventWrites(command, open.outcome, settled, state),
-      changeRow(payouts, settled),
-      workflowEntry(command.outboxId, settled, state.at),
+      ...insertRailEvents(command, proposal.outcome, after, state),
+      changeRow(payouts, after),
+      insertOutboxEntry(command.outboxId, after, state.at),
     ];
-    return recordDecision(command, open, settled, { ...writes, rows }, state);
+    return recordDecision(command, proposal, after, { ...writes, rows }, state);
   },
 });
 
 function recordDecision(
-  command: Decide,
-  open: PayoutResolution,
+  command: DecideResolution,
+  proposal: PayoutResolution,
   resource: Payout,
   writes: Writes,
   state: LockedState,
 ): Decision<Payout> {
   const { by, why } = command;
-  const { outcome, reason, proposedBy } = open;
+  const { outcome, reason, proposedBy } = proposal;
   const [status, action] =
     command.verdict === 'apply'
       ? (['applied', 'payout.resolve_approve'] as const)
@@ -148,38 +149,38 @@ function recordDecision(
   const decision = { status, decidedBy: by.name, decidedById: by.id, decidedAt: state.at };
   const details = { outcome, reason, status: resource.status, proposed_by: proposedBy };
   const rows = [
-    changeRow(payoutResolutions, { ...open, ...decision }),
-    auditWrite(command, action, { ...details, ...(why === null ? {} : { why }) }, state),
+    changeRow(payoutResolutions, { ...proposal, ...decision }),
+    insertAuditEntry(command, action, { ...details, ...(why === null ? {} : { why }) }, state),
     ...(writes.rows ?? []),
   ];
   return { outcome: { done: true, resource }, writes: { ...writes, rows }, bindsKey: false };
 }
 
 /** Records the rail's void, the resolution, and the statement lines that it resolves. */
-function railEventWrites(
-  { release, eventId, facts }: Decide,
-  outcome: Outcome,
-  settled: Payout,
+function insertRailEvents(
+  { release, eventId, snapshot }: DecideResolution,
+  outcome: ResolutionOutcome,
+  after: Payout,
   state: LockedState,
 ): RowWrite[] {
   const { at } = state;
   const [reported, effect] =
     outcome === 'unchanged' ? ([null, 'noted'] as const) : ([outcome, 'applied'] as const);
-  const rows = [insertRailEvent(eventId, settled, { kind: 'resolution', reported, effect, at })];
+  const rows = [insertRailEvent(eventId, after, { kind: 'resolution', reported, effect, at })];
   if (release?.by === 'void') {
     const { report } = release;
     const what = { kind: 'void', reported: report.status, effect: 'applied', at } as const;
-    rows.push(insertRailEvent(release.eventId, settled, what, report));
+    rows.push(insertRailEvent(release.eventId, after, what, report));
   }
-  for (const { status, reference } of openLines(facts, state)) {
+  for (const { status, reference } of openLines(snapshot, state)) {
     const line = { kind: 'statement', reported: status, effect: 'settled', at } as const;
-    rows.push(insertRailEvent(newId(), settled, line, { reference, failureCode: null }));
+    rows.push(insertRailEvent(newId(), after, line, { reference, failureCode: null }));
   }
   return rows;
 }
 
-function auditWrite(
-  { facts: { id: subjectId, tenantId }, auditId, by }: ResolutionCommand,
+function insertAuditEntry(
+  { snapshot: { id: subjectId, tenantId }, auditId, by }: ResolutionCommand,
   action: string,
   details: Readonly<Record<string, string>>,
   { at }: LockedState,
@@ -195,7 +196,7 @@ function auditWrite(
 export interface SeenPayout {
   readonly payout: Payout;
   readonly contradictions: SeenState['contradictions'];
-  readonly open: PayoutResolution | undefined;
+  readonly proposal: PayoutResolution | undefined;
 }
 
 export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayout> {
@@ -203,7 +204,7 @@ export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayo
     readContradictions(reader, payout),
     listResolutions(reader, payout.id),
   ]);
-  return { payout, contradictions, open: all.find(({ status }) => status === 'proposed') };
+  return { payout, contradictions, proposal: all.find(({ status }) => status === 'proposed') };
 }
 
 export function listResolutions(
@@ -219,16 +220,25 @@ export function listResolutions(
  */
 export async function proposeResolution(
   writer: LedgerWriter,
-  { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
-  input: { readonly outcome: Outcome; readonly reason: string; readonly by: StaffIdentity },
+  { payout: snapshot, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
+  input: {
+    readonly outcome: ResolutionOutcome;
+    readonly reason: string;
+    readonly by: StaffIdentity;
+  },
   actionId: Uuid = newId(),
 ): Promise<Payout> {
   const { outcome, by } = input;
   assertMayAct('payout.resolve_propose', by);
   const reason = checkedText('reason', input.reason, MAX_REASON);
-  const command = { ...commandOf(facts, newId(), actionId, outcome, reason), outcome, reason, by };
-  const seen = { status: facts.status, contradictions };
-  return resultOf(await writer.submit(proposeCommand, { ...command, seen }));
+  const command = {
+    ...resolutionCommand(snapshot, newId(), actionId, outcome, reason),
+    outcome,
+    reason,
+    by,
+  };
+  const seen = { status: snapshot.status, contradictions };
+  return payoutOrThrow(await writer.submit(proposeCommand, { ...command, seen }));
 }
 
 /** Rejects the proposal. Throws as `decideResolution` does. */
@@ -248,24 +258,28 @@ export function rejectResolution(
  */
 export async function decideResolution(
   writer: LedgerWriter,
-  { payout: facts, open }: SeenPayout,
-  decision: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
+  { payout: snapshot, proposal }: SeenPayout,
+  decision: Pick<DecideResolution, 'verdict' | 'release' | 'by' | 'why'>,
 ): Promise<Payout> {
   const action = decision.verdict === 'apply' ? 'approve' : 'reject';
   assertMayAct(`payout.resolve_${action}`, decision.by);
-  if (open === undefined) throw new ApiError(NOTHING_OPEN);
-  const command = { ...commandOf(facts, open.id, newId()), outboxId: newId(), ...decision };
-  return resultOf(await writer.submit(decideCommand, command));
+  if (proposal === undefined) throw new ApiError(NOTHING_OPEN);
+  const command = {
+    ...resolutionCommand(snapshot, proposal.id, newId()),
+    outboxId: newId(),
+    ...decision,
+  };
+  return payoutOrThrow(await writer.submit(decideCommand, command));
 }
 
-function commandOf(
-  facts: Payout,
+function resolutionCommand(
+  snapshot: Payout,
   resolutionId: Uuid,
   actionId: Uuid,
   ...content: readonly string[]
 ) {
   const fingerprint = commandFingerprint(['resolve', actionId, ...content]);
-  const key = { key: `payout/${facts.id}/resolve/${actionId}`, fingerprint };
+  const key = { key: `payout/${snapshot.id}/resolve/${actionId}`, fingerprint };
   const ids = { resolutionId, auditId: newId(), eventId: newId() };
-  return { tenantId: facts.tenantId, ...key, ...ids, facts };
+  return { tenantId: snapshot.tenantId, ...key, ...ids, snapshot };
 }

@@ -28,7 +28,7 @@ export function transitionsOf(payout: Payout): readonly Transition[] {
     [status === 'returned' ? 'completed' : status, endedAt],
     ['returned', returnedAt],
   ];
-  return all.flatMap(([one, at]) => (at === null ? [] : [{ status: one, at }]));
+  return all.flatMap(([reached, at]) => (at === null ? [] : [{ status: reached, at }]));
 }
 
 /** Returns the instant of the next status, which is never before the last one. */
@@ -51,23 +51,26 @@ export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));
 }
 
-const FLAGGED_PAUSE_MS = 60_000;
-const PAUSE_MS = 3_600_000;
-export const DEFAULT_WINDOW_MS = 60 * 86_400_000;
+const FLAGGED_POLL_PAUSE_MS = 60_000;
+const POLL_PAUSE_MS = 3_600_000;
+export const DEFAULT_RETURN_WINDOW_MS = 60 * 86_400_000;
 
 /** Returns when the rail is polled next about an ended payout. (docs/contract.md, Payouts) */
 export function nextPoll(
   { status, endedAt, stuckSince, stuckReason }: Payout,
   now: Instant,
-  windowMs: number,
+  returnWindowMs: number,
 ): Instant | null {
   // Until the payout has ended, its workflow polls. A return to a closed account is resolved by people.
   if (endedAt === null || stuckReason === 'account_closed') return null;
+  // For a flagged payout, the pause grows from a minute to an hour.
   if (stuckSince !== null)
-    return instant(now + Math.min(PAUSE_MS, Math.max(FLAGGED_PAUSE_MS, now - stuckSince)));
-  const closesAt = endedAt + windowMs;
+    return instant(
+      now + Math.min(POLL_PAUSE_MS, Math.max(FLAGGED_POLL_PAUSE_MS, now - stuckSince)),
+    );
+  const closesAt = endedAt + returnWindowMs;
   if (status !== 'completed' || now >= closesAt) return null;
-  return instant(Math.min(closesAt, now + Math.max(PAUSE_MS, now - endedAt)));
+  return instant(Math.min(closesAt, now + Math.max(POLL_PAUSE_MS, now - endedAt)));
 }
 
 export function postedAccounts(payout: Payout): readonly Uuid[] {
@@ -95,13 +98,13 @@ function posting({ id, description }: Payout, entries: readonly EntryDraft[]): P
 
 function amountEntries(
   { sourceAccountId: source, systemAccountId: system, asset }: Payout,
-  kind: EntryDraft['kind'],
-  otherKind: EntryDraft['kind'],
+  sourceKind: EntryDraft['kind'],
+  systemKind: EntryDraft['kind'],
   raw: bigint,
 ): readonly EntryDraft[] {
   return [
-    { accountId: source, asset, raw, kind, counterpartyAccountId: system },
-    { accountId: system, asset, raw: -raw, kind: otherKind, counterpartyAccountId: source },
+    { accountId: source, asset, raw, kind: sourceKind, counterpartyAccountId: system },
+    { accountId: system, asset, raw: -raw, kind: systemKind, counterpartyAccountId: source },
   ];
 }
 
@@ -125,18 +128,18 @@ export function afterProgress(payout: Payout): Payout {
 }
 
 /** Sets the time of the next poll. The poller applies the rail's own return window. */
-export function scheduled(payout: Payout, { at }: LockedState): Payout {
+export function schedulePoll(payout: Payout, { at }: LockedState): Payout {
   return { ...payout, nextPollAt: nextPoll(payout, at, Number.POSITIVE_INFINITY) };
 }
 
-/** Flags a payout. A flagged one keeps its time, and never gets a lesser reason. */
+/** Flags a payout. `stuckSince` never changes, and no reason is replaced by a less serious one. */
 export function flagged(
   payout: Payout,
   stuckReason: NonNullable<Payout['stuckReason']>,
   state: LockedState,
 ): Payout {
   const { stuckReason: before } = payout;
-  const keeps = before === 'contradiction' || before === stuckReason;
-  if (keeps || (before !== null && stuckReason === 'no_outcome')) return payout;
-  return scheduled({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
+  if (before === 'contradiction' || before === stuckReason) return payout;
+  if (before !== null && stuckReason === 'no_outcome') return payout;
+  return schedulePoll({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
 }

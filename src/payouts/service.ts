@@ -48,10 +48,10 @@ export interface PayoutDeps extends ApprovalDeps {
 }
 
 export class Payouts {
-  private readonly creation: CommandKind<CreatePayout, Payout>;
+  private readonly createPayout: CommandKind<CreatePayout, Payout>;
 
   constructor(private readonly deps: PayoutDeps) {
-    this.creation = creation(deps.routes);
+    this.createPayout = createPayoutKind(deps.routes);
   }
 
   /** Creates the payout with the request's id. Returns refusals too. (docs/contract.md, Payouts) */
@@ -66,7 +66,7 @@ export class Payouts {
     const secrets = { accountNumber, holderDocument };
     const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
     const ids = { payoutId, outboxId: newId(), tenantId, memberId };
-    const result = await writer.submit(this.creation, {
+    const result = await writer.submit(this.createPayout, {
       ...request,
       ...idempotency,
       ...ids,
@@ -80,7 +80,7 @@ export class Payouts {
   }
 }
 
-function creation(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
+function createPayoutKind(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
   return {
     name: 'create payout',
     resourceType: 'payout',
@@ -124,7 +124,7 @@ function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecret
   return { id, accountNumber: number.bytes, holderDocument: document.bytes, keyId: number.keyId };
 }
 
-/** Throws UnknownKey, and any other error if the bytes belong to another payout. */
+/** Throws UnknownKey, or another error if the bytes belong to another payout. */
 export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets {
   const { id, keyId, accountNumber, holderDocument } = sealed;
   const open = (bytes: Buffer, what: Parameters<typeof contextOf>[1]): string =>
@@ -135,7 +135,7 @@ export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets 
   };
 }
 
-export const BANK_ACCOUNTS = new SealedSecrets({
+export const SEALED_BANK_ACCOUNTS = new SealedSecrets({
   label: 'bank accounts of payouts',
   auditName: 'payouts',
   table: payoutSecrets,

@@ -25,7 +25,7 @@ export type Effect =
 type Effects = readonly [Effect | null, Effect | null, Effect | null];
 type Reports = Readonly<Record<ReportStatus, Effects>>;
 
-/** The rail does not have the payout, so every report of it is a contradiction. */
+/** The rail does not have the payout, so every report except `unknown` is a contradiction. */
 const NOT_SUBMITTED: Reports = {
   accepted: ['conflict', null, null],
   completed: ['conflict', 'conflict', null],
@@ -84,7 +84,7 @@ export interface ReportedOutcome {
   readonly reference: string | null;
 }
 
-/** Returns the effect of a report. Another reference means another payment: a conflict. */
+/** Returns the effect of a report. One with another reference is about another payment: a conflict. */
 export function effectOf(
   { status, railReference }: KnownPayout,
   report: ReportedOutcome,
@@ -96,13 +96,13 @@ export function effectOf(
   return STATE_MACHINE[status][report.status][REPORTERS.indexOf(reporter)] ?? 'conflict';
 }
 
-export function statesFor(report: ReportStatus, reporter: Reporter): readonly PayoutStatus[] {
+export function statesAllowing(report: ReportStatus, reporter: Reporter): readonly PayoutStatus[] {
   const index = REPORTERS.indexOf(reporter);
   const all = Object.keys(STATE_MACHINE) as PayoutStatus[];
   return all.filter((status) => STATE_MACHINE[status][report][index] !== null);
 }
 
 /** Returns whether a report contradicts another one. A missing reference contradicts nothing. */
-export function disagree(known: KnownPayout, report: ReportedOutcome): boolean {
+export function contradicts(known: KnownPayout, report: ReportedOutcome): boolean {
   return effectOf(known, report, 'rail') === 'conflict';
 }

@@ -9,10 +9,16 @@ import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { changeRow } from '../ledger/writer/types.js';
 import type { RailCalls } from './rail-calls.js';
 import { flagged, nextPoll } from './rules.js';
-import { type PayoutCommand, payoutCommand, railCommand, resultOf } from './commands.js';
+import {
+  type PayoutCommand,
+  definePayoutCommand,
+  newPayoutCommand,
+  payoutOrThrow,
+} from './commands.js';
 
 const POLL_EVERY_MS = 5_000;
 const POLLED_AT_ONCE = 20;
+/** After a poll without a response, an eighth of the usual pause is enough, but not less than this. */
 const MIN_RETRY_PAUSE_MS = 600_000;
 
 /**
@@ -46,21 +52,21 @@ async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Pr
     const { payout, response } = await calls.poll(before);
     const now = clock();
     const usual = nextPoll(payout, now, windowMs);
-    next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
+    next = response === 'none' && usual !== null ? retryAt(usual, now) : usual;
   } finally {
-    const at = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
-    // If the payout has changed since, that change has set `next_poll_at`, which stays.
-    const sql = `UPDATE payouts SET next_poll_at=${at(next)}
-      WHERE id=${uuid.literal(before.id)} AND next_poll_at<=>${at(before.nextPollAt)}`;
+    const literalOf = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
+    // A concurrent change of the payout has set its own `next_poll_at`, which is kept.
+    const sql = `UPDATE payouts SET next_poll_at=${literalOf(next)}
+      WHERE id=${uuid.literal(before.id)} AND next_poll_at<=>${literalOf(before.nextPollAt)}`;
     await transact(database, (transaction) => transaction.execute(sql));
   }
 }
 
-function sooner(usual: Instant, now: Instant): Instant {
+function retryAt(usual: Instant, now: Instant): Instant {
   return instant(now + Math.max(MIN_RETRY_PAUSE_MS, Math.trunc((usual - now) / 8)));
 }
 
-/** Polls each rail in a sweep of its own, so that a silent one delays no other. */
+/** Polls each rail in a sweep of its own, so that an unresponsive rail does not delay the others. */
 export function pollingSweeps(
   calls: RailCalls,
   rails: Iterable<string>,
@@ -85,7 +91,7 @@ export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: num
 }
 
 /**
- * Removes events from before this time, except those of payouts that are flagged or ended later.
+ * Removes events from before this time, unless their payout is flagged, unfinished, or ended later.
  * Returns true if more may be left.
  */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
@@ -112,7 +118,7 @@ interface FlagPayout extends PayoutCommand {
   readonly inStateSince: Instant;
 }
 
-const flagPayout = payoutCommand<FlagPayout>('flag payout', {
+const flagPayout = definePayoutCommand<FlagPayout>('flag payout', {
   decide: ({ inStateSince }, payout, state) => {
     const { status, approvedAt, submittedAt, stuckSince } = payout;
     const since =
@@ -127,7 +133,7 @@ const flagPayout = payoutCommand<FlagPayout>('flag payout', {
 const FLAG_EVERY_MS = 5_000;
 const FLAGGED_AT_ONCE = 100;
 
-const STUCK_IN = {
+const STUCK_SEARCHES = {
   in_progress: { index: 'submitted', since: 'submitted_at', order: 'ORDER BY submitted_at' },
   approved: { index: 'expiring', since: 'approved_at', order: '' },
 } as const;
@@ -138,29 +144,29 @@ interface FlagDeps {
   readonly clock: Clock;
 }
 
-/** Flags payouts older than `olderMs` in the state. Returns how many the last search found. */
+/** Flags payouts that have had the status for `afterMs`. Returns how many the last search found. */
 export function flagStuck(
   { database, writer, clock }: FlagDeps,
-  status: keyof typeof STUCK_IN,
-  olderMs: number,
+  status: keyof typeof STUCK_SEARCHES,
+  afterMs: number,
   limit: number,
 ): Promise<number> {
-  const inStateSince = instant(clock() - olderMs);
-  const { index, since, order } = STUCK_IN[status];
-  const find = (others: string, most: number) =>
+  const inStateSince = instant(clock() - afterMs);
+  const { index, since, order } = STUCK_SEARCHES[status];
+  const find = (condition: string, count: number) =>
     database.reader.list(
       payouts,
       `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(inStateSince)}
-         AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
+         AND stuck_since IS NULL ${condition} ${order} LIMIT ${count}`,
     );
   return performDue(limit, find, async (payout) =>
-    resultOf(await writer.submit(flagPayout, { ...railCommand(payout), inStateSince })),
+    payoutOrThrow(await writer.submit(flagPayout, { ...newPayoutCommand(payout), inStateSince })),
   );
 }
 
 export function stuckSweep(
   deps: FlagDeps,
-  afterMs: Readonly<Record<keyof typeof STUCK_IN, number>>,
+  afterMs: Readonly<Record<keyof typeof STUCK_SEARCHES, number>>,
 ): Sweep {
   const run = async (): Promise<boolean> => {
     const flagging = [

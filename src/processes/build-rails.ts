@@ -1,18 +1,18 @@
 import type { WorkerConfig } from '../config/config.js';
 import { RailBreakers } from '../payouts/breaker.js';
 import { pollingSweeps, stuckSweep } from '../payouts/sweeps.js';
-import { RailCalls, SubmissionQueue } from '../payouts/rail-calls.js';
+import { RailCalls, PayoutSubmitter } from '../payouts/rail-calls.js';
 import { breakerMetrics, railMetrics } from '../payouts/metrics.js';
 import type { OutcomeObserver } from '../payouts/outcomes.js';
 import { openRails } from '../payouts/rails/registry.js';
 import { RailRecovery, recoverySweeps } from '../payouts/recovery.js';
-import { DEFAULT_WINDOW_MS } from '../payouts/rules.js';
+import { DEFAULT_RETURN_WINDOW_MS } from '../payouts/rules.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { Core } from './build-core.js';
 
 interface WorkerRails {
   readonly observer: OutcomeObserver;
-  readonly queue: SubmissionQueue;
+  readonly submitter: PayoutSubmitter;
   /** Rails for which the worker serves a queue. */
   readonly names: ReadonlySet<string>;
   readonly sweeps: readonly Sweep[];
@@ -22,9 +22,9 @@ interface WorkerRails {
 export function buildWorkerRails(config: WorkerConfig, core: Core): WorkerRails {
   const { database, clock, registry, logger, encryptionKeys, outbox } = core;
   const rails = openRails(core, config);
-  const onSilent = (rail: string, reason: string): void =>
+  const onUnresponsive = (rail: string, reason: string): void =>
     logger.warn({ rail, reason }, 'a rail gave no answer');
-  const observer = railMetrics(registry, onSilent, rails.keys());
+  const observer = railMetrics(registry, onUnresponsive, rails.keys());
   const options = { probeAfterMs: config.PAYOUT_RAIL_PROBE_S * 1_000 };
   const breakers = new RailBreakers(database, clock, options, {
     opened: (rail, reason) =>
@@ -33,17 +33,25 @@ export function buildWorkerRails(config: WorkerConfig, core: Core): WorkerRails 
   });
   breakerMetrics(registry, database.reader);
   const calls = new RailCalls({ ...core, rails, observer, breakers });
-  const queue = new SubmissionQueue({ calls, encryptionKeys, monotonic: () => performance.now() });
+  const submitter = new PayoutSubmitter({
+    calls,
+    encryptionKeys,
+    monotonic: () => performance.now(),
+  });
   const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = config;
-  const recovery = new RailRecovery({ calls, queue, outbox });
+  const recovery = new RailRecovery({ calls, submitter, outbox });
   const stuckAfterMs = { in_progress: config.PAYOUT_STUCK_AFTER_S * 1_000, approved: 300_000 };
   return {
     observer,
-    queue,
+    submitter,
     names: new Set(rails.keys()),
     sweeps: [
       stuckSweep(core, stuckAfterMs),
-      ...pollingSweeps(calls, rails.keys(), (rail) => windows.get(rail) ?? DEFAULT_WINDOW_MS),
+      ...pollingSweeps(
+        calls,
+        rails.keys(),
+        (rail) => windows.get(rail) ?? DEFAULT_RETURN_WINDOW_MS,
+      ),
       ...recoverySweeps(recovery, rails.keys()),
     ],
   };

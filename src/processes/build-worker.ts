@@ -143,7 +143,7 @@ function buildWorkerServices(
     rails: rails.names,
     services: {
       ...{ staff: core, webhooks: core, client: core.client },
-      ...{ transferApprovals, payoutApprovals, queue: rails.queue, batches },
+      ...{ transferApprovals, payoutApprovals, submitter: rails.submitter, batches },
       ...buildAudit(config, core),
     },
     sweeps: [

@@ -12,7 +12,7 @@ import {
   type Rail,
   type RailPage,
   type Rails,
-  RailSilent,
+  RailUnresponsive,
 } from '../payouts/rails/rail.js';
 import { UNFINISHED } from '../payouts/rules.js';
 import { railsOfWorkers } from '../payouts/recovery.js';
@@ -57,7 +57,7 @@ interface RailReconciliation extends DatabaseDeps {
 /**
  * Asks each rail for the payments it received since the moment of the restore, and for the outcome
  * of every payout that has not ended here. Stores the findings. Returns the rails that cannot list
- * payments. Throws RailSilent.
+ * payments. Throws RailUnresponsive.
  */
 export async function askRails(deps: RailReconciliation, rails: Rails): Promise<readonly string[]> {
   const cannotList: string[] = [];
@@ -80,7 +80,7 @@ async function compareList(deps: RailReconciliation, name: string, rail: Rail): 
     seen += page.items.length;
     deps.onProgress(name, seen);
     if (after !== null && page.next !== null && page.next <= after)
-      throw new RailSilent(
+      throw new RailUnresponsive(
         `${name} lists no payments after ${after}, but reports that there are more`,
       );
     after = page.next;
@@ -159,13 +159,14 @@ function answeredFinding(
 
 /**
  * Returns `silent` if the rail does not answer about an approved payout, because its workflow polls
- * again. Throws RailSilent for a payout that waits for approval.
+ * again. Throws RailUnresponsive for a payout that waits for approval.
  */
 async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   try {
     return await rail.status(payout.id);
   } catch (failure) {
-    if (failure instanceof RailSilent && payout.status !== 'pending_approval') return 'silent';
+    if (failure instanceof RailUnresponsive && payout.status !== 'pending_approval')
+      return 'silent';
     throw failure;
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../src/db/entities/payouts.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
-import { approveResolution } from '../../src/payouts/release.js';
+import { approveResolution } from '../../src/payouts/approve-resolution.js';
 import {
   proposeResolution,
   rejectResolution,

@@ -50,14 +50,14 @@ describe('a rail that does not answer', () => {
   };
 
   it('the breaker of a rail opens after several payouts in a row had no response: further payouts wait without an attempt', async () => {
-    const { rail, queue } = over(...silent(3));
+    const { rail, submitter } = over(...silent(3));
     const ids = await pay(4);
-    for (const id of ids.slice(0, 3)) assert.equal((await queue.submit(id)).isHeld, false);
+    for (const id of ids.slice(0, 3)) assert.equal((await submitter.submit(id)).isHeld, false);
     assert.equal((await breaker()).state, 'open');
     const last = ids[3]!;
-    const { payout, isHeld } = await queue.submit(last);
+    const { payout, isHeld } = await submitter.submit(last);
     assert.deepEqual([isHeld, payout.status, payout.attempts], [true, 'approved', 0]);
-    assert.equal((await queue.poll(ids[0]!)).isHeld, true);
+    assert.equal((await submitter.poll(ids[0]!)).isHeld, true);
     assert.equal(rail.given.length, 3);
     assert.equal(rail.asked.length, 0);
     assert.deepEqual(await railEventsOf(db, last), []);
@@ -100,7 +100,7 @@ describe('a rail that does not answer', () => {
   });
 
   it('an open breaker probes its rail with a payout that the rail knows; when it responds, waiting payouts continue', async () => {
-    const { rail, submissions, queue, recovery } = over(
+    const { rail, submissions, submitter, recovery } = over(
       say('accepted', null, 'R-known'),
       ...silent(3),
       say('accepted', null, 'R-known'),
@@ -109,7 +109,7 @@ describe('a rail that does not answer', () => {
     const ids = await pay(5);
     for (const id of ids.slice(0, 4)) await submissions.submit(id);
     const waiting = ids[4]!;
-    assert.equal((await queue.submit(waiting)).isHeld, true);
+    assert.equal((await submitter.submit(waiting)).isHeld, true);
     await db.change(`DELETE FROM outbox`);
     later(1_001);
     await recovery.probeDue('simulated');
@@ -137,16 +137,16 @@ describe('a rail that does not answer', () => {
     );
     assert.equal((await breaker()).resumeAt, null);
     later(1_000);
-    assert.equal((await queue.submit(waiting)).isHeld, false);
+    assert.equal((await submitter.submit(waiting)).isHeld, false);
     assert.equal((await rowOf(db, waiting)).status, 'completed');
     await assertSameStory(own, waiting);
   });
 
   it('a rail without any probe gets a waiting payout as a trial, and the attempt counts', async () => {
-    const { rail, queue, recovery, submissions } = over(...silent(3), say('completed'));
+    const { rail, submitter, recovery, submissions } = over(...silent(3), say('completed'));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
-    assert.equal((await queue.submit(ids[3]!)).isHeld, true);
+    assert.equal((await submitter.submit(ids[3]!)).isHeld, true);
     later(1_001);
     await recovery.probeDue('simulated');
     assert.deepEqual(
@@ -196,10 +196,10 @@ describe('a payout of a frozen account', () => {
   };
 
   it('an approved payout of a frozen account is not submitted, and can be canceled', async () => {
-    const { rail, queue } = over(say('completed'));
+    const { rail, submitter } = over(say('completed'));
     await freeze();
     for (let times = 0; times < 2; times += 1) {
-      const { payout, isHeld, isFrozen } = await queue.submit(id);
+      const { payout, isHeld, isFrozen } = await submitter.submit(id);
       assert.deepEqual(
         [payout.status, payout.attempts, isHeld, isFrozen],
         ['approved', 0, true, true],
@@ -213,28 +213,28 @@ describe('a payout of a frozen account', () => {
   });
 
   it('a payout of a frozen account is submitted when the account may send again, and its workflow is notified at once', async () => {
-    const { rail, queue } = over(say('completed'));
+    const { rail, submitter } = over(say('completed'));
     await freeze();
-    await queue.submit(id);
+    await submitter.submit(id);
     const before = (await told()).length;
     await unfreeze();
     assert.equal((await told()).length, before + 1);
-    const { payout, isHeld } = await queue.submit(id);
+    const { payout, isHeld } = await submitter.submit(id);
     assert.deepEqual([payout.status, isHeld, rail.given.length], ['completed', false, 1]);
     await assertSameStory(own, id);
   });
 
   it('a payout of a frozen account that was submitted before is polled, and not submitted again before the account may send', async () => {
-    const { rail, queue } = over('silent', null, null, say('completed'));
-    await queue.submit(id);
+    const { rail, submitter } = over('silent', null, null, say('completed'));
+    await submitter.submit(id);
     await freeze();
-    const { payout, isHeld, isFrozen } = await queue.poll(id);
+    const { payout, isHeld, isFrozen } = await submitter.poll(id);
     assert.deepEqual([payout.status, isHeld, isFrozen], ['in_progress', true, true]);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
     const before = (await told()).length;
     await unfreeze();
     assert.equal((await told()).length, before + 1);
-    assert.equal((await queue.poll(id)).payout.status, 'completed');
+    assert.equal((await submitter.poll(id)).payout.status, 'completed');
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
     await assertSameStory(own, id);
   });

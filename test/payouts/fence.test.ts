@@ -6,7 +6,7 @@ import {
   type Rail,
   type RailOrder,
   type RailReport,
-  RailSilent,
+  RailUnresponsive,
 } from '../../src/payouts/rails/rail.js';
 import { LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
@@ -51,7 +51,7 @@ class HeldRail implements Rail {
     this.given.push(key);
     if (this.losesNext) {
       this.losesNext = false;
-      throw new RailSilent('lost');
+      throw new RailUnresponsive('lost');
     }
     await this.pass('submit');
     if (!this.voided.has(key)) this.paid.add(key);

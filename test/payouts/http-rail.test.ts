@@ -9,7 +9,7 @@ import { type RunningGateway, serveGateway } from '../../development/simulated-r
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { RailSilent } from '../../src/payouts/rails/rail.js';
+import { RailUnresponsive } from '../../src/payouts/rails/rail.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import { answered, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -158,14 +158,14 @@ describe('the HTTP rail', () => {
       ['a closed connection', (request) => void request.socket.destroy()],
     ] as const satisfies readonly (readonly [string, RequestListener])[])
       it(`the HTTP rail does not accept ${what} as a response: the outcome stays unknown`, () =>
-        against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
+        against(listener, (over) => assert.rejects(over.status(key), RailUnresponsive)));
 
     it('the HTTP rail accepts "cannot_void" in response to a void only in the form of the protocol', async () => {
       const said = (body: object) =>
         against(reply(501, JSON.stringify(body)), (over) => over.void(key));
       assert.equal(await said({ key, status: 'cannot_void' }), null);
       for (const other of [{}, { key: newId(), status: 'cannot_void' }, good])
-        await assert.rejects(said(other), RailSilent);
+        await assert.rejects(said(other), RailUnresponsive);
     });
 
     it('the HTTP rail accepts only responses about the same payout, and "unknown" only in the form of the protocol', async () => {

@@ -4,7 +4,7 @@ import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import type { PayoutResolution } from '../../src/db/entities/payouts.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
-import { approveResolution } from '../../src/payouts/release.js';
+import { approveResolution } from '../../src/payouts/approve-resolution.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
 import { newRestore } from '../../src/restores/begin-restore.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';

@@ -1,4 +1,4 @@
-import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/rail.js';
+import { type Rail, type RailOrder, RailUnresponsive } from '../../src/payouts/rails/rail.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
 
 export type Answer = RailReport | null | 'silent';
@@ -23,7 +23,7 @@ export class ScriptedRail implements Rail {
   submit(order: RailOrder): Promise<RailReport> {
     this.given.push(order);
     const answer = this.next();
-    if (answer === null) throw new RailSilent('nothing');
+    if (answer === null) throw new RailUnresponsive('nothing');
     return Promise.resolve(answer);
   }
 
@@ -39,7 +39,7 @@ export class ScriptedRail implements Rail {
 
   private next(): RailReport | null {
     const answer = this.answers.shift();
-    if (answer === undefined || answer === 'silent') throw new RailSilent('no answer');
+    if (answer === undefined || answer === 'silent') throw new RailUnresponsive('no answer');
     return answer;
   }
 }

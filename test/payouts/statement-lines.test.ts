@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { LINE_STATUSES } from '../../src/db/entities/rails.js';
-import { approveResolution } from '../../src/payouts/release.js';
+import { approveResolution } from '../../src/payouts/approve-resolution.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';

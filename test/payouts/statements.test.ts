@@ -4,7 +4,7 @@ import { newId } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { railCommand } from '../../src/payouts/commands.js';
+import { newPayoutCommand } from '../../src/payouts/commands.js';
 import { attemptPayout } from '../../src/payouts/rail-calls.js';
 import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
@@ -208,7 +208,7 @@ describe('the statements of a rail', () => {
         [(await rowOf(db, id)).status, await stuck(id)],
         ['in_progress', 'contradiction'],
       );
-      const refused = await writer.submit(attemptPayout, railCommand(payout));
+      const refused = await writer.submit(attemptPayout, newPayoutCommand(payout));
       assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
     }
   });

@@ -20,10 +20,10 @@ import { RailRecovery } from '../../src/payouts/recovery.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { type Rail, type Rails, SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { RailCalls, SubmissionQueue } from '../../src/payouts/rail-calls.js';
-import { approveResolution } from '../../src/payouts/release.js';
+import { RailCalls, PayoutSubmitter } from '../../src/payouts/rail-calls.js';
+import { approveResolution } from '../../src/payouts/approve-resolution.js';
 import { proposeResolution, readSeen, type SeenPayout } from '../../src/payouts/resolutions.js';
-import { DEFAULT_WINDOW_MS } from '../../src/payouts/rules.js';
+import { DEFAULT_RETURN_WINDOW_MS } from '../../src/payouts/rules.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
 import {
@@ -259,22 +259,22 @@ export function railsOf(
   const breakers = new RailBreakers(database, clock, given.breaker);
   const observer = {
     called: () => undefined,
-    silent: (_: string, message: string) => silent.push(message),
+    unresponsive: (_: string, message: string) => silent.push(message),
     contradicted: (rail: string) => contradicted.push(rail),
     ended: () => undefined,
   };
   const rails = given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]);
   const calls = new RailCalls({ breakers, database, writer, clock, rails, observer });
   const { encryptionKeys = TEST_KEYRING, monotonic = () => performance.now() } = given;
-  const queue = new SubmissionQueue({ calls, encryptionKeys, monotonic });
+  const submitter = new PayoutSubmitter({ calls, encryptionKeys, monotonic });
   /** Whether or not the rail answers. */
   const submissions = {
-    submit: (id: Uuid) => queue.submit(id, true),
-    poll: (id: Uuid) => queue.poll(id, true),
+    submit: (id: Uuid) => submitter.submit(id, { ignoresBreaker: true }),
+    poll: (id: Uuid) => submitter.poll(id, { ignoresBreaker: true }),
   };
   const poller = {
     pollDue: (rail: string, limit: number) =>
-      pollDue(calls, rail, given.windowMs ?? DEFAULT_WINDOW_MS, limit),
+      pollDue(calls, rail, given.windowMs ?? DEFAULT_RETURN_WINDOW_MS, limit),
   };
   const notifier = { notify: () => undefined };
   const approvals = new Approvals(payoutApproval, { writer, database, clock, notifier });
@@ -283,13 +283,13 @@ export function railsOf(
   const callbacks = new RailCallbacks({
     ...{ database, writer, clock, notifier, keys, onCallback, observer },
   });
-  const recovery = new RailRecovery({ calls, queue, outbox: new Outbox(database, clock) });
+  const recovery = new RailRecovery({ calls, submitter, outbox: new Outbox(database, clock) });
   const flagged = (status: Parameters<typeof flagStuck>[1]) => (olderMs: number, limit: number) =>
     flagStuck({ database, writer, clock }, status, olderMs, limit);
   const stuck = { flagSilent: flagged('in_progress'), flagUnsubmitted: flagged('approved') };
   const ours = {
     calls,
-    queue,
+    submitter,
     submissions,
     poller,
     approvals,

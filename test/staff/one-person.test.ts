@@ -4,7 +4,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { type Staff, staff } from '../../src/db/entities/staff.js';
 import { ApiError } from '../../src/core/errors.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
-import { approveResolution } from '../../src/payouts/release.js';
+import { approveResolution } from '../../src/payouts/approve-resolution.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { approveFactorReset, proposeFactorReset } from '../../src/staff/factor-resets.js';
 import { findStaff, setService } from '../../src/staff/people.js';

@@ -96,11 +96,11 @@ describe('at the support desk, an act is done for exactly the right and the proo
       });
     const state = `SELECT p.status, p.stuck_since, r.status AS proposed FROM payouts p
       LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=${idLiteral(id)}`;
-    const { payout: is, contradictions, open } = await seen(db, id);
+    const { payout: is, contradictions, proposal } = await seen(db, id);
     const fields = {
       outcome: 'completed',
       state: `${is.status} ${contradictions}`,
-      resolution: open?.id ?? '',
+      resolution: proposal?.id ?? '',
     };
     return { page: `/payouts/${id}`, verb, id, fields, state };
   }

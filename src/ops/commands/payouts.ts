@@ -7,7 +7,7 @@ import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import { members, tenants } from '../../db/entities/parties.js';
 import { type Payout, payoutRailEvents, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
-import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/release.js';
+import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/approve-resolution.js';
 import {
   listResolutions,
   proposeResolution,
@@ -16,7 +16,7 @@ import {
 } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
-import { SubmissionQueue } from '../../payouts/rail-calls.js';
+import { PayoutSubmitter } from '../../payouts/rail-calls.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
@@ -136,14 +136,14 @@ const PAYOUTS: OperationCommands<Payout> = {
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   const calls = railCallsOf(ops);
   if (payout.endedAt !== null) return (await calls.poll(payout)).payout;
-  const queue = new SubmissionQueue({
+  const submitter = new PayoutSubmitter({
     calls,
     encryptionKeys: ops.encryptionKeys(),
     monotonic: () => performance.now(),
   });
   const { payout: after } = await (payout.status === 'approved'
-    ? queue.submit(payout.id, true)
-    : queue.poll(payout.id, true));
+    ? submitter.submit(payout.id, { ignoresBreaker: true })
+    : submitter.poll(payout.id, { ignoresBreaker: true }));
   return after;
 }
 
@@ -257,9 +257,9 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
           `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve`,
         );
       }
-      if (seen.open !== undefined)
+      if (seen.proposal !== undefined)
         await ops.output.confirm(
-          `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.open)}`,
+          `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.proposal)}`,
         );
       const quietMs = (rail: string): number =>
         ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;

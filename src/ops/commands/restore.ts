@@ -7,7 +7,7 @@ import {
   restores,
 } from '../../db/entities/restores.js';
 import type { RailCalls } from '../../payouts/rail-calls.js';
-import { RailSilent } from '../../payouts/rails/rail.js';
+import { RailUnresponsive } from '../../payouts/rails/rail.js';
 import { openRails } from '../../payouts/rails/registry.js';
 import {
   auditRestored,
@@ -168,7 +168,7 @@ async function ask(
   const step = async (): Promise<void> => {
     const deps = { database, clock, restore, onProgress };
     const unlisted = await askRails(deps, calls.deps.rails).catch((failure: unknown) => {
-      if (!(failure instanceof RailSilent)) throw failure;
+      if (!(failure instanceof RailUnresponsive)) throw failure;
       throw new OpsError(
         `${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`,
       );

@@ -11,7 +11,13 @@ import {
   readReport,
   type SignedMessage,
 } from './wire.js';
-import { type Rail, type RailOrder, type RailPage, type RailReport, RailSilent } from './rail.js';
+import {
+  type Rail,
+  type RailOrder,
+  type RailPage,
+  type RailReport,
+  RailUnresponsive,
+} from './rail.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -70,14 +76,16 @@ export class HttpRail implements Rail {
     const { status, text } = await this.send(message, null, MAX_PAGE_BYTES);
     if (status === 501 && cannotList(text)) return null;
     const page = status >= 200 && status < 300 ? readPage(text) : null;
-    if (page === null) throw new RailSilent(`${this.name} answered ${status} without a list`);
+    if (page === null) throw new RailUnresponsive(`${this.name} answered ${status} without a list`);
     return page;
   }
 
   private report(key: Uuid, { status, text }: RailResponse): RailReport {
     const report = status >= 200 && status < 300 ? readReport(text) : null;
     if (report?.key !== key)
-      throw new RailSilent(`${this.name} answered ${status} without a statement about the payout`);
+      throw new RailUnresponsive(
+        `${this.name} answered ${status} without a statement about the payout`,
+      );
     return report;
   }
 
@@ -104,7 +112,7 @@ export class HttpRail implements Rail {
     } catch (failure) {
       // The failure's message may contain the address, so only its name is reported.
       const why = failure instanceof Error ? failure.name : 'failure';
-      throw new RailSilent(`${this.name} gave no answer: ${why}`, { cause: failure });
+      throw new RailUnresponsive(`${this.name} gave no answer: ${why}`, { cause: failure });
     }
   }
 }

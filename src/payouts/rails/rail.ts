@@ -55,7 +55,7 @@ export interface RailReport {
   readonly failureCode: FailureCode | null;
 }
 
-/** A way to bank accounts. Each call may be repeated, and throws RailSilent without a result. */
+/** A way to bank accounts. Each call may be repeated, and throws RailUnresponsive without a result. */
 export interface Rail {
   submit(order: RailOrder): Promise<RailReport>;
   /** Returns null if the rail reports that it never received the key. */
@@ -78,8 +78,8 @@ export interface RailPage {
 }
 
 /** Thrown if it is unknown what the rail did. The message contains no personal data. */
-export class RailSilent extends Error {
-  override name = 'RailSilent';
+export class RailUnresponsive extends Error {
+  override name = 'RailUnresponsive';
 }
 
 export type Rails = ReadonlyMap<string, Rail>;

@@ -16,7 +16,7 @@ import {
   type RailOrder,
   type RailPage,
   type RailReport,
-  RailSilent,
+  RailUnresponsive,
 } from './rail.js';
 import type { RailCallback } from './wire.js';
 
@@ -197,12 +197,12 @@ export class SimulatedRail implements Rail {
     return { ...known, ...change };
   }
 
-  /** Throws RailSilent while the payment's scenario gives no response. */
+  /** Throws RailUnresponsive while the payment's scenario gives no response. */
   private response(payment: SimulatedRailPayment): RailReport {
     const { scenario, voidedAt } = payment;
     // A payment that was voided before it was submitted has no scenario.
     if (voidedAt === null && this.elapsedMs(payment) < (scenarioNamed(scenario).silentMs ?? 0))
-      throw new RailSilent('the rail gave no answer');
+      throw new RailUnresponsive('the rail gave no answer');
     return this.reportOf(payment);
   }
 

@@ -12,10 +12,10 @@ import {
   type LockedState,
   refuse,
 } from '../../ledger/writer/types.js';
-import { insertRailEvent, type PayoutCommand, payoutCommand } from '../commands.js';
+import { insertRailEvent, type PayoutCommand, definePayoutCommand } from '../commands.js';
 import { applyReport } from '../outcomes.js';
-import { currentLines, knownFrom, openLines, reportNeeds } from '../reports.js';
-import { disagree, type Effect, effectOf } from '../state-machine.js';
+import { currentLines, payoutAsListed, openLines, reportNeeds } from '../reports.js';
+import { contradicts, type Effect, effectOf } from '../state-machine.js';
 import { type DatedLine, DAY_MS, dayText } from './store.js';
 
 /** The differences between a statement's lines and payouts. Pure. (docs/payouts.md) */
@@ -167,7 +167,7 @@ interface RecordLine extends PayoutCommand {
   readonly differences: readonly Difference['difference'][];
 }
 
-const recordLine = payoutCommand<RecordLine>('note line of statement', {
+const recordLine = definePayoutCommand<RecordLine>('note line of statement', {
   needs: reportNeeds,
   decide: decideLine,
 });
@@ -176,14 +176,14 @@ const NO_DETAILS = { reference: null, failureCode: null };
 const CHANGED = invalidState('the payout has changed since the line was compared with it');
 
 function decideLine(command: RecordLine, payout: Payout, state: LockedState): Decision<Payout> {
-  const { status, railReference, stuckReason } = command.facts;
+  const { status, railReference, stuckReason } = command.snapshot;
   const isSame = payout.status === status && payout.stuckReason === stuckReason;
   if (!isSame || payout.railReference !== railReference) return refuse(CHANGED, false);
   const { status: reported, reference } = command.line;
   const report = { reference, failureCode: null };
   const effect = effectOfLine(command, payout, state);
   const resource =
-    effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).settled;
+    effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).after;
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
   const what = { kind: 'statement', reported, effect: recorded, at: state.at } as const;
   const rows = [insertRailEvent(command.eventId, payout, what, report)];
@@ -205,7 +205,7 @@ function effectOfLine(
   if (!differences.every((difference) => OF_OUTCOME.includes(difference))) return 'conflict';
   const open = openLines(payout, state);
   if (!open.some(isSame) && currentLines(payout, state).some(isSame)) return 'settled';
-  return open.some((other) => disagree(knownFrom(other), line))
+  return open.some((other) => contradicts(payoutAsListed(other), line))
     ? 'conflict'
     : effectOf(payout, line, 'statement');
 }
@@ -228,7 +228,7 @@ export async function flagByLine(
     ...[line.reference ?? '', String(line.at), status, railReference ?? ''],
   ]);
   const key = `payout/${id}/statement/${fingerprint.digest.toString('hex').slice(0, 32)}`;
-  const base = { tenantId, key, fingerprint, facts: payout, eventId: newId() };
+  const base = { tenantId, key, fingerprint, snapshot: payout, eventId: newId() };
   const { outcome, replayed } = await writer.submit(recordLine, { ...base, line, differences });
   if (outcome.done)
     return !replayed && outcome.resource.stuckReason !== payout.stuckReason

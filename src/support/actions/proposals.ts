@@ -13,7 +13,7 @@ import {
 } from '../../db/entities/payouts.js';
 import { decidedRefusal } from '../../funding/rules.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
-import { approveResolution } from '../../payouts/release.js';
+import { approveResolution } from '../../payouts/approve-resolution.js';
 import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
@@ -124,9 +124,9 @@ function adjustmentFields(
   ];
 }
 
-type Outcome = PayoutResolution['outcome'];
+type ResolutionOutcome = PayoutResolution['outcome'];
 
-const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+const OUTCOME_WORDS: Readonly<Record<ResolutionOutcome, string>> = {
   completed: 'completed: the bank has paid it',
   failed: 'failed: the bank never paid it, and the money returns to the account',
   returned: 'returned: the bank paid it and sent it back, and the money returns to the account',
@@ -150,12 +150,12 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     fields: ({ payout, contradictions }, given) => [
       hiddenField(SHOWN_STATE, `${payout.status} ${contradictions}`),
       field(
-        'Outcome',
+        'ResolutionOutcome',
         { name: 'outcome', required: true, value: given?.get('outcome') },
         { choices: [['', 'Choose'], ...possibleOutcomes(payout)] },
       ),
     ],
-    isOpen: ({ payout, open }) => open === undefined && possibleOutcomes(payout).length > 0,
+    isOpen: ({ payout, proposal }) => proposal === undefined && possibleOutcomes(payout).length > 0,
     run: async ({ writer }, seen, { by, reason, actionId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
@@ -176,7 +176,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     done: ({ payout }, names) =>
       `Applied: ${payout.status.replaceAll('_', ' ')}. ${moneyText(payout, names.account(payout.sourceAccountId)) ?? ''}`,
     fields: (seen, given) => [proposedText(seen), proposalField(seen, given)],
-    isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
+    isOpen: ({ proposal }, by) => proposal !== undefined && proposal.proposedById !== by.id,
     run: async ({ database, release }, payout, { by, reason, form }) => {
       if (await isDecided(database.current, payout, form, 'applied', by)) return;
       await approveResolution(release, withoutNewerProposal(payout, form), by, reason);
@@ -191,7 +191,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     done: 'Rejected. The payout is as it was before the proposal.',
     isStop: true,
     fields: proposalField,
-    isOpen: ({ open }) => open !== undefined,
+    isOpen: ({ proposal }) => proposal !== undefined,
     run: async ({ database, writer }, payout, { by, reason, form }) => {
       if (await isDecided(database.current, payout, form, 'rejected', by)) return;
       await rejectResolution(writer, withoutNewerProposal(payout, form), by, reason);
@@ -221,20 +221,20 @@ function withShownState(now: SeenPayout, form: URLSearchParams): SeenPayout {
 }
 
 /** Shows what a second person applies. */
-function proposedText({ payout, open }: SeenPayout): Html {
+function proposedText({ payout, proposal }: SeenPayout): Html {
   return html`<p>
-    The outcome will be <strong>${open && OUTCOME_WORDS[open.outcome]}</strong>. The amount is
-    ${formatAmount(payout)}.
+    The outcome will be <strong>${proposal && OUTCOME_WORDS[proposal.outcome]}</strong>. The amount
+    is ${formatAmount(payout)}.
   </p>`;
 }
 
-function proposalField({ open }: SeenPayout, given: URLSearchParams | null): Html {
-  return hiddenField(PROPOSAL, given?.get(PROPOSAL) ?? open?.id ?? '');
+function proposalField({ proposal }: SeenPayout, given: URLSearchParams | null): Html {
+  return hiddenField(PROPOSAL, given?.get(PROPOSAL) ?? proposal?.id ?? '');
 }
 
 /** Returns the payout. Throws `ApiError` if its proposal is newer than the page showed. */
 function withoutNewerProposal(payout: SeenPayout, form: URLSearchParams): SeenPayout {
-  if (payout.open !== undefined && payout.open.id !== form.get(PROPOSAL))
+  if (payout.proposal !== undefined && payout.proposal.id !== form.get(PROPOSAL))
     throw new ApiError(ANOTHER_OPEN);
   return payout;
 }
@@ -254,7 +254,7 @@ async function isDecided(
 }
 
 /** Returns the possible outcomes with their words. */
-function possibleOutcomes(payout: Payout): readonly (readonly [Outcome, string])[] {
+function possibleOutcomes(payout: Payout): readonly (readonly [ResolutionOutcome, string])[] {
   return RESOLUTION_OUTCOMES.filter((outcome) => outcomeRefusal(payout, outcome) === null).map(
     (outcome) => [outcome, OUTCOME_WORDS[outcome]],
   );

@@ -103,7 +103,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   },
   rowOf: ({ payout }) => payout,
   titleOf: ({ payout }) => `Payout of ${formatAmount(payout)}`,
-  async describe({ payout, open }, { reader, now, names, time, since, tenant }) {
+  async describe({ payout, proposal }, { reader, now, names, time, since, tenant }) {
     const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
     const { createdAt, approvalExpiresAt } = payout;
     const [reports, [applied]] = await Promise.all([
@@ -117,13 +117,13 @@ export const payoutKind: ResourceKind<SeenPayout> = {
       facts: [
         [
           isPending ? 'Needs' : 'Waits for',
-          open ? SECOND_PERSON : isUnfinished(payout) && payoutWaitsFor(payout, now),
+          proposal ? SECOND_PERSON : isUnfinished(payout) && payoutWaitsFor(payout, now),
         ],
         ['Rail so far', status === 'in_progress' && railText(reports)],
         ['Money', moneyText(payout, names.account(from))],
         ['Stuck since', since(payout.stuckSince)],
         ['Stuck because', stuckText(payout)],
-        ['Proposed', open && resolutionLine(open)],
+        ['Proposed', proposal && resolutionLine(proposal)],
         ['Expires', isPending && since(approvalExpiresAt)],
         ['Amount', html`<strong>${money(payout)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
@@ -149,8 +149,8 @@ export const payoutKind: ResourceKind<SeenPayout> = {
           ...reportLines(reports),
         ],
       },
-      list: listOf(payout, open ?? applied),
-      hasLeftList: !open && !isUnfinished(payout),
+      list: listOf(payout, proposal ?? applied),
+      hasLeftList: !proposal && !isUnfinished(payout),
       workflowId: payoutWorkflowId(id),
     };
   },

@@ -39,28 +39,28 @@ export async function approveResolution(
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
   const { writer, database } = calls.deps;
-  const { payout, open } = seen;
+  const { payout, proposal } = seen;
   const apply = (release: Release | null) =>
     decideResolution(writer, seen, { verdict: 'apply', release, by, why });
-  if (open === undefined || !givesBack(payout, open.outcome)) return apply(null);
+  if (proposal === undefined || !givesBack(payout, proposal.outcome)) return apply(null);
   const contradictions = await readContradictions(database.reader, payout);
   // The rail is not called for a proposal that would be refused anyway.
   const refusal =
-    secondPersonRefusal(open.proposedById, by.id) ??
-    outcomeRefusal(payout, open.outcome) ??
-    overtakenRefusal({ status: payout.status, contradictions }, open);
+    secondPersonRefusal(proposal.proposedById, by.id) ??
+    outcomeRefusal(payout, proposal.outcome) ??
+    overtakenRefusal({ status: payout.status, contradictions }, proposal);
   if (refusal !== null) return apply(null);
   const report = await voidAtRail(calls, payout, by);
   if (report === null) {
     const lostUntil = await endOfLostTime(database.reader, payout);
     return apply({ by: 'quiet', quietMs: quietMs(payout.rail), lostUntil });
   }
-  // A voided payout in progress has failed; one that people took for completed is returned.
+  // A void means that a payout in progress failed, and that one resolved as completed is returned.
   const isReleased =
-    report.status === 'voided' && (open.outcome === 'failed' || payout.status === 'completed');
+    report.status === 'voided' && (proposal.outcome === 'failed' || payout.status === 'completed');
   if (!isReleased) {
     const { status } = await calls.report(payout, 'void', report);
-    const message = `the rail says that it is ${report.status}, so it is not resolved as ${open.outcome}: the payout is ${status}, and the proposal stays open`;
+    const message = `the rail says that it is ${report.status}, so it is not resolved as ${proposal.outcome}: the payout is ${status}, and the proposal stays open`;
     throw notVoidedError(status, message);
   }
   try {
@@ -73,7 +73,7 @@ export async function approveResolution(
   }
 }
 
-/** Returns null if the rail cannot void, or no worker has had it for a day. */
+/** Returns null if the rail cannot void, or if no worker has used the rail for a day. */
 async function voidAtRail(
   calls: RailCalls,
   payout: Payout,
@@ -91,9 +91,9 @@ async function voidAtRail(
     recordAction(transaction, by, clock(), { ...about, action: 'payout.void' }),
   );
   const response = await calls.call(payout, 'void', (rail) => rail.void(subjectId));
-  if (response !== 'silent') return response;
+  if (response !== 'none') return response;
   const message =
-    'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later';
+    'the rail did not confirm that it will never pay this, so nothing was given back: approve it again later';
   throw notVoidedError(status, message);
 }
 
@@ -101,7 +101,7 @@ function notVoidedError(current: Payout['status'], message: string): ApiError {
   return new ApiError(invalidState(message, current, ['voided']));
 }
 
-/** Returns the end of the last time that a restore lost since the payout was created, or null. */
+/** Returns until when restores lost data since the payout was created, or null if none did. */
 async function endOfLostTime(reader: Reader, { createdAt }: Payout): Promise<Instant | null> {
   const all = await reader.select(restores, {});
   const lost = all.flatMap(({ lostUntil }) =>
