@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
 import { LimitReached } from '../src/core/concurrency-limit.js';
-import type { ValidationWatch } from '../src/batches/validation/run.js';
+import type { BatchWatch } from '../src/batches/validation/validate-batch.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/verification.js';
 import type { BatchActionSignal, BatchPayment } from '../src/temporal/contracts.js';
@@ -18,7 +18,7 @@ export function batchActivities(
   signals: StaffSignals,
   stopping: AbortSignal,
 ) {
-  const watched = async <T>(work: (watch: ValidationWatch) => Promise<T>): Promise<T> => {
+  const watched = async <T>(work: (watch: BatchWatch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;
     const beat = setInterval(() => context.heartbeat(rows), BEAT_MS);

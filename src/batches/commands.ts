@@ -16,13 +16,13 @@ import type { Uuid } from '../core/ids.js';
 import { decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
 import { decideLapse, decideWithdrawal, type MemberCommand } from './withdrawal.js';
 
-interface BatchAction extends Command {
+interface BatchTarget extends Command {
   readonly batchId: Uuid;
-  /** Belongs to the tenant, because the batch was found by its tenant. Null if it was not found. */
+  /** The batch's source account, found by batch and tenant. Null if no such batch exists. */
   readonly sourceAccountId: Uuid | null;
 }
 
-function batchKind<C extends BatchAction>(
+function batchKind<C extends BatchTarget>(
   name: string,
   decide: CommandKind<C, BonusBatch>['decide'],
   needs: (command: C, accountId: Uuid) => readonly Need[] = () => [],
@@ -72,7 +72,7 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   name: 'pay batch row',
   resourceType: 'bonus',
   table: bonuses,
-  // Both ids were read from the database: the source, and the recipients that validation stored.
+  // The ids need no check of the tenant, because all were read from the batch and its rows.
   accounts: async (commands, reader) => ({
     ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
       sourceAccountId,

@@ -51,7 +51,7 @@ export async function performBatchAction(
     }
     return { batch: await applyBatchAction(deps, request) };
   } catch (failure) {
-    if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
+    if (!(failure instanceof ApiError) || !FINAL_CODES.has(failure.refusal.code)) throw failure;
     const batch = await findBatch(database.reader, batchId);
     const refused = failure.refusal.message;
     await recordOnce(deps, actionId, by, batchAudit(batch, `${action}_refused`, { refused }));
@@ -68,7 +68,7 @@ export async function applyBatchAction(
   return request.action === 'cancel' ? cancel(deps, checked) : setPaused(deps, checked);
 }
 
-/** Pauses payment after the current group, or resumes it. Doing it twice is recorded as `unchanged`. */
+/** Pauses payment after the current group, or resumes it. A repetition is recorded as `unchanged`. */
 async function setPaused(
   { database, clock }: BatchControlDeps,
   { batchId, action, by, reason, actionId }: BatchAction,
@@ -125,4 +125,4 @@ async function findBatch(reader: Reader, id: Uuid): Promise<BonusBatch> {
   return existing(await reader.find(bonusBatches, { id }));
 }
 
-const FINAL = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);
+const FINAL_CODES = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);

@@ -26,7 +26,7 @@ import {
   type Writes,
 } from '../ledger/writer/types.js';
 import {
-  afterRow,
+  withSettledRow,
   CANCELABLE,
   CANCELED,
   debitOf,
@@ -42,12 +42,12 @@ import {
 } from './rules.js';
 import {
   type BatchCommand,
-  cancelEntry,
-  type Canceling,
+  insertCancelAudit,
+  type Cancellation,
   findOwnBatch,
   type MemberCommand,
-  notifyWorkflow,
-  withdrawn,
+  insertOutboxEntry,
+  endReadyBatch,
 } from './withdrawal.js';
 
 export interface PayRow extends BatchCommand {
@@ -59,11 +59,11 @@ export interface PayRow extends BatchCommand {
 }
 
 interface CancelBatch extends BatchCommand {
-  readonly by: Canceling;
+  readonly by: Cancellation;
   readonly outboxId: Uuid;
 }
 
-/** Refuses with 404, 403 or 409, or holds the whole debit if the funds suffice. */
+/** Starts execution and, if the funds suffice, holds the whole debit. Refuses with 404, 403 or 409. */
 export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -99,14 +99,14 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   };
   return accept(executing, {
     holds: isHeld ? [hold] : [],
-    rows: [changeRow(bonusBatches, executing), notifyWorkflow(outboxId, executing, state)],
+    rows: [changeRow(bonusBatches, executing), insertOutboxEntry(outboxId, executing, state)],
   });
 }
 
 const OWN_UPLOAD: Refusal = {
   code: 'authority_insufficient',
   message:
-    'from this total on the account asks for a second person: another member than the uploader executes the batch',
+    'a batch of this total needs a second person: a member other than its uploader must execute it',
 };
 
 export const NOT_NOW = invalidState(
@@ -156,12 +156,12 @@ function payRow(
   const tenant = state.row(tenants, { id: batch.tenantId });
   const { asset, executedBy } = batch;
   if (tenant === undefined || asset === null || executedBy === null)
-    throw new Error('an executing batch lacks a part');
+    throw new Error('an executing batch has no tenant, asset or executor');
   const recipient = findRecipient(state, tenant, row.recipientAccountId);
   if (recipient === undefined) return { refusal: NOT_FOUND };
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
-  const payer = batch.isHeld ? withHeld(source, batch, row) : source;
+  const payer = batch.isHeld ? withShareReleased(source, batch, row) : source;
   const { month, refusal: rule } = checkSpending(state, { source: payer, tenant, amount, fee });
   const refusal = rule ?? creditRefusal(state, recipient, fee, amount);
   if (refusal !== null) return { refusal };
@@ -185,8 +185,12 @@ function payRow(
   return { bonus };
 }
 
-/** The source account with the row's share of the hold released, for deciding this row. */
-function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchRow): LockedAccount {
+/** Returns the source account as if the row's share of the hold were released. */
+function withShareReleased(
+  source: LockedAccount,
+  { asset }: BonusBatch,
+  row: BonusBatchRow,
+): LockedAccount {
   if (asset === null) return source;
   const { available, held } = source.balances[asset];
   const share = debitOf(row);
@@ -208,10 +212,7 @@ function settleRow(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
     holds: hasHold ? [{ change: 'release', resourceId: batch.id, raw: debitOf(row) }] : [],
-    rows: [
-      changeRow(bonusBatches, afterRow(batch, row, row.status === 'paid')),
-      changeRow(bonusBatchRows, row),
-    ],
+    rows: [changeRow(bonusBatches, withSettledRow(batch, row)), changeRow(bonusBatchRows, row)],
   };
 }
 
@@ -226,7 +227,8 @@ export function decideCancel(
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
-  if (batch.status === 'ready') return withdrawn(batch, { code: 'withdrawn', outboxId, by }, state);
+  if (batch.status === 'ready')
+    return endReadyBatch(batch, { code: 'withdrawn', outboxId, by }, state);
   if (isSettled(batch)) return refuse(SETTLED, false);
   if (!CANCELABLE.includes(batch.status))
     return refuse(stateRefusal(batch.status, CANCELABLE), false);
@@ -237,8 +239,8 @@ export function decideCancel(
     holds: batch.isHeld ? [{ change: 'release', resourceId: batchId, raw }] : [],
     rows: [
       changeRow(bonusBatches, canceled),
-      cancelEntry(batch, by, { reason: by.reason, ...progressDetails(batch) }, state),
-      notifyWorkflow(outboxId, canceled, state),
+      insertCancelAudit(batch, by, { reason: by.reason, ...progressDetails(batch) }, state),
+      insertOutboxEntry(outboxId, canceled, state),
     ],
   });
 }

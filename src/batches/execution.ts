@@ -25,7 +25,7 @@ import { NOT_NOW } from './decide.js';
 import { type BatchFiles, completeFiles } from './files.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import { batchEvent } from './schemas.js';
-import type { ValidationWatch } from './validation/run.js';
+import type { BatchWatch } from './validation/validate-batch.js';
 
 interface PaidGroup {
   readonly tried: number;
@@ -33,8 +33,8 @@ interface PaidGroup {
   readonly unknown: number;
 }
 
-/** `unavailable`: rows are open, try later. `cut_off`: `until` or `signal` ended the work. */
-export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
+/** `unavailable`: rows are still open, so try later. `interrupted`: `until` or `signal` was aborted. */
+export type PaymentEnd = 'over' | 'paused' | 'interrupted' | 'unavailable';
 
 const ROWS_PER_GROUP = 100;
 /** Lets other postings use the accounts. (docs/decisions/0009-a-batch-row-is-a-command.md) */
@@ -43,7 +43,7 @@ const PAUSE_MS = 2;
 interface NextGroup {
   readonly batch: BonusBatch | undefined;
   readonly rows: readonly BonusBatchRow[];
-  /** False if the remaining funds or month's allowance may not cover all rows. */
+  /** Whether rows may be paid in any order, because funds and month's allowance cover all rows. */
   readonly isOrderFree: boolean;
   /** Last row of the previous group. Null at the first open row. */
   readonly follows: number | null;
@@ -63,12 +63,8 @@ export class BatchExecution {
     this.reader = deps.database.reader;
   }
 
-  /** `until` ends the work after the current groups; only `signal` interrupts the result file. */
-  async pay(
-    batchId: Uuid,
-    { signal, heartbeat }: ValidationWatch,
-    until = signal,
-  ): Promise<PaymentEnd> {
+  /** Stops after the current groups if `until` is aborted. Only `signal` stops the result file. */
+  async pay(batchId: Uuid, { signal, heartbeat }: BatchWatch, until = signal): Promise<PaymentEnd> {
     let [settled, unknown] = [0, 0];
     let next = await this.nextGroup(batchId, ROWS_PER_GROUP, 0);
     for (;;) {
@@ -77,7 +73,7 @@ export class BatchExecution {
         if (next.batch?.status !== 'executing') return 'over';
         if (isPaused(next.batch)) return 'paused';
         if (isSettled(next.batch)) return this.end(next.batch, signal);
-        if (until.aborted) return 'cut_off';
+        if (until.aborted) return 'interrupted';
         // Another process may be paying earlier rows, or their result is unknown.
         if (unknown > 0 || next.follows === null) return 'unavailable';
         next = await this.nextGroup(batchId, ROWS_PER_GROUP, 0);
@@ -105,7 +101,7 @@ export class BatchExecution {
       await endExecution(this.deps, batch, signal);
       return 'over';
     } catch (failure) {
-      if (signal.aborted) return 'cut_off';
+      if (signal.aborted) return 'interrupted';
       if (isUnavailable(failure) || failure instanceof GenerationSuperseded) return 'unavailable';
       throw failure;
     }
@@ -120,9 +116,9 @@ export class BatchExecution {
     const commands = rows.map((row, index) =>
       commandOf(batch, row, isOrderFree ? null : (rows[index - 1]?.number ?? follows)),
     );
-    const answers = await this.deps.writer.submitTogether(payRowKind, commands);
-    const count = (is: (refusal: Refusal) => boolean): number =>
-      answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
+    const results = await this.deps.writer.submitTogether(payRowKind, commands);
+    const count = (matches: (refusal: Refusal) => boolean): number =>
+      results.filter(({ outcome }) => !outcome.done && matches(outcome.refusal)).length;
     const unknown = count(({ code }) => code === 'ledger_unavailable');
     return {
       tried: rows.length,
@@ -131,13 +127,13 @@ export class BatchExecution {
     };
   }
 
-  private async nextGroup(batchId: Uuid, most: number, after: number): Promise<NextGroup> {
+  private async nextGroup(batchId: Uuid, limit: number, after: number): Promise<NextGroup> {
     const batch = await this.reader.find(bonusBatches, { id: batchId });
     const follows = after === 0 ? null : after;
     if (batch?.status !== 'executing' || isPaused(batch))
       return { batch, rows: [], isOrderFree: false, follows };
     const [rows, isOrderFree] = await Promise.all([
-      this.pendingRows(batchId, after, most),
+      this.pendingRows(batchId, after, limit),
       this.isOrderFree(batch),
     ]);
     return { batch, rows, isOrderFree, follows };
@@ -153,13 +149,13 @@ export class BatchExecution {
     return own !== undefined && own.used + unsettledDebit(batch) <= own.limits.month;
   }
 
-  private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
+  private async pendingRows(batchId: Uuid, after: number, limit: number): Promise<BonusBatchRow[]> {
     // Settled rows leave dead index entries behind, so reading starts where the last group ended.
     return this.reader.list(
       bonusBatchRows,
       `FORCE INDEX (status)
        WHERE batch_id=${literal(bonusBatchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}
-       ORDER BY number LIMIT ${Math.trunc(most)}`,
+       ORDER BY number LIMIT ${Math.trunc(limit)}`,
     );
   }
 }
@@ -192,9 +188,9 @@ async function endExecution(
   signal: AbortSignal,
 ): Promise<void> {
   const { id } = batch;
-  const made = await files.generateIfPossible('result', batch, signal);
+  const generated = await files.generateIfPossible('result', batch, signal);
   await transact(database, async (transaction) => {
-    if (made !== null) await completeFiles(transaction, made);
+    if (generated !== null) await completeFiles(transaction, generated);
     // The lock of the account protects the batch. It is acquired last, to hold it briefly.
     await lockAccount(transaction, batch.sourceAccountId);
     const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
@@ -202,7 +198,11 @@ async function endExecution(
       throw new GenerationSuperseded('another process has ended the batch');
     const at = clock();
     const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
-    const end = { status, finishedAt: at, filesGeneratedAt: made === null ? null : at } as const;
+    const end = {
+      status,
+      finishedAt: at,
+      filesGeneratedAt: generated === null ? null : at,
+    } as const;
     const event = batchEvent(status, { ...settled, ...end }, baseUrl);
     const unpaidRows = settled.rowsFailed;
     const unpaid = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: id });
@@ -213,7 +213,7 @@ async function endExecution(
 const BATCHES_AT_A_TIME = 20;
 
 /** Generates files that ended batches lack after a failure. Tries all before it throws. */
-export async function generateMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
+export async function generateMissing(deps: MissingFilesDeps, signal: AbortSignal): Promise<void> {
   const faults: unknown[] = [];
   for (let older = ''; !signal.aborted;) {
     const found = await deps.database.reader.query(
@@ -224,7 +224,7 @@ export async function generateMissing(deps: LaterDeps, signal: AbortSignal): Pro
     );
     const ids = found.map((row) => uuid.parse(row.batch_id));
     for (const id of ids)
-      await generateLater(deps, id, signal).catch((fault: unknown) => {
+      await generateForBatch(deps, id, signal).catch((fault: unknown) => {
         if (!(fault instanceof GenerationSuperseded)) faults.push(fault);
       });
     const last = ids.at(-1);
@@ -233,25 +233,27 @@ export async function generateMissing(deps: LaterDeps, signal: AbortSignal): Pro
   }
   const [first] = faults;
   if (first !== undefined)
-    throw first instanceof Error ? first : new Error('files could not be made', { cause: first });
+    throw first instanceof Error
+      ? first
+      : new Error('files could not be generated', { cause: first });
 }
 
-type LaterDeps = Omit<EndingDeps, 'baseUrl'>;
+type MissingFilesDeps = Omit<EndingDeps, 'baseUrl'>;
 
-async function generateLater(
-  { database, clock, files }: LaterDeps,
+async function generateForBatch(
+  { database, clock, files }: MissingFilesDeps,
   id: Uuid,
   signal: AbortSignal,
 ): Promise<void> {
   const batch = await database.reader.find(bonusBatches, { id });
   if (batch === undefined) return;
-  const made = await files.generate(
+  const generated = await files.generate(
     batch.status === 'rejected' ? 'errors' : 'result',
     batch,
     signal,
   );
   await transact(database, async (transaction) => {
-    await completeFiles(transaction, made);
+    await completeFiles(transaction, generated);
     await transaction.execute(updateSql(bonusBatches, { filesGeneratedAt: clock() }, { id }));
   });
 }

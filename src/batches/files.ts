@@ -23,12 +23,12 @@ import type { BatchFile } from './rules.js';
 import { readBatchRows, readProblems } from './read-batches.js';
 
 const SHORT_ROWS = 1_000;
-/** Ten times what a hundred thousand rows take. */
+/** Ten times as long as writing a hundred thousand rows takes. */
 const MAX_WRITING_MS = 120_000;
 
 const RETRYABLE = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, GenerationSuperseded];
 
-const OWNER: FileOwner = {
+const FILE_OWNER: FileOwner = {
   async lockAttempt(transaction, batchId) {
     const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
     if (storage?.rowsRemovedAt !== null || storage.csvBytes !== null) return null;
@@ -53,10 +53,10 @@ export class BatchFiles {
       pieces: kind === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch),
       isLong: batch.rowCount > SHORT_ROWS,
     };
-    if (!table.isLong) return generateFiles(database, OWNER, batch.id, table, signal);
+    if (!table.isLong) return generateFiles(database, FILE_OWNER, batch.id, table, signal);
     const leave = await this.long.enter(batch.tenantId, signal);
     const until = AbortSignal.any([signal, AbortSignal.timeout(MAX_WRITING_MS)]);
-    return generateFiles(database, OWNER, batch.id, table, until).finally(leave);
+    return generateFiles(database, FILE_OWNER, batch.id, table, until).finally(leave);
   }
 
   /** Returns null after a failure of the file system. A sweep then generates the files later. */
@@ -69,7 +69,7 @@ export class BatchFiles {
       return await this.generate(kind, batch, signal);
     } catch (fault) {
       // Errors of the file system and of a MySQL connection differ only by class.
-      if (signal.aborted || RETRYABLE.some((kind) => fault instanceof kind)) throw fault;
+      if (signal.aborted || RETRYABLE.some((type) => fault instanceof type)) throw fault;
       return null;
     }
   }
@@ -81,7 +81,7 @@ export async function completeFiles(
   files: GeneratedFiles,
 ): Promise<void> {
   const { ownerId: batchId, csvBytes, xlsxBytes } = files;
-  await storePieces(transaction, OWNER, files);
+  await storePieces(transaction, FILE_OWNER, files);
   await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
 }
 

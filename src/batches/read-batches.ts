@@ -18,7 +18,12 @@ import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { type Instant, instant } from '../core/instant.js';
-import { type BatchReview, type EarlierPayments, isAccepted } from './rules.js';
+import {
+  type BatchReview,
+  type EarlierPayments,
+  isAccepted,
+  MAX_DUPLICATES_NAMED,
+} from './rules.js';
 
 const BEFORE_ALL = { number: -1, ordinal: -1 };
 
@@ -94,8 +99,7 @@ export async function readBatchRows(
   );
 }
 
-const SEARCHED_MS = 90 * 24 * 3_600_000;
-const MAX_NAMED = 100;
+const EARLIER_PAYMENTS_MS = 90 * 24 * 3_600_000;
 const ROWS_PER_STATEMENT = 2_000;
 
 export async function readEarlierPayments(
@@ -103,7 +107,7 @@ export async function readEarlierPayments(
   batch: BonusBatch,
   at: Instant,
 ): Promise<EarlierPayments> {
-  const since = instant(at - SEARCHED_MS);
+  const since = instant(at - EARLIER_PAYMENTS_MS);
   const named: ReturnType<typeof parsePayment>[] = [];
   let count = 0;
   for (let after = 0; ;) {
@@ -112,7 +116,7 @@ export async function readEarlierPayments(
       ({ bonusId, openBatchId }) => bonusId !== null || openBatchId !== null,
     );
     count += found.length;
-    named.push(...found.slice(0, MAX_NAMED - named.length));
+    named.push(...found.slice(0, MAX_DUPLICATES_NAMED - named.length));
     const last = read.at(-1);
     if (last === undefined) break;
     after = last.number;
@@ -128,31 +132,33 @@ export async function readEarlierPayments(
   return { count, rows };
 }
 
-/** SQL for the next rows with the newest bonus, and the open batch, that pays the same. */
+/** Returns SQL for the next rows, each with the newest bonus and open batch of the same reference. */
 function paymentsSql({ id, tenantId }: BonusBatch, after: number, since: Instant): string {
   const tenant = uuid.literal(tenantId);
-  const byBatch = `FROM bonus_batch_rows o FORCE INDEX (reference) STRAIGHT_JOIN bonus_batches b ON b.id=o.batch_id
-    WHERE o.reference=r.reference AND o.recipient_account_id=r.recipient_account_id AND o.batch_id<>r.batch_id
-      AND b.tenant_id=${tenant}`;
-  return `SELECT r.number,
-      (SELECT MAX(o.bonus_id) ${byBatch} AND o.status='paid' AND o.settled_at>=${time.literal(since)}) AS row_bonus_id,
-      (SELECT MAX(s.id) FROM bonus_references s FORCE INDEX (PRIMARY)
-        WHERE s.reference=r.reference AND s.recipient_account_id=r.recipient_account_id
-          AND s.tenant_id=${tenant} AND s.created_at>=${time.literal(since)}) AS single_id,
-      (SELECT MAX(o.batch_id) ${byBatch} AND o.status='pending'
-        AND b.status IN ('ready','executing') AND b.canceled_at IS NULL) AS open_batch_id
-    FROM bonus_batch_rows r FORCE INDEX (PRIMARY)
-    WHERE r.batch_id=${uuid.literal(id)} AND r.number>${after} ORDER BY r.number LIMIT ${ROWS_PER_STATEMENT}`;
+  const fromOtherBatches = `FROM bonus_batch_rows other FORCE INDEX (reference) STRAIGHT_JOIN bonus_batches other_batch ON other_batch.id=other.batch_id
+    WHERE other.reference=own.reference AND other.recipient_account_id=own.recipient_account_id AND other.batch_id<>own.batch_id
+      AND other_batch.tenant_id=${tenant}`;
+  return `SELECT own.number,
+      (SELECT MAX(other.bonus_id) ${fromOtherBatches} AND other.status='paid' AND other.settled_at>=${time.literal(since)}) AS row_bonus_id,
+      (SELECT MAX(single.id) FROM bonus_references single FORCE INDEX (PRIMARY)
+        WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_account_id
+          AND single.tenant_id=${tenant} AND single.created_at>=${time.literal(since)}) AS single_id,
+      (SELECT MAX(other.batch_id) ${fromOtherBatches} AND other.status='pending'
+        AND other_batch.status IN ('ready','executing') AND other_batch.canceled_at IS NULL) AS open_batch_id
+    FROM bonus_batch_rows own FORCE INDEX (PRIMARY)
+    WHERE own.batch_id=${uuid.literal(id)} AND own.number>${after} ORDER BY own.number LIMIT ${ROWS_PER_STATEMENT}`;
 }
 
-const ID = nullable(uuid);
+const nullableId = nullable(uuid);
 
 function parsePayment(row: StoredRow) {
-  const ids = [ID.parse(row.row_bonus_id), ID.parse(row.single_id)].flatMap((id) => id ?? []);
+  const ids = [nullableId.parse(row.row_bonus_id), nullableId.parse(row.single_id)].flatMap(
+    (id) => id ?? [],
+  );
   return {
     number: integer.parse(row.number),
     // Ids of bonuses are ordered by time.
     bonusId: ids.toSorted().at(-1) ?? null,
-    openBatchId: ID.parse(row.open_batch_id),
+    openBatchId: nullableId.parse(row.open_batch_id),
   };
 }

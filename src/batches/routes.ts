@@ -23,7 +23,7 @@ import {
   FILE_EXAMPLES,
   presentBatchRow,
   UploadForm,
-} from './schemas-requests.js';
+} from './schemas-endpoints.js';
 import { batchResource, BonusBatchSchema } from './schemas.js';
 import type { Batches } from './service.js';
 import { templateCsv, templateXlsx } from './template.js';
@@ -35,14 +35,14 @@ export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUr
   withdraw(api, batches, baseUrl);
   uploadBatch(api, batches, baseUrl);
   template(api);
-  report(
+  downloadFile(
     api,
     batches,
     'errors',
     'downloadBonusBatchErrors',
     'Every problem in a rejected file, one per line: row, column, code, message, value.',
   );
-  report(
+  downloadFile(
     api,
     batches,
     'result',
@@ -212,7 +212,7 @@ function template(api: Api): void {
   });
 }
 
-function report(
+function downloadFile(
   api: Api,
   batches: Batches,
   name: BatchFile,

@@ -21,7 +21,7 @@ export const CANCELED: RowFailure = {
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
-/** Canceling a ready batch withdraws it. */
+/** Cancellation a ready batch withdraws it. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export const SETTLED = invalidState(
@@ -46,7 +46,7 @@ export function isAccepted({
 }
 
 /** Returns whether the file was rejected, so that the batch has an errors file. */
-function isFaulty({
+function isFileRejected({
   status,
   rejectionCode,
 }: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
@@ -71,13 +71,14 @@ function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
 
 export type BatchFile = 'errors' | 'result';
 
-/** False until the file is generated, and after retention has removed it. */
+/** Returns false until the file is generated, and after retention has removed it. */
 export function hasFile(
   batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesGeneratedAt'>,
   file: BatchFile,
 ): boolean {
   return (
-    batch.filesGeneratedAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch))
+    batch.filesGeneratedAt !== null &&
+    (file === 'errors' ? isFileRejected(batch) : isFinished(batch))
   );
 }
 
@@ -115,7 +116,8 @@ export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
 }
 
-export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean): BonusBatch {
+export function withSettledRow(batch: BonusBatch, row: BonusBatchRow): BonusBatch {
+  const isPaid = row.status === 'paid';
   return {
     ...batch,
     rowsPaid: batch.rowsPaid + (isPaid ? 1 : 0),
@@ -159,7 +161,7 @@ interface EarlierPayment {
   readonly number: number;
   /** Null for a single bonus. */
   readonly batchId: Uuid | null;
-  /** The newest bonus that paid. Null if another batch is going to pay. */
+  /** The newest bonus with the reference. Null if only an open batch is going to pay it. */
   readonly bonusId: Uuid | null;
 }
 

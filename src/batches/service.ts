@@ -34,7 +34,7 @@ interface ReviewedBatch {
   readonly review: BatchReview | null;
 }
 
-/** Reading throws `not_found` and `authority_insufficient`. */
+/** Batches as members use them. Reading throws `not_found` and `authority_insufficient`. */
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
@@ -43,7 +43,7 @@ export class Batches {
     this.reader = deps.database.reader;
   }
 
-  /** Refusals and unknown results are returned as responses. */
+  /** Returns refusals and unknown results too. */
   upload(
     caller: Caller,
     request: UploadRequest,
@@ -93,7 +93,7 @@ export class Batches {
     return { batch, review: { ...review, earlier } };
   }
 
-  /** Returns null for a member who may not read the batch but receives a replay. */
+  /** Returns null for a member who may not read the batch, but whose repeated upload returns it. */
   async reviewFor(caller: Caller, { id }: BonusBatch): Promise<BatchReview | null> {
     try {
       return (await this.read(caller, id)).review;

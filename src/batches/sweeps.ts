@@ -66,12 +66,12 @@ export function rowsSweep(
   });
 }
 
-export function filesSweep(work: Pick<BatchWorkflowService, 'generateMissing'>): Sweep {
+export function filesSweep(service: Pick<BatchWorkflowService, 'generateMissing'>): Sweep {
   return {
     name: 'files of batches',
     everyMs: EVERY_MS,
     run: async (signal) => {
-      await work.generateMissing(signal);
+      await service.generateMissing(signal);
       return false;
     },
   };
@@ -152,7 +152,7 @@ const MAX_REMOVAL_MS = 120_000;
 
 type EndedKind = 'unpaid' | 'paid';
 
-const ENDED: Readonly<Record<EndedKind, string>> = {
+const ENDED_AT_SQL: Readonly<Record<EndedKind, string>> = {
   unpaid:
     "b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)",
   paid: "b.rows_paid>0 AND b.status IN ('completed','partially_failed') AND b.finished_at",
@@ -160,8 +160,8 @@ const ENDED: Readonly<Record<EndedKind, string>> = {
 
 /**
  * Removes rows, problems and files of batches that ended before a given time, one batch per
- * transaction. If the rows contradict the batch, they are kept for the auditor. Processes
- * some batches after `after`. Returns the last of them, or null if none is left.
+ * transaction. Keeps rows that contradict their batch, for the auditor. Processes one page of batches
+ * whose ids follow `after`. Returns the last id of the page, or null after the last page.
  */
 export async function removeOldRows(
   database: Database,
@@ -174,7 +174,7 @@ export async function removeOldRows(
   const found = await database.reader.query(
     `SELECT s.batch_id, b.status FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${afterSql}
-       AND ${ENDED[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
+       AND ${ENDED_AT_SQL[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
   const batches = found.map((row) => ({
     batchId: uuid.parse(row.batch_id),

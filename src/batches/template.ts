@@ -1,13 +1,21 @@
 import type ExcelJS from 'exceljs';
 import { ASSET_NAMES, ASSETS, disjunction, formatAmount } from '../core/amount.js';
-import { type Column, csvOf, HEADER, VIEWS, xlsxText } from '../spreadsheets/writing/cells.js';
+import { MAX_ROWS } from './rules.js';
+import {
+  type Column,
+  csvOf,
+  HEADER_STYLE,
+  FROZEN_HEADER,
+  xlsxText,
+} from '../spreadsheets/writing/cells.js';
 
 interface TemplateColumn extends Column {
   readonly example: string;
   readonly note: string;
 }
 
-const LAST_ROW = 100_001;
+/** The header, and the most rows that a file may have. */
+const LAST_ROW = 1 + MAX_ROWS;
 export const EXAMPLE_RAW = 150_000n;
 export const EXAMPLE_AMOUNTS = disjunction(
   ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
@@ -53,19 +61,19 @@ export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
   },
 ];
 
-const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
+const EXAMPLE_ROW = TEMPLATE_COLUMNS.map(({ example }) => example);
 
-let made: Promise<Buffer> | undefined;
+let xlsx: Promise<Buffer> | undefined;
 
 export function templateXlsx(): Promise<Buffer> {
-  return (made ??= makeXlsx());
+  return (xlsx ??= generateXlsx());
 }
 
-async function makeXlsx(): Promise<Buffer> {
+async function generateXlsx(): Promise<Buffer> {
   // Imported on first use, because it loads three hundred files.
   const { default: Excel } = await import('exceljs');
   const book = new Excel.Workbook();
-  const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;
+  const sheet = book.addWorksheet('Bonuses', { views: FROZEN_HEADER }) as ValidatedSheet;
   // Text format keeps input exactly as typed.
   sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({
     header: name,
@@ -74,10 +82,10 @@ async function makeXlsx(): Promise<Buffer> {
   }));
   TEMPLATE_COLUMNS.forEach(({ note }, index) => {
     const cell = sheet.getCell(1, index + 1);
-    cell.style = HEADER;
+    cell.style = HEADER_STYLE;
     cell.note = note;
   });
-  sheet.addRow(EXAMPLE.map(xlsxText));
+  sheet.addRow(EXAMPLE_ROW.map(xlsxText));
   sheet.dataValidations.add(`C2:C${LAST_ROW}`, {
     type: 'list',
     allowBlank: true,
@@ -95,5 +103,5 @@ type ValidatedSheet = ExcelJS.Worksheet & {
 };
 
 export function templateCsv(): Buffer {
-  return Buffer.from(csvOf(TEMPLATE_COLUMNS, [EXAMPLE]));
+  return Buffer.from(csvOf(TEMPLATE_COLUMNS, [EXAMPLE_ROW]));
 }

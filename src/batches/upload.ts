@@ -60,7 +60,7 @@ export async function uploadBatch(
     // The tenant's row is the lock on its stored files.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // The account is locked last, so that its lock is short. No transaction waits for the new rows.
+    // Locks the account last, so that its lock is short. No other transaction waits for the new rows.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     const batch = newBatch(id, caller, upload, clock());
@@ -95,10 +95,10 @@ function newBatch(
   { sourceAccountId, description, file }: UploadRequest,
   createdAt: BonusBatch['createdAt'],
 ): BonusBatch {
-  const made = { createdBy: memberId, tokenKeyId, createdAt };
+  const creation = { createdBy: memberId, tokenKeyId, createdAt };
   return {
     ...nullsOf(bonusBatches),
-    ...{ id, tenantId, sourceAccountId, description, ...made },
+    ...{ id, tenantId, sourceAccountId, description, ...creation },
     status: 'validating',
     ...{ fileSha256: file.sha256, fileBytes: file.size, validationRun: 0, isHeld: false },
     ...{ rowCount: 0, rowsRejected: 0, rowsPaid: 0, rowsFailed: 0, hiddenRows: 0 },

@@ -51,17 +51,17 @@ interface LapseBatch extends BatchCommand {
   readonly readyForMs: number;
 }
 
-export interface Canceling {
+export interface Cancellation {
   readonly actor: Actor;
   readonly reason: string | null;
   readonly actionId: Uuid;
 }
 
-interface Ending {
+interface Withdrawal {
   readonly code: BatchRejection;
   readonly outboxId: Uuid;
   /** Null if the batch lapsed. */
-  readonly by: Canceling | null;
+  readonly by: Cancellation | null;
 }
 
 /** Refuses with 404, 403 or 409. */
@@ -77,7 +77,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   if (!WITHDRAWABLE.includes(batch.status))
     return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
-  return withdrawn(
+  return endReadyBatch(
     batch,
     { code: 'withdrawn', outboxId, by: { actor, reason: null, actionId: newId() } },
     state,
@@ -92,31 +92,31 @@ export function decideLapse(
   const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
   if (!hasLapsed(batch, readyForMs, state.at)) return unchanged(batch);
-  return withdrawn(batch, { code: 'lapsed', outboxId, by: null }, state);
+  return endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
 }
 
-export function withdrawn(
+export function endReadyBatch(
   batch: BonusBatch,
-  { code, outboxId, by }: Ending,
+  { code, outboxId, by }: Withdrawal,
   state: LockedState,
 ): Decision<BonusBatch> {
   const end = { status: 'rejected', rejectionCode: code, finishedAt: state.at } as const;
   const ended: BonusBatch = { ...batch, ...end };
-  const rows = [changeRow(bonusBatches, ended), notifyWorkflow(outboxId, ended, state)];
+  const rows = [changeRow(bonusBatches, ended), insertOutboxEntry(outboxId, ended, state)];
   if (by !== null) {
     const details = { status: ended.status, reason: by.reason, rows: batch.rowCount };
-    rows.push(cancelEntry(ended, by, details, state));
+    rows.push(insertCancelAudit(ended, by, details, state));
   }
   return accept(ended, {
     rows,
-    events: [batchEvent('rejected', ended, NO_FILES)],
+    events: [batchEvent('rejected', ended, NO_BASE_URL)],
   });
 }
 
-/** A batch that was never executed has no files. */
-const NO_FILES = '';
+/** Not needed, because a batch that was never executed has no files to link to. */
+const NO_BASE_URL = '';
 
-export function notifyWorkflow(
+export function insertOutboxEntry(
   outboxId: Uuid,
   { id, tenantId }: BonusBatch,
   { at }: LockedState,
@@ -125,9 +125,9 @@ export function notifyWorkflow(
   return outboxWrite({ outboxId, ...resource }, at);
 }
 
-export function cancelEntry(
+export function insertCancelAudit(
   batch: BonusBatch,
-  { actor, actionId }: Canceling,
+  { actor, actionId }: Cancellation,
   details: AuditDetails,
   { at }: LockedState,
 ): RowWrite {

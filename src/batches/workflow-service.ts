@@ -25,7 +25,7 @@ import { performBatchAction } from './control.js';
 import { BatchExecution, generateMissing } from './execution.js';
 import { BatchFiles } from './files.js';
 import { isPaused, MAX_ROWS } from './rules.js';
-import { validateBatch, type ValidationWatch } from './validation/run.js';
+import { validateBatch, type BatchWatch } from './validation/validate-batch.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
@@ -53,25 +53,25 @@ export class BatchWorkflowService {
   }
 
   /** The caller repeats the call after `LimitReached` and `DatabaseUnavailable`. */
-  validate(batchId: Uuid, watch: ValidationWatch): Promise<BatchState> {
+  validate(batchId: Uuid, watch: BatchWatch): Promise<BatchState> {
     const { sheets, limits } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
-    const counted = this.counted('validated', watch);
-    return this.within(limits.validating, batchId, async () =>
-      stateOf(existing(await validateBatch(deps, batchId, counted))),
+    const counting = this.countingWatch('validated', watch);
+    return this.withinLimit(limits.validating, batchId, async () =>
+      stateOf(existing(await validateBatch(deps, batchId, counting))),
     );
   }
 
   /** Pays rows until `until` is aborted or all are settled. */
-  pay(batchId: Uuid, watch: ValidationWatch, until = watch.signal): Promise<BatchPayment> {
-    return this.within(this.deps.limits.paying, batchId, async () => {
-      const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
+  pay(batchId: Uuid, watch: BatchWatch, until = watch.signal): Promise<BatchPayment> {
+    return this.withinLimit(this.deps.limits.paying, batchId, async () => {
+      const end = await this.execution.pay(batchId, this.countingWatch('settled', watch), until);
       return { end, state: await this.state(batchId) };
     });
   }
 
   /** Returns a watch that also counts the rows for the metric. */
-  private counted(step: RowStep, watch: ValidationWatch): ValidationWatch {
+  private countingWatch(step: RowStep, watch: BatchWatch): BatchWatch {
     let counted = 0;
     const heartbeat = (rows: number): void => {
       if (rows > counted) this.deps.onRows?.(step, rows - counted);
@@ -85,7 +85,7 @@ export class BatchWorkflowService {
     return generateMissing(this.deps, signal);
   }
 
-  private async within<T>(
+  private async withinLimit<T>(
     limit: ConcurrencyLimit,
     batchId: Uuid,
     work: () => Promise<T>,

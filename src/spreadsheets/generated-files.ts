@@ -21,14 +21,14 @@ const PIECE_BYTES = 64 * 1024;
 const PIECES_PER_TRANSACTION = 16;
 const PIECES_PER_DELETE = 256;
 
-/** Another process is generating the same files, or they are no longer needed. */
+/** Thrown if another process is generating the same files, or if they are no longer needed. */
 export class GenerationSuperseded extends Error {
   override name = 'GenerationSuperseded';
 }
 
 /** Access to the rows that own files: the batches or the statements. */
 export interface FileOwner {
-  /** Locks the owner's row. Returns its last attempt; null if the files exist or are not needed. */
+  /** Locks the owner's row. Returns its last attempt, or null if the files exist or are not needed. */
   lockAttempt(transaction: Transaction, ownerId: Uuid): Promise<number | null>;
   /** Returns the SQL that stores the number of the last attempt. */
   attemptSql(ownerId: Uuid, attempt: number): string;
@@ -111,7 +111,7 @@ export async function storePieces(
   return attempt ?? last + 1;
 }
 
-/** Returns true if more pieces may remain. */
+/** Removes up to PIECES_PER_DELETE pieces. Returns whether more may remain. */
 export async function removePieces(transaction: Transaction, ownerId: Uuid): Promise<boolean> {
   const sql = `DELETE FROM generated_file_pieces WHERE owner_id=${uuid.literal(ownerId)}
     ORDER BY format, number LIMIT ${PIECES_PER_DELETE}`;
@@ -120,9 +120,9 @@ export async function removePieces(transaction: Transaction, ownerId: Uuid): Pro
 
 const CONCURRENT_READS = 4;
 /** 64 MB a second, so that many downloads leave CPU time for other requests. */
-const PIECES_A_MS = 1;
-const PIECES_KEPT = 64;
-const KEPT_MS = 500;
+const PIECES_PER_MS = 1;
+const CACHED_PIECES = 64;
+const CACHED_MS = 500;
 
 type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
 
@@ -139,9 +139,9 @@ interface StoredFile {
 
 /** Sends files to clients piece by piece, tenants in turn. */
 export class StoredFiles {
-  private readonly turns = new FairQueue(CONCURRENT_READS);
-  private readonly throttle = new Throttle(PIECES_A_MS);
-  private readonly kept = new ExpiringCache<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
+  private readonly reads = new FairQueue(CONCURRENT_READS);
+  private readonly throttle = new Throttle(PIECES_PER_MS);
+  private readonly cache = new ExpiringCache<ReturnType<ReadPiece>>(CACHED_PIECES, CACHED_MS);
 
   open(file: StoredFile, read: ReadPiece): AsyncIterable<Buffer> {
     if (file.size === undefined || file.size === null) throw notFound();
@@ -166,11 +166,11 @@ export class StoredFiles {
   ): ReturnType<ReadPiece> {
     const key = `${id} ${format} ${number}`;
     const now = performance.now();
-    const known = this.kept.get(key, now);
-    if (known !== undefined) return known;
-    const reading = this.turns.enter(tenantId).then((leave) => read(number).finally(leave));
-    this.kept.set(key, reading, now);
-    reading.catch(() => this.kept.delete(key));
+    const cached = this.cache.get(key, now);
+    if (cached !== undefined) return cached;
+    const reading = this.reads.enter(tenantId).then((leave) => read(number).finally(leave));
+    this.cache.set(key, reading, now);
+    reading.catch(() => this.cache.delete(key));
     return reading;
   }
 }

@@ -26,7 +26,7 @@ export function isBlank(cell: Cell): boolean {
   return cell === null || cell.text.trim() === '';
 }
 
-/** Ends with the last cell that has content. `null` is an empty cell. */
+/** A row of a sheet, up to its last cell with content. */
 export interface SheetRow {
   readonly number: number;
   readonly cells: readonly Cell[];
@@ -77,7 +77,7 @@ const MIB = 1024 * 1024;
 /** Limits for reading one file. */
 export interface ReadingLimits {
   readonly inflatedBytes: number;
-  /** Maximum of tags and similar marks in XML. Parsing 200 MiB of them takes seven seconds. */
+  /** Maximum of tags, attributes, references and comments in XML, which parse more slowly than text. */
   readonly marks: number;
   readonly textBytes: number;
   readonly texts: number;
@@ -94,7 +94,7 @@ export const WHOLE_FILE: ReadingLimits = {
   texts: 2_000_000,
 };
 
-/** Maximum time for which reading or writing a file blocks the event loop. */
+/** How long reading or writing a file may block the event loop. */
 const TURN_MS = 8;
 
 export class EventLoopYielder {
@@ -107,6 +107,7 @@ export class EventLoopYielder {
   }
 }
 
+/** Counts what reading a file has used. Throws `SheetProblem` over a limit. */
 export class ReadingBudget extends EventLoopYielder {
   private inflatedBytes = 0;
   private marks = 0;
@@ -115,13 +116,13 @@ export class ReadingBudget extends EventLoopYielder {
     super();
   }
 
-  inflate(bytes: number): void {
+  countInflated(bytes: number): void {
     this.inflatedBytes += bytes;
     if (this.inflatedBytes > this.limits.inflatedBytes)
       throw new SheetProblem('too_large_inflated', 'unpacked, the workbook has more than 200 MiB');
   }
 
-  mark(count: number): void {
+  countMarks(count: number): void {
     this.marks += count;
     if (this.marks > this.limits.marks)
       throw new SheetProblem(
@@ -185,7 +186,7 @@ const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
  */
 export function textOfNumber(stored: string, format = ''): string | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    SHORTEST.exec(String(Number(stored))) ?? [];
+    SHORTEST_DECIMAL.exec(String(Number(stored))) ?? [];
   const shift = -Number.parseInt(exponent, 10);
   if (whole === '' || shift < 0 || `${whole}${fraction}`.replace(/^0+/, '').length > MAX_DIGITS)
     return null;
@@ -194,4 +195,4 @@ export function textOfNumber(stored: string, format = ''): string | null {
   return `${sign}${whole.padStart(PADDING.exec(format)?.[1]?.length ?? 0, '0')}`;
 }
 
-const SHORTEST = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+const SHORTEST_DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;

@@ -210,7 +210,7 @@ export interface BatchState {
 /** `unavailable`: MySQL did not return the remaining rows. */
 export interface BatchPayment {
   readonly state: BatchState;
-  readonly end: 'over' | 'paused' | 'cut_off' | 'unavailable';
+  readonly end: 'over' | 'paused' | 'interrupted' | 'unavailable';
 }
 
 /** Returns undefined for unreadable bytes, so that they fail neither a call nor a workflow task. */

@@ -65,7 +65,7 @@ describe('a batch whose payment is interrupted', () => {
     let [commits, calls] = [0, 0];
     proxy.fateOf = (data) =>
       isCommit(data) && (commits += 1) % 2 === 0 ? FATES[(commits / 2) % 3]! : 'pass';
-    for (let end: PaymentEnd = 'cut_off'; end !== 'over'; calls += 1) {
+    for (let end: PaymentEnd = 'interrupted'; end !== 'over'; calls += 1) {
       const abort = new AbortController();
       const heartbeat = (done: number): void => {
         if (done >= 100 * (1 + (calls % 7) / 15)) abort.abort();

@@ -35,8 +35,8 @@ import { CHUNK_BYTES, type UploadFile } from '../../src/batches/upload.js';
 import {
   validateBatch,
   type ValidationDeps,
-  type ValidationWatch,
-} from '../../src/batches/validation/run.js';
+  type BatchWatch,
+} from '../../src/batches/validation/validate-batch.js';
 import {
   BatchWorkflowService,
   type BatchWorkflowDeps,
@@ -157,7 +157,7 @@ function boundless(database: Database): RecipientBudget {
 }
 
 /** Nobody listens, nobody cuts off. */
-export const UNWATCHED: ValidationWatch = {
+export const UNWATCHED: BatchWatch = {
   signal: new AbortController().signal,
   heartbeat: () => undefined,
 };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
 import { lapseBatchKind } from '../../src/batches/commands.js';
-import { validateBatch } from '../../src/batches/validation/run.js';
+import { validateBatch } from '../../src/batches/validation/validate-batch.js';
 import {
   formOf,
   HEADER,

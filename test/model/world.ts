@@ -7,7 +7,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import type { Member } from '../../src/db/entities/parties.js';
 import { BatchExecution } from '../../src/batches/execution.js';
-import type { ValidationDeps } from '../../src/batches/validation/run.js';
+import type { ValidationDeps } from '../../src/batches/validation/validate-batch.js';
 import type { BatchControlDeps } from '../../src/batches/control.js';
 import { bytesOf } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';

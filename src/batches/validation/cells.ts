@@ -10,12 +10,12 @@ import {
 } from '../../spreadsheets/sheet.js';
 import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
 
-/** Each function reads one kind of column and ignores surrounding spaces. */
+/** A cell's value without surrounding spaces, or the problem with the cell. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
+function cellFault(field: ColumnName, cell: FilledCell | null): Problem | null {
   const problem = (what: string, code: Problem['code'] = 'invalid_field'): Problem =>
     cellProblem(field, code, `${field} ${what}`, cell);
   if (cell?.kind === 'formula')
@@ -30,7 +30,7 @@ function requireCell(
   field: ColumnName,
   cell: FilledCell | null,
 ): { readonly cell: FilledCell } | { readonly problem: Problem } {
-  const problem = unusable(field, cell);
+  const problem = cellFault(field, cell);
   if (problem !== null) return { problem };
   if (cell === null || cell.text.trim() === '')
     return { problem: cellProblem(field, 'missing_field', `${field} is empty`, cell) };
@@ -42,7 +42,7 @@ export interface NamedRecipient {
   readonly text: string;
 }
 
-/** Returns the text, for numbers the digits that a person sees. */
+/** Returns the text of a cell, or the digits that a person sees in a number cell. */
 function displayedText(
   field: 'recipient' | 'description' | 'reference',
   cell: FilledCell,
@@ -78,6 +78,7 @@ export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> 
   return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
 }
 
+/** The largest integer below which a floating-point number holds every integer exactly. */
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
@@ -128,7 +129,7 @@ export function readText(
   cell: FilledCell | null,
   max: number,
 ): Reading<string | null> {
-  const problem = unusable(field, cell);
+  const problem = cellFault(field, cell);
   if (problem !== null) return { problem };
   const read = cell === null ? { text: '' } : displayedText(field, cell);
   if ('problem' in read) return read;
@@ -145,7 +146,7 @@ export function readText(
 
 const DECIMAL = /^([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]\+?([0-9]{1,2}))?$/;
 
-/** The exact digits of a whole number in decimal or scientific form (`1.5E5`), or null. */
+/** Returns the digits of a whole number in decimal or scientific form (`1.5E5`); null for others. */
 function integerText(text: string): string | null {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];
   if (whole === '') return null;
@@ -224,14 +225,16 @@ export function fileProblem(code: ProblemCode, message: string): Problem {
   return cellProblem('', code, message, null);
 }
 
-export function quote(text: string, most = 40): string {
-  return `"${shorten(text, most)}"`;
+export function quote(text: string, maxLength = 40): string {
+  return `"${shorten(text, maxLength)}"`;
 }
 
-/** The text without characters that cannot be stored, cut to `most` code points with … */
-function shorten(text: string, most: number): string {
-  const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
-  return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;
+/** Replaces characters that cannot be stored, and cuts the text to `maxLength` code points with … */
+function shorten(text: string, maxLength: number): string {
+  const points = [...text.slice(0, 2 * maxLength + 2).replace(CONTROL, '\u{FFFD}')];
+  return points.length <= maxLength
+    ? points.join('')
+    : `${points.slice(0, maxLength - 1).join('')}…`;
 }
 
 /** Codes of the errors file. (docs/contract.md, Validation) */

@@ -25,7 +25,7 @@ import {
   readText,
 } from './cells.js';
 
-/** Read once, so that all rows have the same terms. */
+/** Limits and fees, read once so that all rows have the same. */
 interface BatchTerms {
   readonly sourceAccountId: Uuid;
   readonly limits: Readonly<Record<Asset, Limits>>;
@@ -90,7 +90,7 @@ export function readRow(
   };
 }
 
-/** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves the other cells. */
+/** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves all later cells. */
 function tooLongProblem(number: number, cell: Cell, index: number, width: number): Problem {
   const where = `row ${number} has ${quote(cell?.text ?? '')} in column ${index + 1}, but the header has ${width} columns`;
   const advice =

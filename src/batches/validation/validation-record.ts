@@ -47,7 +47,7 @@ export type Progress = Pick<
 interface Findings {
   readonly isAccepted: boolean;
   readonly progress: Progress;
-  /** Null if no problem was found or they could not be generated yet. */
+  /** The errors file. Null if no problem was found or the file could not be generated yet. */
   readonly errors: GeneratedFiles | null;
 }
 
@@ -162,8 +162,8 @@ export class ValidationRecord {
   }
 
   /**
-   * Locks the source account, which protects the batch, and the fee account. Throws if the latter
-   * was closed.
+   * Locks the source account, which protects the batch, and the fee account. Throws if the fee
+   * account was closed.
    */
   private async lockAccounts(transaction: Transaction, chargedId: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(chargedId === null ? [] : [chargedId])];

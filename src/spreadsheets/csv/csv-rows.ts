@@ -23,7 +23,7 @@ const PIECE_BYTES = 16 * 1024;
 /** Yields the rows of a UTF-8 file separated by `,` or `;`. Throws `SheetProblem`. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const yielder = new EventLoopYielder();
-  const text = withPlainBreaks(decodeAll(source));
+  const text = normaliseLineBreaks(decodeAll(source));
   const head = await firstLines(text);
   const { delimiter, skipped } = dialectOf(head);
   const numbered = new NumberedRows();
@@ -51,7 +51,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   }
 }
 
-/** Drops empty records before they use memory. */
+/** Numbers records, and drops empty ones before they use memory. */
 class NumberedRows {
   private number = 0;
   private readonly rows: SheetRow[] = [];
@@ -110,7 +110,7 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
-/** Spreadsheet programs compute text that begins with `=` (even `="0012"`). */
+/** Text that begins with `=` is a formula for spreadsheet programs, even `="0012"`. */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
@@ -143,17 +143,17 @@ async function feed(parser: Parser, head: string, rest: AsyncGenerator<string>):
 /** Resolves when the rows were taken, because buffered rows are lost if the parser fails. */
 function writePiece(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
-    const go = (): void => {
-      parser.off('close', go);
+    const finish = (): void => {
+      parser.off('close', finish);
       resolve();
     };
-    parser.on('close', go);
-    parser.write(piece, go);
+    parser.on('close', finish);
+    parser.write(piece, finish);
   });
 }
 
 /** Converts each line break to one LF. */
-async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* normaliseLineBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {
     const whole = held + piece;

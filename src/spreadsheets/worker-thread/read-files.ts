@@ -10,7 +10,7 @@ const ROWS_PER_PIECE = 250;
 const LENGTH_PER_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
-/** Limits of a short file: a few thousand rows, and at most 200 ms until a limit is reached. */
+/** Limits of a short file: a few thousand rows. Reading it takes at most 200 ms. */
 const SHORT: ReadingLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
 const SHORT_ROWS = 4_000;
 const SHORT_LENGTH = 512 * 1024;
@@ -38,15 +38,16 @@ async function read({ bytes, isShort }: FileMessage): Promise<void> {
   credit = PIECES_AHEAD;
   let piece: SheetRow[] = [];
   let length = 0;
-  const isOver = (rows: number, most: number): boolean => piece.length >= rows || length >= most;
+  const hasReached = (rows: number, maxLength: number): boolean =>
+    piece.length >= rows || length >= maxLength;
   try {
     const source = bytesOf([Buffer.from(bytes.buffer)]);
     for await (const row of openSheet(source, isShort ? SHORT : WHOLE_FILE)) {
       piece.push(row);
       length += lengthOf(row);
       if (isShort) {
-        if (isOver(SHORT_ROWS + 1, SHORT_LENGTH + 1)) return send([], { how: 'not_short' });
-      } else if (isOver(ROWS_PER_PIECE, LENGTH_PER_PIECE)) {
+        if (hasReached(SHORT_ROWS + 1, SHORT_LENGTH + 1)) return send([], { how: 'not_short' });
+      } else if (hasReached(ROWS_PER_PIECE, LENGTH_PER_PIECE)) {
         await waitForCredit();
         send(piece, null);
         piece = [];

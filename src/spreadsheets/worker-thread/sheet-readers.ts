@@ -3,7 +3,7 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { FairQueue } from '../../core/scheduling.js';
 import { SheetProblem, type SheetProblemCode, type SheetRow, unreadable } from '../sheet.js';
 
-/** A file of a few thousand rows is smaller, unless it has much other content. */
+/** Most files of a few thousand rows are smaller. */
 const SHORT_FILE_BYTES = 512 * 1024;
 
 /** Limits of V8's heap. Texts are outside the heap and have a separate limit. */
@@ -167,7 +167,7 @@ export class ReaderThread {
   }
 }
 
-/** Calls `onLate` after `ms`. A standstill of the process, and of the thread with it, is one tick. */
+/** Calls `onLate` after `ms`. Counts ticks, so that time in which the process was suspended hardly counts. */
 function watchSilence(ms: number, onLate: () => void): () => void {
   let ticks = 0;
   const timer = setInterval(() => {
@@ -191,13 +191,13 @@ function tooLarge(): SheetProblem {
   );
 }
 
-/** If `isShort`, the thread applies the limits of short files and returns all rows at once. */
+/** A file to read. If `isShort`, the limits of short files apply, and all rows are sent at once. */
 export interface FileMessage {
   readonly bytes: Uint8Array;
   readonly isShort: boolean;
 }
 
-/** The last message also contains the result. */
+/** A piece of the rows. The last message also contains the result. */
 export interface RowsMessage {
   /** As JSON, which the main thread reads faster than clones. */
   readonly rows: string;

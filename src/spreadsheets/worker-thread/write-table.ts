@@ -4,7 +4,7 @@ import type { TableRow } from '../writing/cells.js';
 import { TableFiles } from '../writing/table-files.js';
 import type { TableSpec, ThreadMessage } from '../writing/with-table-files.js';
 
-/** Worker thread that writes one table. A rejection ends the thread and is rethrown there. */
+/** Worker thread that writes one table. An unhandled rejection ends it and is thrown in the main thread. */
 
 const PIECES_AHEAD = 2;
 

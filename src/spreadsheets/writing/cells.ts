@@ -34,11 +34,11 @@ export function csvLines(
   const safe = rows.map((row) =>
     row.map((text, at) => (text === null ? null : csvText(text, kinds[at] ?? 'text'))),
   );
-  return stringify(safe, { record_delimiter: newline, quoted_match: QUOTED });
+  return stringify(safe, { record_delimiter: newline, quoted_match: MUST_QUOTE });
 }
 
-/** Some programs treat a `;` or an apostrophe specially. */
-const QUOTED = /[;']|^\s|\s$/;
+/** Cells that are quoted besides those that CSV requires, because some programs split or change them. */
+const MUST_QUOTE = /[;']|^\s|\s$/;
 
 function csvText(text: string, kind: CellKind): string {
   if (kind === 'number') return text;
@@ -48,6 +48,7 @@ function csvText(text: string, kind: CellKind): string {
     : visible.replace(FORMULA_START, "$1'$2");
 }
 
+/** The longest text that a cell of XLSX may have. */
 const MAX_TEXT = 32_767;
 
 /** Escapes texts like `_x0041_`, which would be read as an A. */
@@ -66,14 +67,14 @@ export interface Column {
 export type TableRow = readonly (string | null)[];
 
 /** Shared by all cells, because exceljs takes twice as long if each cell has its own style. */
-export const TEXT = { numFmt: '@' };
-export const HEADER: Partial<ExcelJS.Style> = {
-  ...TEXT,
+export const TEXT_STYLE = { numFmt: '@' };
+export const HEADER_STYLE: Partial<ExcelJS.Style> = {
+  ...TEXT_STYLE,
   font: { bold: true },
   fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFE8EEF7' } },
 };
 /** Keeps the header visible while scrolling. */
-export const VIEWS: ExcelJS.WorksheetView[] = [
+export const FROZEN_HEADER: ExcelJS.WorksheetView[] = [
   { state: 'frozen', ySplit: 1 } as ExcelJS.WorksheetView,
 ];
 

@@ -6,12 +6,12 @@ import {
   type Column,
   csvLines,
   csvOf,
-  HEADER,
+  HEADER_STYLE,
   headerOf,
   kindsOf,
   type TableRow,
-  TEXT,
-  VIEWS,
+  TEXT_STYLE,
+  FROZEN_HEADER,
   xlsxText,
 } from './cells.js';
 
@@ -21,7 +21,7 @@ export interface TablePaths {
 }
 
 /** Level 3 takes a third of the time of the default 6, and its output is 10 % larger. */
-const LEVEL = 3;
+const COMPRESSION_LEVEL = 3;
 
 export class TableFiles {
   private readonly csv: WriteStream;
@@ -45,19 +45,19 @@ export class TableFiles {
       stream: this.xlsx,
       useStyles: true,
       useSharedStrings: false,
-      zip: { zlib: { level: LEVEL } },
+      zip: { zlib: { level: COMPRESSION_LEVEL } },
     };
     this.book = new ExcelJS.stream.xlsx.WorkbookWriter(stream);
-    this.sheet = this.book.addWorksheet(sheetName, { views: VIEWS });
+    this.sheet = this.book.addWorksheet(sheetName, { views: FROZEN_HEADER });
     this.sheet.columns = columns.map(({ width }) => ({ width }));
     this.csv.write(csvOf(columns, []));
-    this.addToSheet(headerOf(columns), HEADER);
+    this.addToSheet(headerOf(columns), HEADER_STYLE);
   }
 
   async add(rows: readonly TableRow[]): Promise<void> {
     // A failed stream never drains.
     if (this.csv.destroyed || this.xlsx.destroyed) await this.written;
-    for (const row of rows) this.addToSheet(row, TEXT);
+    for (const row of rows) this.addToSheet(row, TEXT_STYLE);
     if (!this.csv.write(csvLines(rows, kindsOf(this.columns)))) await once(this.csv, 'drain');
   }
 

@@ -15,6 +15,7 @@ export interface Table {
   readonly isLong: boolean;
 }
 
+/** Writes the table to temporary files, which exist until `use` has ended. */
 export async function withTableFiles<T>(
   table: Table,
   signal: AbortSignal,
@@ -53,7 +54,7 @@ async function writeInMainThread(
   }
 }
 
-/** Initial data. Then the thread receives pieces of rows as JSON, and null after the last. */
+/** A thread's initial data. Then it receives pieces of rows as JSON, and null after the last piece. */
 export interface TableSpec {
   readonly columns: readonly Column[];
   readonly paths: TablePaths;
@@ -62,7 +63,7 @@ export interface TableSpec {
 export type ThreadMessage = 'more' | 'done';
 
 const THREAD = new URL('../worker-thread/write-table.js', import.meta.url);
-/** Limits for V8's heap. A hundred thousand rows use a third of it. */
+/** Limits of V8's heap. A hundred thousand rows use a third of this memory. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
 async function writeTableInThread(

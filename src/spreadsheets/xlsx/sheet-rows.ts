@@ -8,13 +8,13 @@ import {
   trimmedRow,
   unreadable,
 } from '../sheet.js';
-import { isTrue, type PartReader, TextBuffer, type Texts, unescapeText } from './xml.js';
+import { isTrue, type PartReader, TextBuffer, type SharedStrings, unescapeText } from './xml.js';
 import { type CellStyle, isoOfDays, isoOfText } from './styles.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 interface WorkbookFacts {
-  readonly texts: Texts | null;
+  readonly texts: SharedStrings | null;
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
 }
@@ -87,7 +87,7 @@ export class SheetRows implements PartReader {
   }
 
   private openRow({ r, hidden, ht }: Attributes): void {
-    const number = r === undefined ? this.rowNumber + 1 : positive(r);
+    const number = r === undefined ? this.rowNumber + 1 : parseIndex(r);
     if (number > LAST_ROW) throw tooManyRows();
     if (number <= this.rowNumber)
       throw unreadable(`the rows after row ${this.rowNumber} are out of order`);
@@ -105,13 +105,13 @@ export class SheetRows implements PartReader {
     this.column = column;
     this.isCell = true;
     this.type = t ?? 'n';
-    this.style = s === undefined ? 0 : positive(s);
+    this.style = s === undefined ? 0 : parseIndex(s);
     this.hasValue = false;
     this.hasInline = false;
     this.hasFormula = false;
   }
 
-  /** If a cell has two values, programs show different ones. */
+  /** Refuses a cell with two values, because programs differ on which one they show. */
   private openContent(name: string): void {
     this.isInline = name === 'is';
     if ((name === 'v' && this.hasValue) || (this.isInline && this.hasInline))
@@ -124,7 +124,7 @@ export class SheetRows implements PartReader {
     }
   }
 
-  /** Phonetic hints are in runs with another name. */
+  /** Ignores phonetic hints, which are in runs with another name. */
   private openInline(name: string, depth: number): void {
     if (name === 't' && (depth === 6 || this.isRun)) this.textTarget = this.inline;
     else if (depth === 6) this.isRun = name === 'r';
@@ -183,7 +183,8 @@ export class SheetRows implements PartReader {
 
   private number(text: string): Cell {
     if (text === '') return null;
-    if (!DECIMAL.test(text)) throw unreadable(`a number in row ${this.rowNumber} is not one`);
+    if (!DECIMAL.test(text))
+      throw unreadable(`a cell in row ${this.rowNumber} has an invalid number`);
     const { styles, is1904 } = this.book;
     const style = styles[this.style];
     if (style === undefined)
@@ -196,7 +197,7 @@ export class SheetRows implements PartReader {
   private sharedText(value: string): string {
     const { texts } = this.book;
     if (texts === null) throw unreadable('the workbook lacks its texts');
-    return texts.at(positive(value.trim()));
+    return texts.at(parseIndex(value.trim()));
   }
 }
 
@@ -209,12 +210,13 @@ function dateCell(iso: string | null, stored: string): Cell {
   return iso === null ? { kind: 'error', text: stored } : { kind: 'date', text: iso };
 }
 
-function positive(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw unreadable('a number of the workbook itself is not one');
+function parseIndex(text: string): number {
+  if (!/^\d{1,9}$/.test(text))
+    throw unreadable('the workbook has an invalid row, style or text number');
   return Number.parseInt(text, 10);
 }
 
-/** Column of a reference such as `AB12`, from 1. Programs differ on references to other rows. */
+/** Returns the column of a reference such as `AB12`, from 1. Refuses references to another row. */
 function columnOf(reference: string, row: number): number {
   let column = 0;
   let at = 0;
@@ -224,7 +226,7 @@ function columnOf(reference: string, row: number): number {
     column = column * 26 + letter;
     if (column > LAST_COLUMN) return column;
   }
-  if (at === 0 || positive(reference.slice(at)) !== row)
-    throw unreadable(`a cell in row ${row} has no place there`);
+  if (at === 0 || parseIndex(reference.slice(at)) !== row)
+    throw unreadable(`a cell in row ${row} has the reference of another row`);
   return column;
 }

@@ -11,7 +11,7 @@ export interface CellStyle {
 
 export const GENERAL: CellStyle = { view: 'number', format: null };
 
-/** Currency formats depend on the language and are omitted. */
+/** Built-in formats, without currency formats, which depend on the language. */
 const BUILT_IN: Readonly<Record<string, string>> = {
   ...{
     0: 'General',
@@ -33,7 +33,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   },
 };
 
-/** Includes East Asia and Thailand. 18 to 21, 45 and 47 show a time, 46 a duration. */
+/** Ranges of built-in date formats, East Asian and Thai ones included. */
 const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [14, 22],
   [27, 36],
@@ -102,10 +102,10 @@ export function viewOf(formatCode: string): NumberView {
   let letters = '';
   for (let at = 0; at < code.length;) {
     const character = code[at] ?? '';
-    if (character === '[' && ELAPSED.test(code.slice(at + 1, endOf(code, ']', at))))
+    if (character === '[' && ELAPSED.test(code.slice(at + 1, endIndex(code, ']', at))))
       return 'duration';
     if (DATE_LETTER.test(character)) letters += character;
-    at = nextOf(code, character, at);
+    at = nextIndex(code, character, at);
   }
   if (letters === '') return 'number';
   // `m` means minutes next to hours or seconds, and months otherwise.
@@ -115,14 +115,14 @@ export function viewOf(formatCode: string): NumberView {
 const DATE_LETTER = /[ymdhs]/i;
 const ELAPSED = /^(?:h+|m+|s+)$/i;
 
-function nextOf(code: string, character: string, at: number): number {
+function nextIndex(code: string, character: string, at: number): number {
   if (character === '"' || character === '[')
-    return endOf(code, character === '[' ? ']' : '"', at) + 1;
+    return endIndex(code, character === '[' ? ']' : '"', at) + 1;
   // The next character is shown literally, or leaves a space of its width.
   return character === '\\' || character === '_' || character === '*' ? at + 2 : at + 1;
 }
 
-function endOf(code: string, closing: string, at: number): number {
+function endIndex(code: string, closing: string, at: number): number {
   const end = code.indexOf(closing, at + 1);
   return end < 0 ? code.length : end;
 }

@@ -8,7 +8,7 @@ import {
 import { Archive } from '../zip/archive.js';
 import { SheetRows } from './sheet-rows.js';
 import { GENERAL, readStyles } from './styles.js';
-import { isTrue, readPart, readWholePart, TextBuffer, Texts, unescapeText } from './xml.js';
+import { isTrue, readPart, readWholePart, TextBuffer, SharedStrings, unescapeText } from './xml.js';
 
 /** Yields the rows of the first visible sheet, also hidden ones. Throws `SheetProblem`. */
 export async function* xlsxRows(
@@ -34,8 +34,8 @@ export async function* xlsxRows(
 async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
   budget: ReadingBudget,
-): Promise<Texts> {
-  const texts = new Texts(budget.limits);
+): Promise<SharedStrings> {
+  const texts = new SharedStrings(budget.limits);
   const item = new TextBuffer();
   let isItem = false;
   let isRun = false;

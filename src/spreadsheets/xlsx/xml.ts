@@ -23,7 +23,7 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 ]);
 
 const DEEPEST = 64;
-/** A longer text, tag or comment would be an attempt to fill the memory. */
+/** Longer texts, tags and comments are refused, because they could only be meant to fill the memory. */
 const MAX_TOKEN = 1024 * 1024;
 /** Bytes that are decoded and parsed without a pause. Slices of bytes are read faster than of text. */
 const PIECE_BYTES = 32 * 1024;
@@ -94,18 +94,18 @@ class Document {
   }
 
   write(text: string): void {
-    this.budget.mark(ampersands(text));
+    this.budget.countMarks(ampersands(text));
     this.sinceEvent += text.length;
-    this.parsing(() => this.parser.write(text));
+    this.translateErrors(() => this.parser.write(text));
     if (this.sinceEvent > MAX_TOKEN)
       throw unreadable('a text in the workbook has more than a million characters');
   }
 
   end(): void {
-    this.parsing(() => this.parser.close());
+    this.translateErrors(() => this.parser.close());
   }
 
-  private parsing(step: () => void): void {
+  private translateErrors(step: () => void): void {
     try {
       step();
     } catch (failure) {
@@ -120,7 +120,7 @@ class Document {
     this.noteEvent();
     let count = 0;
     for (const _ in attributes) count += 1;
-    this.budget.mark(count);
+    this.budget.countMarks(count);
     this.depth += 1;
     if (this.depth > DEEPEST) throw unreadable(NOT_WELL_FORMED);
     if (this.prefix === null) {
@@ -129,21 +129,21 @@ class Document {
         throw unreadable(NOT_WELL_FORMED);
       this.prefix = rootPrefix(name, attributes);
     }
-    this.reader.open(this.own(name), attributes, this.depth);
+    this.reader.open(this.localName(name), attributes, this.depth);
   }
 
   private close(name: string): void {
     this.sinceEvent = 0;
-    this.reader.close?.(this.own(name), this.depth);
+    this.reader.close?.(this.localName(name), this.depth);
     this.depth -= 1;
   }
 
   private noteEvent(): void {
     this.sinceEvent = 0;
-    this.budget.mark(1);
+    this.budget.countMarks(1);
   }
 
-  private own(name: string): string {
+  private localName(name: string): string {
     const { prefix } = this;
     if (prefix === '') return name.includes(':') ? '' : name;
     return prefix !== null && name.startsWith(prefix) ? name.slice(prefix.length) : '';
@@ -196,7 +196,7 @@ const TEXTS_BYTES = 1024 * 1024;
  * Shared strings as UTF-8 in large pieces: separate strings would take several times as much
  * memory, and a hostile file could have hundreds of MiB of them.
  */
-export class Texts {
+export class SharedStrings {
   private readonly pieces: Buffer[] = [];
   /** End of the last text of each piece, as an offset in the piece. */
   private readonly pieceEnds: number[] = [];

@@ -9,10 +9,13 @@ import {
   unreadable,
 } from '../sheet.js';
 
-/** A workbook has a few dozen, or hundreds with many pictures. */
+/** A workbook has a few dozen entries, or hundreds with many pictures. */
 const MAX_ENTRIES = 2_000;
 const STORED = 0;
 const DEFLATED = 8;
+/** Without the name and the extra fields, whose lengths are at offsets 26 and 28. */
+const LOCAL_HEADER_BYTES = 30;
+const LOCAL_HEADER_SIGNATURE = 0x04034b50;
 const INFLATE_PIECE_BYTES = 64 * 1024;
 
 /** An alternative name, which only some readers use and no program writes into a workbook. */
@@ -21,7 +24,7 @@ const UNICODE_PATH = 0x7075;
 const DAMAGED = 'the file is damaged or was not sent whole';
 
 /**
- * Reading an entry compares the central directory with the local header, sizes and checksum, so
+ * A zip archive. Reading an entry compares the central directory with the local header, sizes and checksum, so
  * that two readers cannot see different files in one zip.
  */
 export class Archive {
@@ -70,7 +73,7 @@ export class Archive {
     let size = 0;
     let checksum = 0;
     for await (const piece of this.inflated(entry, start)) {
-      budget.inflate(piece.length);
+      budget.countInflated(piece.length);
       size += piece.length;
       if (size > entry.uncompressedSize) throw unreadable(DAMAGED);
       checksum = crc32(piece, checksum);
@@ -79,17 +82,19 @@ export class Archive {
     if (size !== entry.uncompressedSize || checksum !== entry.crc32) throw unreadable(DAMAGED);
   }
 
-  /** The name in the local header must match. */
+  /** Returns the offset of an entry's data. Throws unless the local header agrees with the directory. */
   private dataStart(entry: Entry): number {
     const at = entry.relativeOffsetOfLocalHeader;
-    if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
-    const header = this.source.read(at, 30 + entry.fileNameLength);
-    const start = at + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
+    const headerBytes = LOCAL_HEADER_BYTES + entry.fileNameLength;
+    if (at + headerBytes > this.source.size) throw unreadable(DAMAGED);
+    const header = this.source.read(at, headerBytes);
+    const nameLength = header.readUInt16LE(26);
+    const start = at + LOCAL_HEADER_BYTES + nameLength + header.readUInt16LE(28);
     const isSame =
-      header.readUInt32LE(0) === 0x04034b50 &&
-      header.readUInt16LE(26) === entry.fileNameLength &&
+      header.readUInt32LE(0) === LOCAL_HEADER_SIGNATURE &&
+      nameLength === entry.fileNameLength &&
       header.readUInt16LE(8) === entry.compressionMethod &&
-      header.subarray(30).equals(entry.fileNameRaw);
+      header.subarray(LOCAL_HEADER_BYTES).equals(entry.fileNameRaw);
     if (!isSame || start + entry.compressedSize > this.source.size) throw unreadable(DAMAGED);
     return start;
   }

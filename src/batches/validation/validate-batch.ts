@@ -32,10 +32,10 @@ export interface ValidationDeps extends RecordDeps {
   readonly files: BatchFiles;
   readonly maxRows: number;
   /** Throws `SheetProblem`, at once or between rows. */
-  readonly openSheet: (file: FileToRead, of: ReadingOptions) => AsyncIterable<SheetRow>;
+  readonly openSheet: (file: FileToRead, options: ReadingOptions) => AsyncIterable<SheetRow>;
 }
 
-export interface ValidationWatch {
+export interface BatchWatch {
   readonly signal: AbortSignal;
   readonly heartbeat: (rows: number) => void;
 }
@@ -48,7 +48,7 @@ export interface ValidationWatch {
 export async function validateBatch(
   deps: ValidationDeps,
   batchId: Uuid,
-  watch: ValidationWatch,
+  watch: BatchWatch,
 ): Promise<BonusBatch | undefined> {
   const { reader } = deps.database;
   const record = await ValidationRecord.begin(deps, batchId);
@@ -93,9 +93,9 @@ class FileReading {
   private hiddenRows = 0;
   private skippedSheets = 0;
   private lastNumber = 0;
-  /** Parsing a phone takes a while, and a piece of a sheet may have a thousand rows. */
-  private readonly turns = new EventLoopYielder();
-  /** Current transaction. The next rows are read meanwhile. */
+  /** Needed between rows, because parsing a phone is slow and a piece may have a thousand rows. */
+  private readonly yielder = new EventLoopYielder();
+  /** The current transaction, during which the next rows are read. */
   private writing: Promise<void> = Promise.resolve();
   hasProblems = false;
 
@@ -103,7 +103,7 @@ class FileReading {
     private readonly deps: ValidationDeps,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
-    private readonly watch: ValidationWatch,
+    private readonly watch: BatchWatch,
   ) {
     this.reader = deps.database.reader;
   }
@@ -119,7 +119,7 @@ class FileReading {
     const atEnd = (await this.flush().catch(asFinalProblem)) ?? read;
     const noRows = this.rowCount === 0 && !this.hasProblems ? NO_ROWS : null;
     const last = atEnd ?? noRows ?? (await this.readPolicyProblem());
-    if (last !== null) await this.put([], [{ number: last.number, problems: [last.problem] }]);
+    if (last !== null) await this.store([], [{ number: last.number, problems: [last.problem] }]);
     await this.writing;
   }
 
@@ -134,23 +134,24 @@ class FileReading {
       formatAmount({ raw, asset }),
     );
     const message = `the file pays ${total}, and the account's approval policy refuses batches of ${threshold} or more: send transfers, which wait for approval`;
-    return ofFile('above_approval_threshold', message);
+    return problemOfFile('above_approval_threshold', message);
   }
 
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
     let header: ReturnType<typeof readHeader> | null = null;
     for await (const row of rows) {
       this.watch.signal.throwIfAborted();
-      if (row.number <= this.lastNumber || row.number > LAST_ROW_NUMBER) return DISORDER;
+      if (row.number <= this.lastNumber || row.number > LAST_ROW_NUMBER)
+        return OUT_OF_ORDER_PROBLEM;
       this.lastNumber = row.number;
       if (header === null) {
         header = readHeader(row);
         this.skippedSheets = row.skippedSheets ?? 0;
         if (header.problems.length > 0)
-          await this.put([], [{ number: row.number, problems: header.problems }]);
+          await this.store([], [{ number: row.number, problems: header.problems }]);
         continue;
       }
-      await this.turns.yieldIfDue();
+      await this.yielder.yieldIfDue();
       const read = readRow(row, header);
       if (read === null) continue;
       if (this.rowCount === this.deps.maxRows)
@@ -181,24 +182,24 @@ class FileReading {
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
-      await this.turns.yieldIfDue();
+      await this.yielder.yieldIfDue();
       const checked = this.checker.check(row, found);
       if ('valid' in checked) valid.push(checked.valid);
       else wrong.push(checked);
     }
     this.rowsRejected += wrong.length;
-    await this.put(valid, wrong);
+    await this.store(valid, wrong);
     return null;
   }
 
-  /** After the first problem, the file will be rejected, so valid rows are not needed. */
-  private async put(valid: readonly ValidRow[], wrong: readonly RowProblems[]): Promise<void> {
+  /** Stores problems and, until the first problem, valid rows: a rejected file needs none of them. */
+  private async store(valid: readonly ValidRow[], wrong: readonly RowProblems[]): Promise<void> {
     this.hasProblems ||= wrong.length > 0;
     await this.writing;
     this.watch.signal.throwIfAborted();
     this.watch.heartbeat(this.rowCount);
     this.writing = this.record.add(this.hasProblems ? [] : valid, wrong, this.progress);
-    // The next await throws the failure.
+    // A failure is thrown by the next `await this.writing`.
     this.writing.catch(() => undefined);
   }
 }
@@ -208,22 +209,22 @@ interface FinalProblem {
   readonly problem: Problem;
 }
 
-/** Rethrows faults of the service. */
+/** Returns the problem of the file. Rethrows faults of the service. */
 function asFinalProblem(failure: unknown): FinalProblem {
-  if (failure instanceof SheetProblem) return ofFile(failure.code, failure.message);
+  if (failure instanceof SheetProblem) return problemOfFile(failure.code, failure.message);
   if (failure instanceof ApiError && failure.refusal.code === 'rate_limited')
-    return ofFile('rate_limited', failure.refusal.message);
+    return problemOfFile('rate_limited', failure.refusal.message);
   throw failure;
 }
 
-function tooManyRows(most: number): Problem {
-  return fileProblem('too_many_rows', `a batch has at most ${most} rows: split the file`);
+function tooManyRows(maxRows: number): Problem {
+  return fileProblem('too_many_rows', `a batch has at most ${maxRows} rows: split the file`);
 }
 
-function ofFile(code: Problem['code'], message: string): FinalProblem {
+function problemOfFile(code: Problem['code'], message: string): FinalProblem {
   return { number: 0, problem: fileProblem(code, message) };
 }
 
 const OUT_OF_ORDER = 'the rows of the sheet are not in order: save the file anew';
-const DISORDER = ofFile('unreadable_file', OUT_OF_ORDER);
-const NO_ROWS = ofFile('no_rows', 'there is no row below the header');
+const OUT_OF_ORDER_PROBLEM = problemOfFile('unreadable_file', OUT_OF_ORDER);
+const NO_ROWS = problemOfFile('no_rows', 'there is no row below the header');
