@@ -54,7 +54,7 @@ const DAMAGES: readonly Damage[] = [
     ['audit_chain', 3, /does not follow/],
   ],
   [
-    'a removed act',
+    'a removed action',
     (at) => [`DELETE FROM audit_log WHERE ${at(2)}`],
     ['audit_chain', 3, /1 before it are missing/],
   ],
@@ -183,7 +183,7 @@ describe('the chains of the audit log', () => {
       await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
     });
 
-  it('the chains of the audit log are verified by ops, which shows the last action of each, or where one breaks', async () => {
+  it('the chains of the audit log are verified by the command line, which shows the last action of each chain, or the place where it breaks', async () => {
     const tenantId = await chained();
     const ops = (...args: readonly string[]) =>
       run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], {

@@ -28,7 +28,7 @@ import { addStaff } from '../helpers/staff.js';
 /** Shown by most programs as "Ana PM" though it is not. */
 const TURNED = 'Ana \u202eMP';
 
-describe('a text that hides or turns what is read', () => {
+describe('a text with invisible or direction-changing characters', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;

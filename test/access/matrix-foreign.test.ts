@@ -85,7 +85,7 @@ describe("another tenant's resources", () => {
   for (const endpoint of ENDPOINTS.filter(
     ({ route, status }) => /^POST/.test(route) && status === 201,
   ))
-    it(`another tenant's idempotency key can be used here, and reveals nothing: ${endpoint.route}, in either direction`, async () => {
+    it(`a key that another tenant has used is free, and reveals nothing, in either direction: ${endpoint.route}`, async () => {
       const sides = [
         { of: bank, target: own },
         { of: stranger, target: foreign },

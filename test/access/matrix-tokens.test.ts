@@ -101,13 +101,13 @@ describe('a token', () => {
     refused(await api.request('GET', `/v1/events?access_token=${text}`));
   });
 
-  it('a token of the sandbox is 401 unauthorized, and the message says that there is none yet', async () => {
+  it('a sandbox token gets 401 unauthorized, and the message says that there is no sandbox yet', async () => {
     const { text } = await issue();
     for (const token of [text.replace('svc_live_', 'svc_test_'), 'svc_test_x'])
       assert.match(refused(await ask(token)).text, /sandbox is not available yet/);
   });
 
-  it('a token is judged by the address of the peer; X-Forwarded-For counts only from a trusted proxy', async () => {
+  it("a token's address ranges apply to the peer's address; X-Forwarded-For counts only from a trusted proxy", async () => {
     const { text } = await issue({ cidrs: ['10.0.0.0/8'] });
     const forwarded = { 'x-forwarded-for': '10.1.2.3' };
     refused(await ask(text, forwarded));

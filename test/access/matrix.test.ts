@@ -23,7 +23,7 @@ const STANDINGS: readonly Standing[] = [...ROLES, NONE];
 
 const db = await testDatabase();
 
-describe('who may do what', () => {
+describe('the rights of roles and scopes', () => {
   let api: TestApi;
   let bank: Bank;
   let target: Target;
@@ -54,7 +54,7 @@ describe('who may do what', () => {
   });
 
   for (const endpoint of ENDPOINTS)
-    it(`who may do what: ${endpoint.route}: ${words(endpoint)}`, async () => {
+    it(`the rights of roles and scopes apply to ${endpoint.route}: ${words(endpoint)}`, async () => {
       for (const standing of STANDINGS)
         for (const scope of SCOPES) {
           const { path, ...asked } = endpoint.ask(await renewedFor(endpoint, standing, scope));
@@ -94,7 +94,7 @@ describe('who may do what', () => {
     return isList === true ? '200  true' : '403 authority_insufficient false';
   }
 
-  it('one of the scopes is enough, and one token may have several', async () => {
+  it('one of the scopes of an operation is enough, and a token may have several scopes', async () => {
     const several = await bank.issue(bank.tenant.owner, ['transfers', 'lookup']);
     for (const endpoint of ENDPOINTS) {
       const { path, ...asked } = endpoint.ask(await renewed(endpoint, target));
@@ -110,7 +110,7 @@ describe('who may do what', () => {
     }
   });
 
-  it('a missing scope is reported with those that would be enough', async () => {
+  it('a missing scope is reported with the scopes that would be enough', async () => {
     const token = tokenOf('owner', 'payouts');
     const answer = answered(
       await bank.request('GET', '/v1/transfers', { token }),

@@ -70,7 +70,7 @@ describe('tenants, members and tokens', () => {
       assert.deepEqual(await refusalOf(add(wanted)), ['invalid_field', reason]);
   });
 
-  it('a member has one role in an account: the last that was granted', async () => {
+  it('a member has only the role that was granted last in an account', async () => {
     const { tenant, owner } = world;
     const account = await makeAccount(deps(), world);
     const member = await addMember(database, systemClock, tenant.id, 'clerk', TEST_ACTOR);

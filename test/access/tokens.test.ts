@@ -122,7 +122,7 @@ describe('a token', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a token is refused without saying why: revoked, expired, elsewhere and unknown get the same answer', async () => {
+  it('a token that is revoked, expired, unknown or used from a forbidden address gets the same response without a reason', async () => {
     now = systemClock();
     const revoked = await issue();
     await revoke(revoked.token.keyId);

@@ -83,7 +83,7 @@ describe('the alias of an account', () => {
     assert.equal(await holder(alias), account.id);
   });
 
-  it('the alias of an account that another tenant has is free', async () => {
+  it('an alias that another tenant has is free', async () => {
     const alias = newAlias();
     const other = await openBank(api);
     answered(await set(await other.account(), alias, other), 200);
@@ -160,7 +160,7 @@ describe('the alias of an account', () => {
     answered(await set(foreign, '$admin'), 404, 'not_found');
   });
 
-  it('of several accounts that take one alias at the same time, one gets it and the rest get alias_taken', async () => {
+  it('if several accounts request one alias at the same time, one account gets it and all other requests get alias_taken', async () => {
     const rivals = await Promise.all(Array.from({ length: 4 }, () => bank.account()));
     for (let round = 0; round < 10; round += 1) {
       const alias = newAlias();

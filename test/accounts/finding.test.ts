@@ -99,7 +99,7 @@ describe('the lists of operations', () => {
     ],
   ];
   for (const name of LISTS)
-    it(`the lists of operations: ${name} are found by asset, amount, time and source`, async () => {
+    it(`the list of ${name} can be filtered by asset, amount, time and source`, async () => {
       for (const [query, keep] of AMOUNTS) await finds(name, query, keep);
       const [query, keep] = AMOUNTS[3]!;
       await finds(name, `${query}&source_account=${payer.id}`, keep);

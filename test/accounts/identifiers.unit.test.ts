@@ -9,7 +9,7 @@ describe('an alias', () => {
     [`$${'a'.repeat(30)}`, `$${'a'.repeat(30)}`],
     ['$a1b', '$a1b'],
   ] as const)
-    it(`an alias: ${given} is stored as ${stored}`, () => assert.equal(parseAlias(given), stored));
+    it(`the alias ${given} is stored as ${stored}`, () => assert.equal(parseAlias(given), stored));
 
   for (const given of [
     ...['', 'ana', '$', '$an', `$${'a'.repeat(31)}`, '$.ana', '$ana.', '$-ana', '$ana-', '$a na'],
@@ -19,7 +19,7 @@ describe('an alias', () => {
     // A zero-width space, a right-to-left mark, an Arabic digit, an emoji and a lone surrogate.
     ...['$an\u200Ba', '$ana\u200Fb', '$ana\u0661', '$ana\u{1F600}b', '$an\uD800a'],
   ])
-    it(`an alias: ${JSON.stringify(given)} is malformed`, () =>
+    it(`the alias ${JSON.stringify(given)} is malformed`, () =>
       assert.equal(parseAlias(given), null));
 
   it('an alias in its stored form is its own stored form', () =>
@@ -38,7 +38,7 @@ describe('a phone', () => {
     ...['+57.300.111.22.33', '300．111．22．33', '٣٠٠.١١١.٢٢.٣٣', '(300) 111.22.33'],
     '573.001.112.233',
   ])
-    it(`a phone: ${JSON.stringify(given)} is +573001112233`, () =>
+    it(`the phone ${JSON.stringify(given)} is stored as +573001112233`, () =>
       assert.equal(parsePhone(given), '+573001112233'));
 
   it('a phone keeps the country that it names', () =>
@@ -57,7 +57,7 @@ describe('a phone', () => {
     // A spreadsheet computes 57 minus the number from +57-3001112233.
     ...['-3001112176', ' - 3001112176', '−3001112176', '(-3001112176)'],
   ])
-    it(`a phone: ${JSON.stringify(given.slice(0, 40))} is malformed`, () =>
+    it(`the phone ${JSON.stringify(given.slice(0, 40))} is malformed`, () =>
       assert.equal(parsePhone(given), null));
 
   it('a phone in its stored form is its own stored form', () =>
@@ -83,7 +83,7 @@ describe('a display name', () => {
     ['Ana Pérez 2nd', 'Ana P. 2.'],
     ['', ''],
   ] as const)
-    it(`a display name of a person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
+    it(`the display name of the person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
       assert.equal(displayName('person', name), shown));
 
   it('a display name abbreviates a word to its first letter with its accents', () => {

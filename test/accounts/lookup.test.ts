@@ -112,7 +112,7 @@ describe('a lookup', () => {
     assert.equal(answered(await byAlias('$frozen.one'), 200).json.account_id, id);
   });
 
-  describe('of a phone in a network', () => {
+  describe('of a phone within a network', () => {
     const network = `net-${randomUUID()}`;
     let near: Bank;
     let nearer: Bank;
@@ -133,7 +133,7 @@ describe('a lookup', () => {
       assert.equal(answered(await byPhone(phone, near), 200).json.account_id, own.id);
     });
 
-    it('a lookup of a phone in a network is 404 if several others have it, and finds the remaining one when another closes', async () => {
+    it('a lookup of a phone that two other tenants of the network have is 404, and finds one account once the other is closed', async () => {
       const third = await openBank(api, { network });
       const phone = newPhone();
       const { id } = await near.account({ phone });
@@ -143,7 +143,7 @@ describe('a lookup', () => {
       assert.equal(answered(await byPhone(phone, third), 200).json.account_id, id);
     });
 
-    it('a lookup of a phone in a network never leaves the network, and two tenants without one are not in one', async () => {
+    it('a lookup of a phone never leaves the network, and two tenants without a network do not share one', async () => {
       const phone = newPhone();
       await near.account({ phone });
       answered(await byPhone(phone, far), 404, 'not_found');

@@ -170,7 +170,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     for (const kind of rest.slice(0, KINDS.length)) await combined(copm!, kind, ...bounds);
   });
 
-  it('GET /v1/accounts/{account_id}/movements names the counterparty as others see it: a person abbreviated, a business by its trade name', async () => {
+  it('GET /v1/accounts/{account_id}/movements names the counterparty by its display name: a person abbreviated, a business by its trade name', async () => {
     const partyOf = (one?: Json): unknown[] => {
       const { account_id: id, tenant, alias, display_name: name, type } = object(one?.counterparty);
       assert.equal(tenant, bank.tenant.tenant.id);
@@ -184,7 +184,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual(partyOf(fee), [fees.id, null, 'Fees', 'business']);
   });
 
-  it('GET /v1/accounts/{account_id}/movements has a counterparty without account for pay-ins and adjustments, of the type system', async () => {
+  it('GET /v1/accounts/{account_id}/movements shows pay-ins and adjustments with a counterparty of the type system and without an account', async () => {
     const nobody = { account_id: null, tenant: null, alias: null };
     const system = { ...nobody, display_name: 'System', type: 'system' };
     for (const kind of ['payin_in', 'adjustment_in', 'adjustment_out'])

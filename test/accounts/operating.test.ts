@@ -37,7 +37,7 @@ async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
 
 const test = await testDatabase();
 
-describe('accounts as operators manage them', () => {
+describe('accounts managed by operators', () => {
   let world: TestTenant;
 
   before(async () => {
@@ -116,7 +116,7 @@ describe('accounts as operators manage them', () => {
       assert.deepEqual(await refusalOf(open(wanted)), refusal);
   });
 
-  it('a frozen account can be unfrozen; doing either twice changes nothing', async () => {
+  it('a frozen account can be unfrozen; freezing or unfreezing it twice changes nothing', async () => {
     const { id } = await open();
     assert.equal((await freezeAccount(test.deps, id, DECIDED)).changed, true);
     assert.equal((await freezeAccount(test.deps, id, DECIDED)).changed, false);
@@ -144,7 +144,7 @@ describe('accounts as operators manage them', () => {
       assert.equal((await refusalOf(change(test.deps, id, DECIDED)))[0], 'invalid_state');
   });
 
-  it('fees need a fee account of the tenant', async () => {
+  it('a fee can be set only if the tenant has a fee account', async () => {
     const own = await makeTenant(test.database);
     const { id: tenantId } = own.tenant;
     const terms = { basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n };

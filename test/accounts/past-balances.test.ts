@@ -88,7 +88,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   });
   after(() => api.stop());
 
-  it('GET /v1/accounts/{account_id}/balances?at= gives the sum of all movements at or before the moment, at every moment', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= gives, for any moment, the sum of all movements dated at or before it', async () => {
     for (const account of [payer, person]) {
       const movements = await movementsOf(account);
       for (let offset = -2; offset < 25; offset += 1) {

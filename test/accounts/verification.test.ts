@@ -43,7 +43,7 @@ describe('the verification of an account', () => {
   const stored = async (): Promise<Record<string, unknown> | undefined> =>
     (await db.sql(`SELECT * FROM verifications WHERE account_id=${idLiteral(account.id)}`))[0];
 
-  it('the verification of an account lets it send: before, 422 capability_cannot_send {reason: "not_verified"}', async () => {
+  it('an account can send only after its verification; before, it gets 422 capability_cannot_send {reason: "not_verified"}', async () => {
     const to = await bank.account();
     const beforeAnswer = await bank.send({ from: account, to, raw: LEAST });
     const before = answered(beforeAnswer, 422, 'capability_cannot_send');
@@ -92,7 +92,7 @@ describe('the verification of an account', () => {
     assert.notEqual((await stored())?.declared_at, '2020-02-29 17:00:00.500');
   });
 
-  it('a verification dated in the future is 400 {field: declared_at}, except by a difference between clocks', async () => {
+  it('a verification dated in the future is 400 {field: declared_at}, unless clock differences explain it', async () => {
     const in10s = new Date(Date.now() + 10_000).toISOString();
     answered(await declare({ declared_at: in10s }), 200);
     for (const later of [new Date(Date.now() + 120_000).toISOString(), '9999-12-31T23:59:59Z']) {

@@ -195,7 +195,7 @@ for (const kind of KINDS)
         assert.equal(fresh.headers.get('svc-idempotent-replayed'), null);
       });
 
-    it(`a ${kind} that waits for approval expires at its instant and not a millisecond earlier, by the timer, once, or not by a member who may not act`, async () => {
+    it(`a ${kind} that waits for approval expires once, at its instant and not a millisecond earlier, by the timer and not by a member without the right to act`, async () => {
       const approvals = approvalsOfKind(api, kind);
       const [{ id: early }, { id }] = [await own.pend(), await own.pend()];
       now = instant(Date.parse(text(object((await own.read(id)).approval).expires_at)) - 1);
@@ -289,7 +289,7 @@ describe('the requests that approve, reject and cancel', () => {
     answered(await own.act('cancel', id, 'creator'), 403, 'authority_insufficient');
   });
 
-  it('a reject has a reason of 1 to 140 code points in NFC, shown as stored; any other is 400, and the transfer waits on', async () => {
+  it('a reject needs a reason of 1 to 140 code points in NFC, shown as stored; any other reason is 400, and the transfer continues to wait', async () => {
     const pending = await own.pend();
     const reject = (body: unknown, id = pending.id): ReturnType<GuardedBank['act']> =>
       own.act('reject', id, 'approver', { body });

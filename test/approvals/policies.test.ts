@@ -162,7 +162,7 @@ describe('an approval policy', () => {
     assert.equal((await listPolicies(db.database.reader, foreign.id, systemClock())).length, 1);
   });
 
-  it('an approval policy checks the body first: a bad one is 400 even if the account does not exist', async () => {
+  it('a request for an approval policy with an invalid body is 400 even if the account does not exist', async () => {
     answered(
       await bank.request('PUT', pathOf('USD', { id: newId() }), { body: {} }),
       400,
@@ -265,7 +265,7 @@ describe('an approval policy', () => {
       );
   });
 
-  it('changing or removing an approval policy does not affect pending operations, even of the same instant', async () => {
+  it('changing or removing an approval policy does not affect pending operations, even if they were created at the same instant', async () => {
     now = instant(Date.parse('2035-03-01T10:00:00.000Z'));
     await put({ threshold: '0', approvals: 2, expires_in_s: 3_600 });
     const first = answered(await send(THRESHOLD), 202).json;

@@ -111,7 +111,7 @@ describe('the delay of a weaker approval policy', () => {
     assert.equal(object(answered(await send(LEAST), 202).json.approval).required, 2);
   });
 
-  it('the delay of a weaker approval policy splits a change: its stricter part counts at once, the rest later', async () => {
+  it('the delay of a weaker approval policy splits a change: its stricter part counts at once, its weaker part after the delay', async () => {
     await put(STRICT);
     const wanted = {
       threshold: (5n * LEAST).toString(),
@@ -254,7 +254,7 @@ describe('the delay of a weaker approval policy', () => {
     }
   });
 
-  it('the delay of a weaker approval policy holds for bonuses by the same instant', async () => {
+  it('the delay of a weaker approval policy applies to bonuses until the same instant', async () => {
     await put(STRICT);
     await remove();
     const bonus = (): Promise<TestAnswer> =>

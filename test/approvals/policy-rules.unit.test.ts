@@ -76,7 +76,7 @@ function assertNoLaxer(
 }
 
 describe('a change of an approval policy', () => {
-  it('during its delay, a change of an approval policy lets no amount pass that would not have passed without it', () => {
+  it('during its delay, a change of an approval policy lets no amount pass that the old policy would have stopped', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 12 }),
@@ -112,7 +112,7 @@ describe('a change of an approval policy', () => {
     ['fewer approvals', OLD, { ...OLD, approvals: 1 }, true],
     ['a longer time', OLD, { ...OLD, expiresInS: 3_601 }, true],
     ['batches that are no longer refused', REFUSING, OLD, true],
-    ['nothing at all', OLD, null, true],
+    ['the removal of the policy', OLD, null, true],
   ] as const)
     it(`a change of an approval policy ${waits ? 'waits' : 'applies at once'} if it asks for ${what}`, () => {
       const at = instant(START);

@@ -158,7 +158,7 @@ for (const kind of KINDS)
       );
     });
 
-    it(`support staff with a ${kind} that waits for approval cannot change an operation that has ended: the action is refused with its state, and recorded`, async () => {
+    it(`support staff cannot change a ${kind} that has ended: the action is refused with the state of the ${kind}, and recorded`, async () => {
       const { id } = await own.pend();
       answered(await own.act('cancel', id, 'creator'), 200);
       for (const channel of CHANNELS) {

@@ -44,15 +44,15 @@ const DAMAGES: Damages<Victims> = {
     ({ halfway }) => transfer('approvals_required=2', halfway),
     ['operation_approval'],
   ],
-  'an approval that is counted and not there': [
+  'a missing approval of a completed transfer': [
     ({ completed }) => `DELETE FROM approvals WHERE resource_id=${id(completed)} LIMIT 1`,
     ['operation_approval'],
   ],
-  'an approval of a pending one that is counted and not there': [
+  'a missing approval of a pending transfer': [
     ({ halfway }) => `DELETE FROM approvals WHERE resource_id=${id(halfway)} LIMIT 1`,
     ['operation_approval'],
   ],
-  'an approval that is there and not counted': [
+  'an approval that the transfer does not count': [
     ({ pending }) => approval(pending, newId()),
     ['operation_approval'],
   ],
@@ -60,21 +60,21 @@ const DAMAGES: Damages<Victims> = {
     ({ instantly }) => approval(instantly, newId()),
     ['operation_approval'],
   ],
-  'an approval of a rejected one that came after its end': [
+  'an approval of a rejected transfer, dated after its end': [
     ({ rejected }) => approval(rejected, newId()),
     ['operation_approval'],
   ],
-  'an approval by whoever created it': [
+  'an approval by the creator of the transfer': [
     ({ halfway, creatorId }) =>
       `UPDATE approvals SET member_id=${id(creatorId)}, approver='member:${creatorId}' WHERE resource_id=${id(halfway)} LIMIT 1`,
     ['operation_approval'],
   ],
-  'an approval that counts as given by another member than gave it': [
+  'an approval under the name of another member than the one who gave it': [
     ({ halfway }) =>
       `UPDATE approvals SET member_id=${id(newId())} WHERE resource_id=${id(halfway)} LIMIT 1`,
     ['operation_approval'],
   ],
-  'one that waits and does not say for how many': [
+  'a pending transfer without the number of approvals that it needs': [
     ({ pending }) => transfer('approvals_required=NULL, approvals_received=NULL', pending),
     ['operation_approval'],
   ],
@@ -97,19 +97,19 @@ const DAMAGES: Damages<Victims> = {
     ({ completed }) => [approval(completed, newId()), transfer('approvals_received=3', completed)],
     ['operation_approval'],
   ],
-  'a hold of a pending one that is gone': [
+  'a missing hold of a pending transfer': [
     ({ pending }) => `DELETE FROM holds WHERE resource_id=${id(pending)}`,
     ['held_total', 'operation_hold'],
   ],
-  'a hold of a pending one that holds less': [
+  'a hold of less than the amount of its pending transfer': [
     ({ halfway }) => `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${id(halfway)}`,
     ['held_total', 'operation_hold'],
   ],
-  'a hold of a pending one that expires at another time, which the sweeper would go by': [
+  'a hold that expires at another time than its pending transfer': [
     ({ pending }) => `UPDATE holds SET expires_at='2099-01-01' WHERE resource_id=${id(pending)}`,
     ['operation_hold'],
   ],
-  'a hold that holds on after its end, with the money': [
+  'a hold that still reserves money after its transfer has ended': [
     ({ expired, accountId }) => [
       `UPDATE holds SET remaining=5 WHERE resource_id=${id(expired)}`,
       `UPDATE balances SET available=available-5, held=held+5 WHERE account_id=${id(accountId)} AND asset='COPM'`,
@@ -124,53 +124,53 @@ const DAMAGES: Damages<Victims> = {
        AND EXISTS (SELECT 1 FROM transfers WHERE id=${id(rejected)})`,
     ['held_total'],
   ],
-  'a pending one that counts in another month than its own': [
+  'a pending transfer that counts in another month than its own': [
     ({ pending }) => transfer("limit_month='2001-01'", pending),
     ['month_total', 'month_total'],
   ],
-  'a month that was not given back': [
+  'a month that still counts a rejected transfer': [
     ({ accountId, rejected }) =>
       `UPDATE month_totals SET used=used+(SELECT raw FROM transfers WHERE id=${id(rejected)}) WHERE account_id=${id(accountId)}`,
     ['month_total'],
   ],
-  'a month that was given back for what still waits': [
+  'a month that does not count a transfer that still waits': [
     ({ accountId, pending }) =>
       `UPDATE month_totals SET used=used-(SELECT raw FROM transfers WHERE id=${id(pending)}) WHERE account_id=${id(accountId)}`,
     ['month_total'],
   ],
-  'a completed one that says it was rejected': [
+  'a completed transfer with the status rejected': [
     ({ completed }) => transfer("status='rejected', rejection_code='rejected'", completed),
     ['month_total', 'operation_event', 'operation_event', 'operation_posting'],
   ],
-  'a pending one that says it expired': [
+  'a pending transfer with the status expired': [
     ({ pending }) => transfer("status='expired'", pending),
     ['month_total', 'operation_event', 'operation_hold'],
   ],
-  'an expired one that says it was rejected': [
+  'an expired transfer with the status rejected': [
     ({ expired }) => transfer("status='rejected', rejection_code='canceled'", expired),
     ['operation_event', 'operation_event'],
   ],
-  'an event of a rejection that is missing': [
+  'a missing event of a rejection': [
     ({ rejected }) => `DELETE FROM events WHERE resource_id=${id(rejected)}`,
     ['event_sequence', 'operation_event'],
   ],
-  'an event of an expiry that is missing, at the end of the log': [
+  'a missing event of an expiry at the end of the log': [
     ({ expired }) => `DELETE FROM events WHERE resource_id=${id(expired)}`,
     ['event_counter', 'operation_event'],
   ],
-  'a rejection that is told twice': [
+  'a rejection with two events': [
     (victims) => doubled(victims, victims.rejected),
     ['event_body', 'event_counter', 'operation_event'],
   ],
-  'an expiry that is told twice': [
+  'an expiry with two events': [
     (victims) => doubled(victims, victims.expired),
     ['event_body', 'event_counter', 'operation_event'],
   ],
-  'an expiry that is told as a rejection': [
+  'an expiry whose event reports a rejection': [
     ({ expired }) => `UPDATE events SET type='transfer.rejected' WHERE resource_id=${id(expired)}`,
     ['event_body', 'operation_event', 'operation_event'],
   ],
-  'an event about what still waits': [
+  'an event of a final state of a transfer that still waits': [
     ({ pending, expired }) =>
       `UPDATE events SET resource_id=${id(pending)} WHERE resource_id=${id(expired)}`,
     ['event_body', 'operation_event', 'operation_event'],
@@ -180,7 +180,7 @@ const DAMAGES: Damages<Victims> = {
 /** MariaDB and MySQL: a CHECK of the table refuses the row. */
 const CHECK_REFUSED = [4025, 3819];
 
-describe('of what approvals made, the auditor', () => {
+describe('the auditor, for operations with approvals', () => {
   const opened = damageTests(DAMAGES, {
     name: 'damage_approvals',
     makeVictims,
@@ -189,11 +189,15 @@ describe('of what approvals made, the auditor', () => {
   });
 
   for (const [name, set, which] of [
-    ['a rejected one without a code', 'rejection_code=NULL', 'rejected'],
-    ['a code of what was not rejected', "rejection_code='rejected'", 'expired'],
-    ['what waits without an expiry', 'approval_expires_at=NULL', 'pending'],
+    ['a rejected transfer without a code', 'rejection_code=NULL', 'rejected'],
+    [
+      'a rejection code of a transfer that was not rejected',
+      "rejection_code='rejected'",
+      'expired',
+    ],
+    ['a pending transfer without an expiry', 'approval_expires_at=NULL', 'pending'],
   ] as const)
-    it(`the auditor need not find ${name}: the database refuses it`, async () => {
+    it(`the database refuses ${name}, so the auditor need not find it`, async () => {
       const { db, victims } = opened();
       const refused: unknown = await db
         .change(transfer(set, victims[which]))

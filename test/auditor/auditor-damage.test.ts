@@ -67,7 +67,7 @@ const DAMAGES: Damages<Victims> = {
     ({ payer }) => `DELETE FROM entries WHERE ${entryOf(payer, 4)}`,
     ['account_seq', 'balance_total', 'transaction_legs', 'transaction_sum'],
   ],
-  'money from nowhere, posted for a transfer whose id is of a time that has not come': [
+  'money without a source, posted for a transfer whose id has a time in the future': [
     ({ completed, receiver }) => [
       `UPDATE transfers SET id=${id(OF_THE_FUTURE)} WHERE id=${id(completed.id)}`,
       `UPDATE ledger_transactions SET related_id=${id(OF_THE_FUTURE)} WHERE related_id=${id(completed.id)}`,
@@ -97,7 +97,7 @@ const DAMAGES: Damages<Victims> = {
     ({ payer }) => `UPDATE entries SET transaction_id=${id(newId())} WHERE ${entryOf(payer, 2)}`,
     ['entry_transaction', 'transaction_legs', 'transaction_sum'],
   ],
-  'an entry dated before the one that it follows': [
+  'an entry dated before the previous entry': [
     ({ payer }) => `UPDATE entries SET created_at='2001-01-01' WHERE ${entryOf(payer, 2)}`,
     ['entry_time', 'transaction_time'],
   ],
@@ -105,7 +105,7 @@ const DAMAGES: Damages<Victims> = {
     ({ payer }) => `UPDATE accounts SET last_posted_at='2001-01-01' WHERE id=${id(payer.id)}`,
     ['account_clock'],
   ],
-  'an account whose seq ran ahead': [
+  'an account whose seq is ahead of its entries': [
     ({ payer }) => `UPDATE accounts SET seq=seq+1 WHERE id=${id(payer.id)}`,
     ['account_seq'],
   ],
@@ -132,15 +132,15 @@ const DAMAGES: Damages<Victims> = {
        AND related_type='transfer' AND tenant_id=${id(pending.tenantId)} LIMIT 1`,
     ['operation_posting', 'operation_posting', 'transaction_legs'],
   ],
-  'a transfer that is completed but never moved': [
+  'a completed transfer without entries': [
     ({ pending }) => `UPDATE transfers SET status='completed' WHERE id=${id(pending.id)}`,
     ['operation_approval', 'operation_event', 'operation_hold', 'operation_posting'],
   ],
-  'a hold that is not there for what is pending': [
+  'a missing hold of a pending transfer': [
     ({ pending }) => `DELETE FROM holds WHERE resource_id=${id(pending.id)}`,
     ['held_total', 'operation_hold'],
   ],
-  'a hold with another rest than what is pending': [
+  'a hold with another remaining amount than its pending transfer': [
     ({ pending }) => `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${id(pending.id)}`,
     ['held_total', 'operation_hold'],
   ],
@@ -158,7 +158,7 @@ const DAMAGES: Damages<Victims> = {
     ({ payer }) => `UPDATE month_totals SET used=used+1 WHERE account_id=${id(payer.id)}`,
     ['month_total'],
   ],
-  'a month total that was forgotten': [
+  'a missing month total': [
     ({ payer }) => `DELETE FROM month_totals WHERE account_id=${id(payer.id)}`,
     ['month_total'],
   ],
@@ -174,7 +174,7 @@ const DAMAGES: Damages<Victims> = {
     ({ tenant }) => `DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_sequence', 'operation_event'],
   ],
-  'an event that is there twice': [
+  'a duplicated event': [
     ({
       tenant,
     }) => `INSERT INTO events SELECT tenant_id, 3, ${id(newId())}, type, resource_id, body, created_at, NULL FROM events
@@ -186,12 +186,12 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE events SET body=REPLACE(body, '"sequence":1', '"sequence":7') WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_body'],
   ],
-  'a body of an event that is no JSON': [
+  'a body of an event that is not JSON': [
     ({ tenant }) =>
       `UPDATE events SET body='{' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_body'],
   ],
-  'an event dated before the one that it follows': [
+  'an event dated before the previous event': [
     ({ tenant }) =>
       `UPDATE events SET created_at='2001-01-01' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`,
     ['event_body', 'event_time'],
@@ -201,35 +201,35 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE events SET type='account.verified', resource_id=${id(payer.id)} WHERE tenant_id=${id(tenant.tenant.id)}`,
     ['account_verified', 'event_body', 'event_body', 'operation_event', 'operation_event'],
   ],
-  'an event about nothing': [
+  'an event of a missing resource': [
     ({ tenant }) =>
       `UPDATE events SET resource_id=${id(newId())} WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_body', 'event_resource', 'operation_event'],
   ],
-  'a counter of events that ran ahead': [
+  'an event counter that is ahead of the events': [
     ({ tenant }) =>
       `UPDATE event_counters SET last_sequence=9 WHERE tenant_id=${id(tenant.tenant.id)}`,
     ['event_counter'],
   ],
-  'an idempotency key that names nothing': [
+  'an idempotency key of a missing resource': [
     ({ completed }) =>
       `UPDATE idempotency_keys SET resource_id=${id(newId())} WHERE resource_id=${id(completed.id)}`,
     ['key_resource', 'operation_key'],
   ],
-  'a transfer whose key is gone, so that a repetition would be a second one': [
+  'a transfer whose key is missing, so that a repeated request would make a second transfer': [
     ({ completed }) => `DELETE FROM idempotency_keys WHERE resource_id=${id(completed.id)}`,
     ['operation_key'],
   ],
-  'a pay-in whose key is gone': [
+  'a pay-in whose key is missing': [
     ({ tenant }) =>
       `DELETE FROM idempotency_keys WHERE tenant_id=${id(tenant.tenant.id)} AND resource_type='payin'`,
     ['operation_key'],
   ],
-  'a fee that nobody got': [
+  'a fee that no account received': [
     ({ completed }) => `UPDATE transfers SET fee_raw=7 WHERE id=${id(completed.id)}`,
     ['event_body', 'operation_fee'],
   ],
-  'an account for a fee that there is none of': [
+  'a fee account of a transfer without a fee': [
     ({ completed, payer }) =>
       `UPDATE transfers SET fee_account_id=${id(payer.id)} WHERE id=${id(completed.id)}`,
     ['operation_fee', 'transaction_legs'],
@@ -252,7 +252,7 @@ const DAMAGES: Damages<Victims> = {
     ['account_member'],
   ],
   // Every account, and the system's.
-  'a tenant that is gone': [
+  'a missing tenant': [
     ({ tenant }) => `DELETE FROM tenants WHERE id=${id(tenant.tenant.id)}`,
     Array.from({ length: 5 }, () => 'account_tenant'),
   ],
@@ -261,12 +261,12 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE tenants SET fee_account_id=${id(newId())} WHERE id=${id(tenant.tenant.id)}`,
     ['tenant_fee_account'],
   ],
-  'a movement that is described otherwise than its transfer': [
+  'a movement whose description differs from that of its transfer': [
     ({ completed }) =>
       `UPDATE ledger_transactions SET description='rent' WHERE related_id=${id(completed.id)}`,
     ['transaction_description'],
   ],
-  'an event that shows another amount than was moved': [
+  'an event that shows another amount than the one that was moved': [
     ({ tenant }) =>
       `UPDATE events SET body=REPLACE(body, '"raw":"10"', '"raw":"11"') WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_body'],
@@ -285,7 +285,7 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE ledger_transactions SET related_id=${id(newId())} WHERE related_type='payin' AND tenant_id=${id(tenant.tenant.id)}`,
     ['operation_posting', 'transaction_resource'],
   ],
-  'a posted adjustment that says it was rejected': [
+  'a posted adjustment with the status rejected': [
     ({ tenant }) =>
       `UPDATE adjustments SET status='rejected' WHERE tenant_id=${id(tenant.tenant.id)}`,
     ['operation_posting'],

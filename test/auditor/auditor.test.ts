@@ -39,7 +39,7 @@ describe('the auditor', () => {
     await api.stop();
   });
 
-  describe('over more than a slice', () => {
+  describe('over more than one slice', () => {
     let tenant: TestTenant;
     let payer: Account;
 

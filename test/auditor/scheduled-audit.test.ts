@@ -114,7 +114,7 @@ describe('the scheduled audit', () => {
     });
   });
 
-  it('the scheduled audit waits after each slice for its part of the time until the next pass', async () => {
+  it('the scheduled audit waits after each slice, so that its slices are spread over the time until the next pass', async () => {
     const slices: number[] = [];
     const database = Object.create(db.database) as typeof db.database;
     database.withSnapshot = async (work, timeoutMs) => {

@@ -20,7 +20,7 @@ const BATCH = (batch: BonusBatch, set: string): string =>
   `UPDATE bonus_batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
 
 const DAMAGES: Damages<Victims> = {
-  'a hold that has less than the open rows': [
+  'a hold of less than the sum of the open rows': [
     ({ executing }) =>
       `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${idLiteral(executing.id)}`,
     ['held_total', 'operation_hold'],
@@ -52,7 +52,7 @@ const DAMAGES: Damages<Victims> = {
     ({ executing }) => BATCH(executing, 'rows_paid=rows_paid+1'),
     ['batch_sums', 'batch_sums'],
   ],
-  'a batch that is over with open rows': [
+  'an ended batch with open rows': [
     ({ executing }) => BATCH(executing, "status='completed'"),
     ['batch_state', 'operation_event', 'operation_hold'],
   ],
@@ -74,7 +74,7 @@ const DAMAGES: Damages<Victims> = {
     ({ completed }) => BATCH(completed, "asset='DUSD'"),
     ['batch_row_bonus', 'event_body', 'event_body', 'operation_hold'],
   ],
-  'a bonus whose key is gone, so that its row could be paid again': [
+  'a bonus whose key is missing, so that its row could be paid again': [
     ({ completed }) =>
       `DELETE FROM idempotency_keys WHERE resource_id=(SELECT id FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2)`,
     ['operation_key'],
@@ -86,7 +86,7 @@ const DAMAGES: Damages<Victims> = {
   ],
 };
 
-describe('of batches and bonuses, the auditor', () => {
+describe('the auditor, for batches and bonuses', () => {
   damageTests(DAMAGES, { name: 'batch_audit', makeVictims, ofNoTenant: [] });
 });
 

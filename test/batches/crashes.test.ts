@@ -32,7 +32,7 @@ describe('a batch whose payment is interrupted', () => {
     return { world, ana, payer: await world.account({ funds: { COPM: 100_000n * LEAST } }) };
   }
 
-  it('a batch whose payment is interrupted and that several pay at the same time pays each row once', async () => {
+  it('a batch that several processes pay at the same time pays each row once', async () => {
     const { world, ana, payer } = await open();
     const batch = await world.executed(payer, fileOf(250));
     const others = [await BatchWorld.open(db), await BatchWorld.open(db)];
@@ -83,7 +83,7 @@ describe('a batch whose payment is interrupted', () => {
   });
 });
 
-describe('an upload whose answer is lost', () => {
+describe('an upload whose response is lost', () => {
   for (const fate of ['cut_before', 'cut_after'] as const)
     it(`an upload whose response is lost, its COMMIT ${fate}: no response is wrong, and the same key makes one batch`, async () => {
       const proxy = await Proxy.open(db.url);

@@ -18,7 +18,7 @@ type PaidRow = readonly [to: Pick<Account, 'id'>, reference: string | null];
 const db = await testDatabase();
 const api = await describedApi(await startTestApi(db));
 
-describe('the review of a batch reports earlier payments', () => {
+describe('the review of earlier payments', () => {
   let bank: Bank;
   let source: Account;
   let dora: Account;
@@ -78,7 +78,7 @@ describe('the review of a batch reports earlier payments', () => {
     await served.pay(again.id);
   });
 
-  it('the review of a batch reports payments that other batches will make: of two files uploaded before either is executed, both are warned of', async () => {
+  it('the review of a batch reports payments that other batches will make: two files with the same references warn of each other before either is executed', async () => {
     const first = await ready([dora, 'PAY-001']);
     assert.deepEqual(await earlier(first), NONE);
     const second = await ready([dora, 'PAY-001']);
@@ -100,7 +100,7 @@ describe('the review of a batch reports earlier payments', () => {
     });
   });
 
-  it('the review of a batch reports earlier payments by a single bonus that has the reference, and names the newest of several', async () => {
+  it('the review of a batch reports earlier payments by a single bonus with the same reference, and names the newest of several payments', async () => {
     await single('PAY-001');
     await paid([dora, 'PAY-001']);
     const { id } = await single('PAY-001');
@@ -111,7 +111,7 @@ describe('the review of a batch reports earlier payments', () => {
     });
   });
 
-  it('the review of a batch reports no row without a reference, to another account, or with another reference as an earlier payment', async () => {
+  it('the review of a batch does not report rows without a reference, payments to another account, or payments with another reference', async () => {
     const other = await bank.account();
     await paid([dora, null], [other, 'PAY-001'], [dora, 'PAY-002']);
     await single('PAY-003', other);

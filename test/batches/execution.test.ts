@@ -129,7 +129,7 @@ describe('the execution of a batch', () => {
     }
   });
 
-  it('a row is refused for good by the rules of the moment, with its code; the rest go on', async () => {
+  it('a row that a rule refuses fails for good with the code of the rule, and all other rows are paid', async () => {
     const payer = await source(1_000n * LEAST);
     const closing = await world.account({ alias: '$closing' });
     const batch = await world.executed(
@@ -184,7 +184,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([await available(ana), await available(bruno)], [LEAST, 0n]);
   });
 
-  it('the execution of a batch charges the fee that was fixed at validation, into the account that was fixed', async () => {
+  it('the execution of a batch charges the fee that was fixed at validation, into the fee account that was fixed then', async () => {
     const [old, other] = [await world.account(), await world.account()];
     await world.charge(old, { flatRaw: 700n });
     const payer = await source(10n * LEAST);

@@ -15,7 +15,7 @@ const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
 
-describe('the files that a batch gives back', () => {
+describe('the files that a batch generates', () => {
   let served: ServedBatches;
   let payer: Account;
   let ana: Account;
@@ -98,7 +98,7 @@ describe('the files that a batch gives back', () => {
     assert.notEqual((await urls(id)).result_url, null);
   });
 
-  it('the sweeper generates the missing files of an ended batch, which have no URL until then', async () => {
+  it('the sweeper generates the missing files of an ended batch, whose file URLs are null until then', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     const before = [await download(refused, 'errors'), await download(done, 'result')];
     for (const id of [refused, done]) await forget(id);

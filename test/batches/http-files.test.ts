@@ -96,7 +96,7 @@ describe('the files of batches over HTTP', () => {
     answered(await bank.get('/v1/bonus_batches/template?format=ods'), 400, 'invalid_field');
   });
 
-  it('the errors and result files of a batch exist in both formats, and are 404 before they are generated and after another end', async () => {
+  it('the errors and result files of a batch exist in both formats, and are 404 before they are generated and if the batch ended in another way', async () => {
     const bad = csvOf([
       ['$ana', '1.5', 'COPM', '-cmd', 'r1'],
       ['=1+1', MIN, 'EUR', null, 'r1'],

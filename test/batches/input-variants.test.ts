@@ -73,9 +73,17 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ['an unquoted decimal comma in the amount', sample('ragged_1.csv'), [beyond('RG-1')]],
   ['an unquoted comma', `${FEW}$dora,100000,COPM,Pago, noviembre\n`, [beyond(' noviembre')]],
   ['CRLF line ends', csv(`${ROW},x`).replaceAll('\n', '\r\n'), [beyond('x')]],
-  ['only such a value', csv(ROW, ',,,,,x'), [beyond('x', 3), ...missing(3, 'missing_field')]],
+  [
+    'only a value beyond the header',
+    csv(ROW, ',,,,,x'),
+    [beyond('x', 3), ...missing(3, 'missing_field')],
+  ],
   ['blank lines before the row', csv('', '', `${ROW},x`), [beyond('x', 4)]],
-  ['several such rows', csv(`${ROW},x`, ROW, `${ROW},y`), [beyond('x'), beyond('y', 4)]],
+  [
+    'several rows with a value beyond the header',
+    csv(`${ROW},x`, ROW, `${ROW},y`),
+    [beyond('x'), beyond('y', 4)],
+  ],
   ['a formula beyond the header', csv(`${ROW},=1+1`), [beyond('=1+1')]],
   ['blank values after the header', csv(`${ROW},,,`), 'ready'],
   ['quoted blanks after the header', csv(`${ROW},""," "`), 'ready'],
@@ -143,12 +151,12 @@ const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: R
   ['LibreOffice: .ods', sample('libreoffice.ods'), /an OpenDocument file \(\.ods\)/],
   ['SheetJS: .xlsb', sample('sheetjs.xlsb'), /a binary workbook \(\.xlsb\)/],
   ['a PDF', '%PDF-1.7\n', /a PDF/],
-  ['nothing', '', /empty/],
+  ['an empty file', '', /empty/],
 ];
 
 const db = await testDatabase();
 
-describe('a payroll file as programs write it', () => {
+describe('a payroll file written by a common program', () => {
   let world: BatchWorld;
   let source: Account;
 
@@ -162,7 +170,7 @@ describe('a payroll file as programs write it', () => {
   });
 
   for (const [title, file, expected] of VARIANTS)
-    it(`a payroll file as programs write it: ${title}: is ${expected === 'ready' ? 'ready' : `rejected with ${expected.map(([where]) => where.trim()).join(', ')}`}`, async () => {
+    it(`a payroll file (${title}) is ${expected === 'ready' ? 'ready' : `rejected with ${expected.map(([where]) => where.trim()).join(', ')}`}`, async () => {
       const { id } = await world.uploaded(source, Buffer.from(file));
       const batch = await batchServiceOf(world.deps).validate(id, UNWATCHED);
       const problems = await world.problems(id);

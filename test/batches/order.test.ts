@@ -19,7 +19,7 @@ const placeOf = (number: number): number => number - 2;
 
 const db = await testDatabase();
 
-describe('a batch that may not be covered to its last row', () => {
+describe('a batch whose funds may not cover every row', () => {
   let world: BatchWorld;
   let ana: Account;
   let bruno: Account;

@@ -13,7 +13,7 @@ import { BatchWorld, payroll } from './support.js';
 const MIN = LEAST.toString();
 const DAY_MS = 86_400_000;
 
-describe('what is kept of batches that are over', () => {
+describe('retention of ended batches', () => {
   let db: TestDatabase;
   let world: BatchWorld;
   let source: Account;
@@ -121,7 +121,7 @@ describe('what is kept of batches that are over', () => {
   });
 });
 
-describe('what is kept of what rails said', () => {
+describe('retention of messages of rails', () => {
   let db: TestDatabase;
   before(async () => {
     db = await testDatabase();

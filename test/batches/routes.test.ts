@@ -134,7 +134,7 @@ describe('batches over HTTP', () => {
     assert.equal(files.result_url, `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/result`);
   });
 
-  it('batches over HTTP lists its rows in the order of the file, by status and page by page', async () => {
+  it('the rows of a batch are listed over HTTP in the order of the file, by status and page by page', async () => {
     const { id } = await served.ready(payer, file(...Array.from({ length: 12 }, () => LEAST)));
     answered(await execute(id), 202);
     await served.pay(id);

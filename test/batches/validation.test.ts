@@ -66,7 +66,7 @@ describe('the validation of a batch', () => {
   const paying = (...amounts: readonly bigint[]): Buffer =>
     payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
 
-  it('the validation of a batch under an approval policy that refuses batches rejects one whose total reaches the threshold, with a file that says why, and no other', async () => {
+  it('the validation of a batch under an approval policy that refuses batches rejects only a batch whose total reaches the threshold, with a file that says why', async () => {
     await policy({});
     const batch = await world.validated(source, paying(LEAST, LEAST));
     assert.deepEqual(
@@ -92,7 +92,7 @@ describe('the validation of a batch', () => {
     await world.ready(source, paying(2n * LEAST));
   });
 
-  it('the validation of a batch accepts a row by alias, by id and by phone, and fixes whom they name', async () => {
+  it('the validation of a batch accepts a recipient by alias, by id and by phone, and fixes the account that is paid', async () => {
     const batch = await world.ready(
       source,
       payroll([
@@ -279,7 +279,7 @@ describe('the validation of a batch', () => {
       ]);
   });
 
-  it("the validation of a batch finds amounts that fit 64 bits by themselves, but not with the rows' fees, at the row that is too much", async () => {
+  it("the validation of a batch finds amounts that fit 64 bits by themselves, but not with the rows' fees, and reports the first row that exceeds them", async () => {
     await world.charge(await world.account(), { flatRaw: 1n });
     const most = 9_223_372_036_854_775_807n;
     await db.sql(
@@ -296,7 +296,7 @@ describe('the validation of a batch', () => {
       ]);
   });
 
-  it('the validation of a batch finds more rows than a batch may have, which are 100,000, and stops there', async () => {
+  it('the validation of a batch stops after 100,000 rows, and reports that the file has too many', async () => {
     assert.equal(MAX_ROWS, 100_000);
     const [most, rows] = [300, Array.from({ length: 302 }, () => ['x', '', ''])];
     const { id } = await world.uploaded(source, payroll(rows));

@@ -130,7 +130,7 @@ describe('a batch that is ready', () => {
     assert.equal((await world.batch(batch.id)).status, 'ready');
   });
 
-  it('withdrawing another tenant\'s batch, or an unknown one, is 404; one that is not ready is 409 {current, allowed: ["ready"]}', async () => {
+  it('withdrawing another tenant\'s batch, or an unknown one, is 404; withdrawing a batch that is not ready is 409 {current, allowed: ["ready"]}', async () => {
     const stranger = await BatchWorld.open(db);
     const ready = await world.ready(payer, file);
     for (const id of [ready.id, payer.id])
@@ -169,7 +169,7 @@ describe('a batch that is ready', () => {
     );
   });
 
-  it('a batch that is ready lapses once it has waited long enough since its validation, to the millisecond, and no other does', async () => {
+  it('a batch that is ready lapses exactly when its time since validation has passed, and no other batch lapses', async () => {
     let now: Instant = instant(Date.parse('2031-01-01T00:00:00.000Z'));
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });
@@ -232,7 +232,7 @@ describe('a batch that is ready', () => {
     );
   });
 
-  it('withdrawing a batch over HTTP answers 200 with the batch under any key; other batches have a null `rejection`, and only a rejected file has errors', async () => {
+  it('withdrawing a batch over HTTP answers 200 with the batch under any key; all other batches have a null `rejection`, and only a batch with a rejected file has errors', async () => {
     const bank = await openBank(await describedApi(await startTestApi(db)));
     const from = await bank.account({ funds: { COPM: 10n * LEAST } });
     const { id } = await readyBatch(bank, from, await bank.account());

@@ -61,9 +61,9 @@ const GIVEN: readonly (readonly string[])[] = [
 /** pandas writes the numbers of a column with an empty cell as decimals. */
 const OF_PANDAS = [['573001112233', '150000', '2026-11-01', '1001']];
 
-describe('the cells of programs', () => {
+describe('cells written by spreadsheet programs', () => {
   for (const name of readdirSync(SAMPLES).filter((one) => one.endsWith('.xlsx')))
-    it(`the cells of programs are read as ${name} shows them`, async () => {
+    it(`cells written by spreadsheet programs are read as ${name} shows them`, async () => {
       const rows = await readingOf(readFileSync(`${SAMPLES}/${name}`));
       const expected = name.startsWith('pandas') ? OF_PANDAS : GIVEN;
       assert.equal(rows.length, expected.length);
@@ -237,7 +237,7 @@ describe('a number cell', () => {
   });
 
   it(
-    'a number cell with a date or time format is one in ISO 8601 in a description',
+    'a number cell with a date or time format becomes ISO 8601 in a description',
     assertEach(DATES, { column: 'description' }),
   );
 
@@ -301,7 +301,7 @@ describe('a number cell', () => {
   });
 });
 
-describe('another cell', () => {
+describe('a text cell', () => {
   it('a text cell is taken as written, with any style', async () => {
     for (const [cell, expected] of [
       ['<c t="s"><v>0</v></c>', '1001.0'],

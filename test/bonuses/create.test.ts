@@ -146,7 +146,7 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$ana' }), 404, 'not_found');
   });
 
-  it("POST /v1/bonuses pays within a network by id and by a phone that only one account has; several are 404, the tenant's own comes first", async () => {
+  it("POST /v1/bonuses pays within a network by id and by a phone that only one account has; a phone of several accounts is 404, and the tenant's own account comes first", async () => {
     const network = `net-${randomUUID()}`;
     const [home, one, two] = [
       await openBank(api, { network }),
@@ -206,7 +206,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await code(person, 0n), 'capability_cannot_send');
   });
 
-  it('POST /v1/bonuses counts in the month with transfers, the fee not', async () => {
+  it('POST /v1/bonuses counts the amount, but not the fee, in the month that transfers also use', async () => {
     await charge(await bank.account(), 700n);
     answered(await pay({ alias: '$ana' }), 201);
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
@@ -216,7 +216,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal((copm?.month as Json).used, (2n * LEAST).toString());
   });
 
-  it('POST /v1/bonuses needs funds for the fee too, which the fee account itself does not pay', async () => {
+  it('POST /v1/bonuses needs funds for the fee too, except from the fee account, which pays none', async () => {
     await charge(await bank.account(), 700n);
     const answer = await pay({ alias: '$ana' }, {}, {}, 100n * LEAST);
     const { details } = answered(answer, 422, 'insufficient_funds');

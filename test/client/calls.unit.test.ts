@@ -99,7 +99,7 @@ describe('a call of the client', () => {
   for (const [what, act] of Object.entries({
     'a 503': unavailable,
     'a cut connection': cut,
-    'half an answer': halfAnAnswer,
+    'half a response': halfAnAnswer,
   }))
     it(`a call of the client is retried with the same key and body after ${what}`, async () => {
       acts = [act, act, answer(200, TRANSFER)];
@@ -114,7 +114,7 @@ describe('a call of the client', () => {
       });
     });
 
-  it('a call of the client uses a new key, or the given one', async () => {
+  it('a call of the client uses a new idempotency key, or the key that its caller passes', async () => {
     acts = [answer(201, TRANSFER)];
     await client().createTransfer(body);
     await client().createTransfer(body);
@@ -220,7 +220,7 @@ describe('a call of the client', () => {
     assert.equal(seen[0]?.key, undefined);
   });
 
-  it('a call of the client repeats a PUT, whose second time is like the first', async () => {
+  it('a call of the client repeats a PUT, because repeating it has no further effect', async () => {
     acts = [cut, answer(200, { account_id: 'a', alias: '$a' })];
     assert.equal((await client().setAlias('a', { alias: '$a' })).alias, '$a');
   });

@@ -29,7 +29,7 @@ function reportedError(error: unknown): Reported {
   return 'refused';
 }
 
-describe('the client, while connections break and 503 is answered', () => {
+describe('the client with broken connections and 503 responses', () => {
   it('the client makes each transfer once and reports the right result despite broken connections and 503 responses', async () => {
     const db = await testDatabase();
     const healthy = await startTestApi(db);

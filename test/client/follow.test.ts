@@ -84,7 +84,7 @@ describe('client.followEvents', () => {
     assert.deepEqual(seen, []);
   });
 
-  it('client.followEvents reads no position that it did not write', async () => {
+  it('client.followEvents refuses a stored position that it did not write', async () => {
     for (const position of ['', 'x', '1', '1 2', '-1  ', '1  a b'])
       await assert.rejects(client.followEvents({ from: position }).next(), TypeError, position);
     await assert.rejects(client.followEvents({ from: '1  nonsense' }).next(), {

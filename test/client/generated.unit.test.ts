@@ -9,7 +9,7 @@ import { list, object, text } from '../helpers/bank.js';
 
 const MEND = 'npm run docs:client writes it anew';
 
-describe('what is made from the OpenAPI document', () => {
+describe('the files generated from the OpenAPI document', () => {
   it('the types and methods of the client are checked in as they are generated from the OpenAPI document', async () => {
     for (const [name, made] of Object.entries(await clientFiles()))
       assert.ok(
@@ -22,7 +22,7 @@ describe('what is made from the OpenAPI document', () => {
     assert.ok(readFileSync(POSTMAN_FILE, 'utf8') === (await postmanCollection()), MEND);
   });
 
-  it('the generated requests call the service where it is, with or without the path of its API, and nowhere else', async () => {
+  it('the generated requests call only the given server, with or without the path of the API in its address', async () => {
     const asked: string[] = [];
     const fetch = (input: Request | URL | string): Promise<Response> => {
       asked.push(input instanceof Request ? input.url : input.toString());

@@ -50,13 +50,13 @@ describe('the packed client', () => {
 
   const installed = (): string => join(folder, 'node_modules/money-movement-client');
 
-  it('the site offers the client as it is packed now (npm run docs:client writes it)', async () => {
+  it('the site offers the current client for download (npm run docs:client packs it)', async () => {
     const contents = (file: string) => run('tar', ['-xOzf', file], { maxBuffer: 1 << 24 });
     const offered = await contents(join(ROOT, 'docs/site/money-movement-client.tgz'));
     assert.equal(offered.stdout, (await contents(packed)).stdout);
   });
 
-  it('the packed client contains only its own files, none of the service', () => {
+  it('the packed client contains only its own files, and none of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
     const { dependencies = {} } = JSON.parse(
       readFileSync(join(installed(), 'package.json'), 'utf8'),
@@ -88,7 +88,7 @@ describe('the packed client', () => {
     assert.equal(stdout, 'no_answer\n');
   });
 
-  it('the packed client brings its programs, which explain themselves', async () => {
+  it('the packed client contains its programs, each with --help', async () => {
     for (const name of ['money-listen', 'money-trigger']) {
       const { stdout } = await run(join(folder, 'node_modules/.bin', name), ['--help']);
       assert.match(stdout, new RegExp(name));

@@ -114,7 +114,7 @@ describe('the programs around the client', () => {
       assert.match(wrong, /npm start -- --fresh/);
     });
 
-    it('money-trigger lists the events that it can cause, and says where the demo world is from', async () => {
+    it('money-trigger lists the events that it can cause, and says how to start the demo world if it is missing', async () => {
       for (const args of [[], ['transfer.lost'], ['transfer.completed', 'payout.failed']]) {
         const { code, wrong } = await trigger(...args);
         assert.equal(code, 2);
@@ -238,7 +238,7 @@ describe('the programs around the client', () => {
       assert.match(refused.said, /2,recipient,not_found/);
     });
 
-    it('the example ledger-by-log holds every completed transfer once, killed and started again in between', async () => {
+    it('the example ledger-by-log holds every completed transfer once, even if it is killed and started again', async () => {
       const client = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
       const file = 'ledger.json';
       const read = (): { entries: { event: string; centavos: string }[] } =>

@@ -36,7 +36,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('verifyWebhook finds the headers in every form that receivers have them', async () => {
+  it('verifyWebhook reads the headers in every form in which receivers hold them', async () => {
     const lower = Object.fromEntries(
       Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]),
     );
@@ -55,7 +55,7 @@ describe('verifyWebhook', () => {
   const REFUSED: Readonly<Record<string, readonly [string, Record<string, string>]>> = {
     'another secret': [BODY, signed(newSecret())],
     'a changed body': [BODY.replace('7', '8'), good],
-    'a body with a space more': [`${BODY} `, good],
+    'a body with an additional space': [`${BODY} `, good],
     'no header at all': [BODY, {}],
     'a signature in capitals': [
       BODY,
@@ -68,9 +68,9 @@ describe('verifyWebhook', () => {
     'no standard signature': [BODY, { 'Svc-Signature': good['Svc-Signature'] ?? '' }],
     'a later time than was signed': [BODY, { ...good, 'webhook-timestamp': String(nowS() + 1) }],
     'another id than was signed': [BODY, { ...good, 'webhook-id': 'x' }],
-    'a delivery of two hours ago': [BODY, signed(secret, { at: nowS() - 7_200 })],
-    'a delivery of in two hours': [BODY, signed(secret, { at: nowS() + 7_200 })],
-    'a time that is none': [BODY, { ...good, 'webhook-timestamp': 'NaN' }],
+    'a delivery dated two hours ago': [BODY, signed(secret, { at: nowS() - 7_200 })],
+    'a delivery dated two hours ahead': [BODY, signed(secret, { at: nowS() + 7_200 })],
+    'a timestamp that is not a number': [BODY, { ...good, 'webhook-timestamp': 'NaN' }],
   };
   for (const [what, [body, headers]] of Object.entries(REFUSED))
     it(`verifyWebhook refuses ${what}`, () =>

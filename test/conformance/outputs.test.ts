@@ -20,7 +20,7 @@ const BAD_ROWS = '$ana,1.5,COPM,-cmd,r1\r\n=1+1,100000,EUR,,r1\r\n$nobody,,COPM,
 const ROWS = '$ana,150000,COPM,"Bonus, November",N-1\r\n$ana,150000,COPM,-cmd,N-2\r\n';
 
 /** What operators and tenants of 1.0.0 are shown and sent, beyond the responses of the API. */
-describe('what the service prints and sends is as recorded:', () => {
+describe('the recorded outputs', () => {
   let world: World;
   before(async () => {
     world = await World.open();
@@ -30,7 +30,7 @@ describe('what the service prints and sends is as recorded:', () => {
     await world.close();
   });
 
-  it('the help of every command is as recorded', async () => {
+  it('the help of every command equals the recorded help', async () => {
     const recorder = new Recorder('help');
     const walk = async (path: readonly string[]): Promise<void> => {
       const { stdout } = await run('src/ops/main.js', [...path, '--help'], {});

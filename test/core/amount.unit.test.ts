@@ -39,7 +39,7 @@ describe('an amount', () => {
       `1${'0'.repeat(400)}`,
     ],
   };
-  it('an amount is not read from any other text', () => {
+  it('an amount is not read from text that is not digits', () => {
     for (const text of Object.values(refused).flat()) assert.equal(parseRaw(text), null, text);
   });
 

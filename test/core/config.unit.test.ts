@@ -88,7 +88,7 @@ describe('the configuration', () => {
       );
   });
 
-  it('the configuration limits the rates that are set, at once in the usual proportion, and leaves the others as they are', () => {
+  it('the configuration changes only the rates that are set, each with a burst in the usual proportion', () => {
     const ratesOf = (RATE_LIMITS: string) =>
       readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
     const usual = {

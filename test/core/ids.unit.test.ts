@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { asUuid, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
 
 describe('an id', () => {
-  it('an id is a UUID of version 7, no two the same', () => {
+  it('each id is a different UUID of version 7', () => {
     const ids = Array.from({ length: 5_000 }, () => newId());
     for (const id of ids)
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -14,7 +14,7 @@ describe('an id', () => {
     assert.deepEqual([...ids].sort(), ids);
   });
 
-  describe('made after the clock was set', () => {
+  describe('after the clock was set back', () => {
     const { now } = Date;
     const at = (offMs: number): string => {
       Date.now = () => now() + offMs;

@@ -58,7 +58,7 @@ describe('an instant', () => {
     for (const text of none) assert.equal(parseRfc3339(text), null, text);
   });
 
-  it('the database accepts instants at both ends of the calendar, and a millisecond from them', () => {
+  it('the database accepts the first and last instants of the calendar, and instants a millisecond from them', () => {
     for (const text of [
       '0000-01-01T00:00:00+23:59',
       '0001-01-01T00:00:00Z',

@@ -28,7 +28,7 @@ class Visitors {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('a fair queue admits as many tenants as there are places, and no tenant twice', async () => {
+  it('a fair queue admits as many tenants as there are slots, and no tenant twice', async () => {
     const visitors = new Visitors(2);
     for (const [tenant, name] of [
       ['a', 'a1'],
@@ -71,7 +71,7 @@ describe('a fair queue', () => {
 });
 
 describe('a concurrency limit', () => {
-  it('a concurrency limit counts per tenant and in all, and frees a place when it is released', () => {
+  it('a concurrency limit counts per tenant and in all, and frees a slot when it is released', () => {
     const shares = new ConcurrencyLimit(2, 3);
     const first = shares.take('a');
     shares.take('a');

@@ -110,7 +110,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  it('the database says that MySQL is unavailable when it refuses, stalls or hangs up, and never anything else', async () => {
+  it('the database reports that MySQL is unavailable, and no other error, when MySQL refuses a connection, stalls or disconnects', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), { statementTimeoutMs: 1_000 });
     await database.reader.query('SELECT 1');

@@ -97,7 +97,7 @@ describe('a server that is no longer the primary', () => {
     );
   });
 
-  it('a statement that returns rows is never sent with COMMIT, because results are counted', async () => {
+  it('a statement that returns rows is never sent in one text with COMMIT, because the number of results shows which statement failed', async () => {
     const [failure] = await failing(async (transaction) => {
       transaction.withCommit(['SELECT 1']);
       return Promise.resolve();

@@ -19,7 +19,7 @@ const NEEDS_GALERA = 'PENDING: needs root on Debian, and MariaDB';
 describe(
   realMysql() === null ? `a group of servers (${NEEDS_MYSQL})` : 'a group of servers',
   () => {
-    it('a group of servers loses its primary under clients, to another member and to a kill: nothing is lost, nothing stale is read', async function () {
+    it('a group of servers that loses its primary under load, by a switchover and by a kill, loses no transfer and returns no stale read', async function () {
       if (realMysql() === null) this.skip();
       assert.equal(
         (await failoverCampaign({ ...SHORT, start: () => MysqlGroup.start(3) })).length,
@@ -32,7 +32,7 @@ describe(
 describe(
   galeraTools() === null ? `a cluster of MariaDB (${NEEDS_GALERA})` : 'a cluster of MariaDB',
   () => {
-    it('a cluster of MariaDB loses its writer under clients, to maintenance and to a kill: nothing is lost, nothing stale is read', async function () {
+    it('a cluster of MariaDB that loses its writer under load, by maintenance and by a kill, loses no transfer and returns no stale read', async function () {
       if (galeraTools() === null) this.skip();
       assert.equal(
         (await failoverCampaign({ ...SHORT, start: () => GaleraGroup.start(3) })).length,

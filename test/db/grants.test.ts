@@ -37,7 +37,7 @@ describe("the application's user", () => {
     );
 
   for (const table of FOR_EVER)
-    it(`the application's user may not change or delete what is in ${table}`, async () => {
+    it(`the application's user may not change or delete rows of ${table}`, async () => {
       const [columns] = await connection.query(`SHOW COLUMNS FROM ${table}`);
       const [column] = columns as { Field: string }[];
       await connection.query(`SELECT 1 FROM ${table} LIMIT 1`);
@@ -48,7 +48,7 @@ describe("the application's user", () => {
     });
 
   for (const table of NEVER_CHANGED)
-    it(`the application's user may not change what is in ${table}`, async () => {
+    it(`the application's user may not change rows of ${table}`, async () => {
       await denied(`UPDATE ${table} SET id=id`);
       await denied(`TRUNCATE TABLE ${table}`);
     });
@@ -78,12 +78,14 @@ describe("rights of the application's user beyond the list", () => {
   after(() => db.remove());
 
   const TOO_MUCH: Readonly<Record<string, () => readonly string[]>> = {
-    'a right that a table does not give': () => [`GRANT UPDATE ON ${db.name}.entries TO ${user}`],
+    'a right on a table beyond its listed rights': () => [
+      `GRANT UPDATE ON ${db.name}.entries TO ${user}`,
+    ],
     'a right on some columns': () => [`GRANT UPDATE (raw, seq) ON ${db.name}.entries TO ${user}`],
-    'the whole database': () => [`GRANT ALL PRIVILEGES ON ${db.name}.* TO ${user}`],
+    'every right on the whole database': () => [`GRANT ALL PRIVILEGES ON ${db.name}.* TO ${user}`],
     'a right on every database': () => [`GRANT PROCESS ON *.* TO ${user}`],
     'a right on another database': () => [`GRANT SELECT ON mysql.user TO ${user}`],
-    'the right to hand on': () => [
+    'the right to grant its rights to others': () => [
       `GRANT SELECT ON ${db.name}.entries TO ${user} WITH GRANT OPTION`,
     ],
     'a role': () => [
@@ -123,7 +125,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`REVOKE DELETE ON ${db.name}.entries FROM ${user}`);
   });
 
-  it("rights of the application's user beyond the list do not include a table that a later release added: processes of this one still start", async () => {
+  it("rights of the application's user beyond the list may concern a table that a later release added: processes of this release still start", async () => {
     await db.sql(`CREATE TABLE ${db.name}.of_a_later_release (id INT PRIMARY KEY)`);
     await db.sql(
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`,
@@ -135,7 +137,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`DROP TABLE ${db.name}.of_a_later_release`);
   });
 
-  it("the rights of the application's user are read from what either server answers, and no password hash is revealed", () => {
+  it("the rights of the application's user are read from the SHOW GRANTS of MariaDB and MySQL, and no password hash is revealed", () => {
     const read = (...lines: readonly string[]): string[] => excessiveRights('money', lines);
     assert.deepEqual(
       read(

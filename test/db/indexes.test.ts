@@ -230,7 +230,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     ['movements of a rare asset', { asset: 'DUSD' }, (row) => row <= RARE],
     ['movements of a kind', { kind: 'transfer_in' }, (row) => row > RARE && row % 2 === 1],
     ['movements of a rare kind', { kind: 'payin_in' }, (row) => row <= RARE],
-    ['movements of a kind that there is not', { kind: 'bonus_in' }, () => false],
+    ['movements of a kind without rows', { kind: 'bonus_in' }, () => false],
     [
       'movements of an asset and kind',
       { asset: 'COPM', kind: 'transfer_out' },
@@ -257,7 +257,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     ['transfers', {}, () => true],
     ['transfers of a status', { status: 'completed' }, (row) => row > RARE + 1],
     ['transfers of a rare status', { status: 'expired' }, (row) => row <= RARE],
-    ['transfers of a status that there is not', { status: 'rejected' }, () => false],
+    ['transfers of a status without rows', { status: 'rejected' }, () => false],
     ['transfers of an account', { sourceAccountId: accountId }, (row) => row > RARE],
   ];
   for (const [name, filter, keep] of LISTS)
@@ -311,7 +311,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       await within(MAX_READ, () => totalsAt(reader, [accountId], moment));
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: what operators list, by status, by account and by both', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the lists of operators by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
       for (const before of [null, { createdAt: at(ROWS / 2), id: newId() }])
         await within(MAX_READ, () =>
@@ -356,7 +356,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(due.length, PAGE);
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the first event since a time, and what waits for approval', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the first event since a time, and the operations that wait for approval', async () => {
     const { tenantId } = caller;
     assert.equal(
       await within(200, () => readFirstSequenceSince(reader, tenantId, at(ROWS / 4))),

@@ -23,7 +23,7 @@ describe('migrations', () => {
     await admin.end();
   });
 
-  it('of many processes that start at once, one runs the migrations', async () => {
+  it('if many processes start at once, one process runs the migrations', async () => {
     const run = (): Promise<readonly string[]> => migrate({ adminUrl, url: url.href });
     const done = await Promise.all([run(), run(), run()]);
     assert.deepEqual(

@@ -24,7 +24,7 @@ const serverOf = async (database: Database): Promise<string> =>
 const portOf = async (database: Database): Promise<string> =>
   String((await database.reader.query('SELECT @@port AS port,SLEEP(0.05)'))[0]?.port);
 
-describe('of several servers', () => {
+describe('a list of several servers', () => {
   let servers: PrivateMysql[] = [];
   let made: TestDatabase[] = [];
   let url: string;
@@ -64,7 +64,7 @@ describe('of several servers', () => {
       await one.change(`SET GLOBAL read_only=${indices.includes(index) ? 'ON' : 'OFF'}`);
   }
 
-  it('of several servers, the one that takes writes is used, wherever it is in the list', async () => {
+  it('the server that accepts writes is used, wherever it is in the list of servers', async () => {
     assert.equal(await serverOf(database), String(servers[0]!.port));
     const [user, rest = ''] = url.split('@');
     const turned = openDatabase(
@@ -116,7 +116,7 @@ describe('of several servers', () => {
     await assert.rejects(serverOf(database), { name: 'NoPrimary' });
   });
 
-  it('two names of one server are one server', async () => {
+  it('two names of one server count as one server', async () => {
     const [user] = url.split('@');
     const twice = openDatabase(`${user}@${name(0)},localhost:${servers[0]!.port}/${NAME}`);
     assert.equal(await serverOf(twice), String(servers[0]!.port));

@@ -27,7 +27,7 @@ const listed = defineTable('listed', {
 
 const db = await testDatabase();
 
-describe('a list of which a caller may see only part', () => {
+describe('a list with rows that its caller may not see', () => {
   /** The time of the newest row. */
   let newest: Instant;
   let shown: string[];

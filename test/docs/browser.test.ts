@@ -130,7 +130,7 @@ describe('in a browser, the docs', () => {
     }
   });
 
-  it('in a browser, a search of the docs for a common synonym shows the right page first', async () => {
+  it('in a browser, a search of the docs for a common synonym shows the matching page first', async () => {
     const page = await open({ viewport: DESKTOP });
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
@@ -211,7 +211,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs offer commands to copy as they stand', async () => {
+  it('in a browser, the docs have a button that copies each command unchanged', async () => {
     const page = await open({
       viewport: DESKTOP,
       permissions: ['clipboard-read', 'clipboard-write'],

@@ -114,7 +114,7 @@ const title = 'what the pages of the site show';
     for (const page of WRITTEN_PAGES) {
       const blocks = blocksOf(page);
       const isRun = blocks.some(({ language }) => language === 'sh');
-      it(`the shell code in ${page} ${isRun ? 'runs as it stands, and prints what is shown' : 'has nothing to run'}`, async () => {
+      it(`the shell code in ${page} ${isRun ? 'runs unchanged, and prints the output that the page shows' : 'has no command to run'}`, async () => {
         for (const { language, text: code } of blocks) {
           assert.ok(
             [...RUN_HERE, ...(RUN_ELSEWHERE[page] ?? [])].includes(language),

@@ -13,7 +13,7 @@ import { linksOf } from './links.js';
 const EXPORT = fileURLToPath(new URL('../../scripts/docs-site.js', import.meta.url));
 
 describe('npm run docs:site', () => {
-  it('npm run docs:site writes the site as files that lead to one another wherever they stand', async () => {
+  it('npm run docs:site writes the site as files whose links work in any folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'site-'));
     try {
       const env = {

@@ -64,12 +64,12 @@ describe('the site', () => {
     );
   });
 
-  it('the site holds every page that is written for tenants', () => {
+  it('the site contains every page written for tenants', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ file }) => file));
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
 
-  it("each entry of the site's search leads to its page and section", () => {
+  it("each entry of the site's search index leads to its page and section", () => {
     const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<
       string,
       string

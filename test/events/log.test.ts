@@ -86,7 +86,7 @@ describe('GET /v1/events', () => {
     ).json;
   }
 
-  it('GET /v1/events lists what happened, newest first, with a gapless sequence', () => {
+  it('GET /v1/events lists the events newest first, with a gapless sequence', () => {
     assert.deepEqual(
       all.map(({ sequence }) => sequence),
       Array.from({ length: EVENTS }, (_, index) => EVENTS - index),
@@ -234,7 +234,7 @@ describe('GET /v1/events', () => {
       }
     });
 
-    it("GET /v1/events/{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
+    it("GET /v1/events/{id} answers the same 404 for another tenant's event, a missing event and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(
         await stranger.get(`/v1/events/${randomUUID()}`),

@@ -12,6 +12,6 @@ describe('requests whose COMMIT loses its connection', () => {
     ['cut_after', 'before its answer comes'],
     ['cut_racing', 'while it is on its way'],
   ] as const)
-    it(`a client gets the truth or a 503, and its key moves money once, if the connection to MySQL breaks at COMMIT ${how}`, () =>
+    it(`a client gets a correct response or a 503, and its key moves money once, if the connection to MySQL breaks at COMMIT ${how}`, () =>
       commitCuts({ db, cuts: CUTS, fate }));
 });

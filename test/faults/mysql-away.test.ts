@@ -26,7 +26,7 @@ const NEEDS_NO_LEDGER = ['GET /v1/bonus_batches/template'];
 
 const db = await testDatabase();
 
-describe('while MySQL is away', () => {
+describe('while MySQL is unavailable', () => {
   /** On MySQL itself. */
   let healthy: TestApi;
   /** Behind the proxy. */
@@ -126,7 +126,7 @@ describe('while MySQL is away', () => {
     return `${answer.status} ${(await answer.text()).trim()}`;
   };
 
-  it('while MySQL is away and refuses connections, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
+  it('while MySQL refuses connections, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
     await assertNormalSoon();
     proxy.refuse();
     for (const one of await askEverything()) assertUnavailable(one);
@@ -136,7 +136,7 @@ describe('while MySQL is away', () => {
     assert.deepEqual([await health('/livez'), await health('/readyz')], ['200 ok', '200 ready']);
   });
 
-  it('while MySQL is away and hangs, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
+  it('while MySQL hangs, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
     const { token } = bank;
     answered(await request(api.baseUrl, 'GET', '/v1/events', { token }), 200);
     proxy.stall();

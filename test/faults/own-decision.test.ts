@@ -37,7 +37,7 @@ describe('a COMMIT that was never answered', () => {
 
   after(() => proxy.close());
 
-  describe('of an approval that was rolled back', () => {
+  describe('of an approval whose transaction was rolled back', () => {
     /** The log of requests and the tokens' last uses are committed by themselves now and then; an approval with its events. */
     const withEvents = (data: Buffer): boolean => isCommit(data) && data.includes('INSERT INTO');
     let healthy: TestApi;

@@ -35,7 +35,7 @@ import { assertLedgerSound } from '../helpers/world.js';
 const ENDPOINTS = '/v1/webhook_endpoints';
 const WANTED = { events: ['transfer.completed'] };
 
-describe('what is secret or personal, in a worker and in Temporal', () => {
+describe('secrets and personal data in workers and in Temporal', () => {
   const planted = new Map<string, string>();
   const answers: string[] = [];
   let db: TestDatabase;
@@ -113,7 +113,7 @@ describe('what is secret or personal, in a worker and in Temporal', () => {
     await assertLedgerSound(db.database);
   };
 
-  it('signing secrets and credentials in URLs of webhook endpoints are in no log, metric, history, error or table, even when we fail', async () => {
+  it('signing secrets and credentials in URLs of webhook endpoints are in no log, metric, history, error or table, even after a fault of the service', async () => {
     for (const url of [
       `https://user:${plant('credentials in a URL')}@example.com/`,
       `https://10.0.0.1/?token=${plant('the query of a private address')}`,

@@ -21,7 +21,7 @@ import { Proxy } from '../helpers/proxy.js';
 
 const db = await testDatabase();
 
-describe('what is secret or personal in a request', () => {
+describe('secrets and personal data in requests', () => {
   let api: TestApi;
   let proxy: Proxy;
   let bank: Bank;

@@ -35,7 +35,7 @@ function environment(...keys: Keyring): Record<string, string> {
   return { FINGERPRINT_KEYS: ring, CURSOR_KEYS: ring, ENCRYPTION_KEYS: ring };
 }
 
-describe('while a key is rolled', () => {
+describe('the roll-out of a new key', () => {
   let db: TestDatabase;
   const receiver = new FakeReceiver();
   /** Has not got the new key yet. */
@@ -89,7 +89,7 @@ describe('while a key is rolled', () => {
   };
 
   for (const [what, { ask, status }] of Object.entries(asked))
-    it(`while a key is rolled, ${what} is a replay wherever the key is, and 503 at a process without the key, never 409`, async () => {
+    it(`during the roll-out of a new key, repeating ${what} is a replay in processes with the key, and 503 in others, never 409`, async () => {
       for (const [maker, knowing] of [
         [ahead, [between, ahead]],
         [behind, [behind, between, ahead]],
@@ -108,14 +108,14 @@ describe('while a key is rolled', () => {
       }
     });
 
-  it('while a key is rolled, another request under the same idempotency key is 409 wherever the key can be compared', async () => {
+  it('during the roll-out of a new key, a different request under the same idempotency key is 409 in every process that has the key', async () => {
     const key = randomUUID();
     answered(await asked['a transfer']!.ask(ahead, key), 201);
     answered(await asked['a refusal that binds']!.ask(between, key), 409, 'idempotency_key_reused');
     answered(await asked['a refusal that binds']!.ask(behind, key), 503, 'ledger_unavailable');
   });
 
-  it('a cursor works in every process that has its key, and is 503 elsewhere, never 400', async () => {
+  it('a cursor works in every process that has its key, and is 503 in processes without it, never 400', async () => {
     for (const _ of [1, 2]) answered(await asked['a transfer']!.ask(behind, randomUUID()), 201);
     const page = (api: TestApi, cursor?: unknown): Promise<TestAnswer> => {
       const path = `/v1/transfers?limit=1${cursor === undefined ? '' : `&cursor=${text(cursor)}`}`;
@@ -129,7 +129,7 @@ describe('while a key is rolled', () => {
     }
   });
 
-  it('a delivery waits for a process that can sign it: none fails, and it uses up no step', async () => {
+  it('a delivery waits for a process that can sign it, without a failed attempt and without using up a retry', async () => {
     const own = await hooked(ahead, ['account.verified', 'transfer.completed']);
     const from = await own.bank.account({ funds: { COPM: 10n * LEAST } });
     await own.bank.sent({ from, to: own.account, raw: LEAST });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { run } from '../ops/ops.js';
 
-describe('an error that nobody caught', () => {
+describe('an uncaught error', () => {
   it('an uncaught error ends the process, and prints its stack but not the statement it contains', async () => {
     const { code, stdout, stderr } = await run('test/helpers/uncaught-process.js', [], {});
     assert.equal(code, 1);

@@ -12,7 +12,7 @@ const SERVER = join(fileURLToPath(import.meta.url), '../../../src/processes/api.
 /** More lines than a pipe takes when nobody reads it. */
 const REQUESTS = 600;
 
-describe('a log that nobody reads', () => {
+describe('a log without a reader', () => {
   it('a log without a reader delays neither responses nor the end of the process', async () => {
     const { url } = await testDatabase();
     const [port = 0, adminPort = 0] = await freePorts(2);

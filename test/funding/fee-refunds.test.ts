@@ -128,7 +128,7 @@ describe('a refund of wrong fees', () => {
     assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
   });
 
-  it('a refund of wrong fees leaves out other adjustments whose reference begins with its name: they stay proposed, and every sum is shown before', async () => {
+  it('a refund of wrong fees leaves other adjustments whose reference begins with its name proposed, and shows every sum before it posts', async () => {
     await overcharged(2);
     shown(await propose('fees-3'));
     for (const [way, asset] of [
@@ -176,7 +176,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it("a refund of wrong fees is not paid after the fee account's part was rejected, until that is proposed again and has arrived", async () => {
+  it('a refund of wrong fees whose debit of the fee account was rejected is not paid until the debit has been proposed again and posted', async () => {
     await overcharged(2);
     const owed = 2n * (WRONG - RIGHT);
     shown(await propose('fees-4'));
@@ -216,7 +216,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees goes back into the fee account if the payer has closed theirs', async () => {
+  it('a refund of wrong fees returns to the fee account if the payer has closed their account', async () => {
     const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
     await overcharged(1, gone);
     await overcharged(1);

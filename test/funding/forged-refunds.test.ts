@@ -112,7 +112,7 @@ describe('a refund of fees with a forged proposal', () => {
     assert.deepEqual(rows, []);
   };
 
-  it('a refund of fees with a forged proposal takes nothing out of an account that none of the fees went to', async () => {
+  it('a refund of fees with a forged proposal takes no money out of an account that received none of the fees', async () => {
     const victim = await own.bank.account({ funds: { COPM: LEAST } });
     const accomplice = await own.bank.account({ funds: { COPM: 2n * LEAST } });
     const operation = await charged(accomplice);
@@ -124,18 +124,15 @@ describe('a refund of fees with a forged proposal', () => {
 
   for (const [what, make] of [
     [
-      'gives no more back for an operation than its fee',
+      'returns no more for an operation than its fee',
       async () => [payer, FEE + 1n, await charged()],
     ],
     [
-      'gives nothing back for an operation that has not paid its fee',
+      'returns nothing for an operation that has not paid its fee',
       async () => [own.guarded, 1n, text((await own.pend()).id)],
     ],
-    ['gives nothing to anybody but the payer', async () => [own.receiver, FEE, await charged()]],
-    [
-      'gives nothing back twice for one operation',
-      async (first) => Promise.resolve([payer, FEE, `${first}.2`]),
-    ],
+    ['returns money to no account but the payer', async () => [own.receiver, FEE, await charged()]],
+    ['returns no fee twice', async (first) => Promise.resolve([payer, FEE, `${first}.2`])],
   ] as const satisfies readonly (readonly [
     string,
     (first: string) => Promise<readonly [Account, bigint, string]>,
@@ -153,7 +150,7 @@ describe('a refund of fees with a forged proposal', () => {
       assert.equal(object(JSON.parse(stdout)).posted, 1);
     });
 
-  it('a refund of fees with a forged proposal is proposed by its own command: another proposal is refused its references', async () => {
+  it('a refund of fees with a forged proposal is refused: only the command for refunds may propose adjustments with its references', async () => {
     const operation = await charged();
     const deps = { database: db.database, writer: openWriter(db.database).writer };
     for (const reference of [

@@ -84,7 +84,7 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([await available(), await systemHas('pay_in')], [100n, -100n]);
   });
 
-  it('the same reference with the same content moves money once, even if another person repeats it', async () => {
+  it('a pay-in repeated under its reference with the same content moves money once, even if another person repeats it', async () => {
     const first = await payIn({ reference: 'wire-1' });
     const second = await payIn({ reference: 'wire-1', by: someone('mary') });
     assert.deepEqual([first.replayed, second.replayed], [false, true]);
@@ -106,7 +106,7 @@ describe('pay-ins and adjustments', () => {
     ['another asset', { amount: { raw: 100n, asset: 'DUSD' } }],
     ['another description', { description: 'other' }],
   ] as const)
-    it(`the same reference with ${what} is a conflict`, async () => {
+    it(`a pay-in under a used reference with ${what} is a conflict`, async () => {
       await payIn({ reference: 'wire-2' });
       assert.equal(
         await codeOf(payIn({ reference: 'wire-2', ...changes })),
@@ -115,7 +115,7 @@ describe('pay-ins and adjustments', () => {
       assert.equal(await available(), 100n);
     });
 
-  it('a pay-in is refused if its reference is not a short word or its amount is not positive, and so is an adjustment', async () => {
+  it('a pay-in or an adjustment is refused if its reference is not a short word or its amount is not positive', async () => {
     for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
       assert.equal(await codeOf(payIn({ reference })), 'invalid_field', reference);
     for (const raw of [0n, -1n]) {
@@ -124,7 +124,7 @@ describe('pay-ins and adjustments', () => {
     }
   });
 
-  it('an amount that would exceed 64 bits is refused, and its reference stays free', async () => {
+  it('a pay-in that would take a balance beyond 64 bits is refused, and its reference stays free', async () => {
     await payIn();
     const tooMuch = { amount: { raw: MAX_RAW, asset: 'COPM' }, reference: 'large' } as const;
     assert.equal(await codeOf(payIn(tooMuch)), 'invalid_field');
@@ -185,7 +185,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await available(), 100n);
   });
 
-  it('of an approval and a rejection at the same time, exactly one succeeds', async () => {
+  it('of a simultaneous approval and rejection of an adjustment, exactly one succeeds', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { resource } = await propose();
       const ends = await Promise.allSettled([

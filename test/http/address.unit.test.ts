@@ -18,14 +18,44 @@ describe('client addresses', () => {
   for (const [what, proxies, peer, forwarded, address] of [
     ['is the peer without trusted proxies', [], '10.0.0.1', '1.2.3.4', '10.0.0.1'],
     ['is IPv4 if it is written as IPv6', [], '::ffff:10.0.0.1', undefined, '10.0.0.1'],
-    ['is what a trusted proxy says', PROXIES, '10.0.0.1', '1.2.3.4', '1.2.3.4'],
-    ['is what one written as IPv6 says', PROXIES, '::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4'],
-    ['may be IPv6', PROXIES, 'fd00::1', '2001:db8::1', '2001:db8::1'],
-    ['is not what a stranger says', PROXIES, '11.0.0.1', '1.2.3.4', '11.0.0.1'],
-    ['is what a single trusted address says', PROXIES, '192.168.1.1', '1.2.3.4', '1.2.3.4'],
-    ['is not what its neighbour says', PROXIES, '192.168.1.2', '1.2.3.4', '192.168.1.2'],
-    ['is not what it claims itself', PROXIES, '10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2', '1.2.3.4'],
-    ['may be a proxy itself', PROXIES, '10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'],
+    ['is the address that a trusted proxy reports', PROXIES, '10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    [
+      'is the address that a trusted proxy with an IPv4 address in IPv6 form reports',
+      PROXIES,
+      '::ffff:10.0.0.1',
+      '1.2.3.4',
+      '1.2.3.4',
+    ],
+    ['may be an IPv6 address', PROXIES, 'fd00::1', '2001:db8::1', '2001:db8::1'],
+    [
+      'is not the address that an untrusted peer reports',
+      PROXIES,
+      '11.0.0.1',
+      '1.2.3.4',
+      '11.0.0.1',
+    ],
+    [
+      'is the address that a single trusted address reports',
+      PROXIES,
+      '192.168.1.1',
+      '1.2.3.4',
+      '1.2.3.4',
+    ],
+    [
+      'is not the address that a neighbour of the trusted address reports',
+      PROXIES,
+      '192.168.1.2',
+      '1.2.3.4',
+      '192.168.1.2',
+    ],
+    [
+      'is not the address that the client itself claims',
+      PROXIES,
+      '10.0.0.1',
+      '9.9.9.9, 1.2.3.4, 10.0.0.2',
+      '1.2.3.4',
+    ],
+    ['may be the address of a trusted proxy', PROXIES, '10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'],
   ] as const)
     it(`the client's address ${what}`, () => {
       assert.equal(new ClientAddresses(proxies).of(from(peer, forwarded)), address);

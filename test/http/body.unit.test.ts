@@ -6,7 +6,7 @@ import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 
-describe('bodies', () => {
+describe('the body of a request', () => {
   let world: World;
   let seen: unknown[] = [];
 
@@ -60,7 +60,7 @@ describe('bodies', () => {
     assert.equal((await post(VALID_BODY, { 'content-encoding': 'identity' })).status, 201);
   });
 
-  it('64 KiB is taken, one byte more is 413', async () => {
+  it('a body of 64 KiB is accepted, and one byte more is 413', async () => {
     const text = JSON.stringify(VALID_BODY);
     assert.equal((await post(text.padEnd(64 * 1024, ' '))).status, 201);
     const answer = await post(text.padEnd(64 * 1024 + 1, ' '));
@@ -68,7 +68,7 @@ describe('bodies', () => {
     assert.equal(answer.json().error.code, 'body_too_large');
   });
 
-  it('a body that is not JSON, not UTF-8 or not an object is refused as that', async () => {
+  it('a body that is not JSON, not UTF-8 or not an object is refused with that reason', async () => {
     const NOT_JSON = ['', '{', '{"a":1,}', 'undefined', '\ufeff{}', "{'a':1}", '{"raw":01}', 'NaN'];
     for (const text of NOT_JSON) await refusedWith(text, '', 'not_json');
     for (const bytes of [
@@ -93,7 +93,7 @@ describe('bodies', () => {
       ]);
   });
 
-  it('__proto__ and constructor are refused at any depth', async () => {
+  it('the keys __proto__ and constructor are refused at any depth', async () => {
     await refusedWith('{"__proto__":{"a":1}}', '__proto__', 'forbidden_name');
     await refusedWith('{"amount":{"constructor":1}}', 'amount.constructor', 'forbidden_name');
     await refusedWith('{"events":[{"__proto__":1}]}', 'events.0.__proto__', 'forbidden_name');
@@ -119,7 +119,7 @@ describe('bodies', () => {
     assert.equal(problemsOf(await post({ [text]: text })).at(-1), `invalid_field ${text} unknown`);
   });
 
-  it('bodies tens of thousands of levels are refused in no time', async () => {
+  it('a body of tens of thousands of levels is refused with little processor time', async () => {
     const before = process.cpuUsage();
     const arrays = await post('['.repeat(32_000) + ']'.repeat(32_000));
     assert.equal(arrays.json().error.details?.reason, 'nested_too_deep');
@@ -129,7 +129,7 @@ describe('bodies', () => {
     assert.ok(process.cpuUsage(before).user < 2_000_000);
   });
 
-  it('every problem is listed at once, the first one leads', async () => {
+  it('all problems of a body are listed in one response, led by the first problem', async () => {
     const answer = await post({
       source_account: 'one',
       destination: { type: 'bank', account_id: null },

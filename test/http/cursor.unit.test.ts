@@ -34,7 +34,7 @@ describe('cursors', () => {
     );
   });
 
-  it('a cursor with any single character changed to any other is refused, the unused bits of the last too', () => {
+  it('a cursor with any single character changed to any other is refused, even if only unused bits of the last character change', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const own of [['1'], ['12'], ['123']]) {
       const cursor = cursors.encode(BINDING, own);
@@ -53,7 +53,7 @@ describe('cursors', () => {
       assertRefused(BINDING, text);
   });
 
-  it('a cursor is good for its tenant, its endpoint and its filters only', () => {
+  it('a cursor is valid only for its tenant, its endpoint and its filters', () => {
     const cursor = cursors.encode(BINDING, position);
     for (const change of [
       { tenantId: OTHER_TENANT },

@@ -11,7 +11,7 @@ const PAGES = [
   '/docs/reference/deliveries',
 ];
 
-describe('docs', () => {
+describe('the docs pages', () => {
   let world: World;
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('docs', () => {
     assert.equal(headers.get('x-powered-by'), null);
   };
 
-  it('every page of the docs is a separate page, without a token, under a strict policy', async () => {
+  it('every page of the docs is served at its own address, without a token, under a strict content security policy', async () => {
     for (const path of PAGES) {
       const answer = await get(path);
       assertStrict(answer, 'text/html; charset=utf-8');
@@ -55,7 +55,7 @@ describe('docs', () => {
       assertStrict(await get(`/docs/assets/${name}`), type);
   });
 
-  it('an address without a page gets a page that says so, and one with an extra slash leads to its page', async () => {
+  it('an address without a page gets a page that says so, and an address with an extra slash redirects to its page', async () => {
     const missing = await get('/docs/no-such-page');
     assert.deepEqual(
       [missing.status, missing.headers.get('content-type')],
@@ -109,7 +109,7 @@ describe('docs', () => {
     assert.ok(again.endsWith('\r\n\r\n'));
   });
 
-  it('docs pages are read, not written: 405 with an Error object', async () => {
+  it('docs pages are read-only: any other method is 405 with an Error object', async () => {
     for (const path of ['/docs', '/docs/no-such-page']) {
       const answer = await call(world.url + path, { method: 'POST' });
       assert.equal(answer.status, 405);
@@ -119,7 +119,7 @@ describe('docs', () => {
     assert.equal((await call(`${world.url}/docs`, { method: 'HEAD' })).status, 200);
   });
 
-  it('values in a page are escaped', () => {
+  it('values in a docs page are escaped', () => {
     const inner = html`<i>${'<b>'}</i>`;
     assert.equal(
       html`<a title="${`"<&'`}">${inner}</a>`.text,

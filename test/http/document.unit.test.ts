@@ -72,7 +72,7 @@ describe('the OpenAPI document of the service', () => {
     );
   });
 
-  it('the OpenAPI document of the service has an example of every body, every answer that has one, and every error code', () => {
+  it('the OpenAPI document of the service has an example of every request body, every response with a body, and every error code', () => {
     for (const { method, path, operation } of operations) {
       const { requestBody, responses } = operation;
       const given = [
@@ -105,7 +105,7 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(undescribed, []);
   });
 
-  it('the OpenAPI document of the service has no example that its own schema refuses', () => {
+  it('the OpenAPI document of the service has only examples that their schemas accept', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addFormats.default(ajv);
     ajv.addSchema(document, 'document');

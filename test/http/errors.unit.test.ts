@@ -43,7 +43,7 @@ describe('errors', () => {
     ['a refused connection', () => coded('ECONNREFUSED', -111)],
     ['too many connections', () => coded('ER_CON_COUNT_ERROR', 1040)],
   ];
-  it('errors of a database that is away are 503 ledger_unavailable on every endpoint, the token check included', async () => {
+  it('errors of an unavailable database are 503 ledger_unavailable on every endpoint, the token check included', async () => {
     for (const [name, thrown] of AWAY) {
       fault = thrown;
       authenticationFault = null;
@@ -103,7 +103,7 @@ describe('errors', () => {
     }
   });
 
-  it('the doc_url of an error is where DOCS_URL says, a slash at its end or not', async () => {
+  it('the doc_url of an error begins with DOCS_URL, with or without a slash at its end', async () => {
     for (const [docsUrl, path] of [
       ['http://docs.example/help/', '/help/conceptos/errores'],
       ['http://docs.example', '/conceptos/errores'],
@@ -116,7 +116,7 @@ describe('errors', () => {
     }
   });
 
-  it('each request is one line of log, with the template and never the path or the query', async () => {
+  it('each request is one log line, with the template of its path and never the path or the query', async () => {
     lines.length = 0;
     await call(`${world.url}/v1/fail?name=Ana`);
     await eventually('a line', () => lines.length > 0);

@@ -6,7 +6,7 @@ import { call, eventually, opened, rawHead, readAll, startWorld, type World } fr
 
 const TYPE = 'text/csv; charset=utf-8';
 
-describe('file answers', () => {
+describe('responses with a file', () => {
   let world: World;
   let pieces: FileResponse['pieces'];
   let name: string;

@@ -15,7 +15,7 @@ import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
 const OTHER_MEMBERS = 'svc_live_key2_secret';
 
-describe('headers', () => {
+describe('the headers of a request', () => {
   let world: World;
   let seen: unknown[] = [];
 
@@ -44,7 +44,7 @@ describe('headers', () => {
   const get = (...lines: readonly string[]): Promise<string> =>
     sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines, 'Connection: close'));
 
-  it('Authorization given twice is 401, the same token twice too', async () => {
+  it('a repeated Authorization is 401, even with the same token', async () => {
     for (const name of ['Authorization', 'AUTHORIZATION']) {
       const answer = await post(`${name}: Bearer ${TOKEN}`);
       assert.match(answer, /^HTTP\/1.1 401 /);
@@ -65,7 +65,7 @@ describe('headers', () => {
     ['Host', 'host: localhost'],
     ['Svc-Version', 'Svc-Version: 2026-11-01\r\nSvc-Version: 2026-11-01'],
   ] as const)
-    it(`${field} given twice is 400`, async () => {
+    it(`a repeated ${field} is 400`, async () => {
       const answer = await post(line);
       assert.match(answer, /^HTTP\/1.1 400 /);
       assert.match(answer, /svc-request-id: /i);
@@ -77,14 +77,14 @@ describe('headers', () => {
       assert.equal(seen.length, 0);
     });
 
-  it('Content-Length given twice is 400 with an Error object', async () => {
+  it('a repeated Content-Length is 400 with an Error object', async () => {
     const answer = await post(`Content-Length: ${Buffer.byteLength(body)}`);
     assert.match(answer, /^HTTP\/1.1 400 /);
     assert.match(answer, /Svc-Request-Id: [0-9a-f-]{36}/);
     assert.equal(bodyOfRaw(answer).error.code, 'invalid_field');
   });
 
-  it('a request of HTTP/1.1 without Host is 400 after the token', async () => {
+  it('a request of HTTP/1.1 without Host is 400, after the token check', async () => {
     const without = `GET /v1/transfers HTTP/1.1\r\nConnection: close\r\n`;
     assert.match(await sendRaw(world.port, `${without}\r\n`), /^HTTP\/1.1 401 /);
     const answer = await sendRaw(world.port, `${without}Authorization: Bearer ${TOKEN}\r\n\r\n`);
@@ -168,14 +168,14 @@ describe('headers', () => {
     for (const other of others) assert.notEqual(await digestOf(other), first);
   });
 
-  it('the fingerprint of a JSON body includes the path: the same key on another resource is another request', async () => {
+  it('the fingerprint of a JSON body includes the path, so the same key on another resource is a different request', async () => {
     const approve = (id: string): string =>
       `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
     assert.notEqual(await digestOf(null, approve('01')), await digestOf(null, approve('02')));
     assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
   });
 
-  it('the fingerprint of a JSON body includes the member if an operation is bound to one, and only then', async () => {
+  it('the fingerprint of a JSON body includes the member only if the operation is bound to a member', async () => {
     const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
     assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
     assert.equal(

@@ -126,7 +126,7 @@ describe('malformed HTTP', () => {
     await patient.server.stop(0);
   });
 
-  it('malformed HTTP without the end of its headers is answered if it arrived in time while the process stood still', async () => {
+  it('malformed HTTP without the end of its headers is answered if it arrived in time while the process was blocked', async () => {
     const socket = await opened(world.port);
     socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
     await sleep(50);
@@ -157,9 +157,14 @@ describe('malformed HTTP', () => {
     ],
     ['an unknown expectation is refused', 'GET /v1/transfers', ['Expect: magic'], 400],
     ['OPTIONS * is not found', 'OPTIONS *', [], 404],
-    ['the whole address as target is taken', 'GET http://localhost/v1/transfers?limit=1', [], 200],
+    [
+      'a complete address as target is accepted',
+      'GET http://localhost/v1/transfers?limit=1',
+      [],
+      200,
+    ],
   ] as const)
-    it(`malformed HTTP: ${what}`, async () => {
+    it(`unusual HTTP is handled: ${what}`, async () => {
       const head = rawHead(`${line} HTTP/1.1`, ...lines, 'Connection: close');
       const answer = await sendRaw(world.port, head);
       assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `));
@@ -205,7 +210,7 @@ describe('malformed HTTP', () => {
     assert.deepEqual(faults, []);
   });
 
-  it('a large body after a 401 does not keep the connection', async () => {
+  it('a large body after a 401 does not keep the connection open', async () => {
     const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
     const answer = await sendRaw(world.port, text, 6_000);
     assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);

@@ -12,8 +12,8 @@ import { call, eventually, opened, rawHead, startWorld, UUID_PATTERN } from './s
 /** `timeout check` of deploy/haproxy. */
 const BALANCER_MS = 2_000;
 
-describe('a client that reads nothing of its answer', () => {
-  it('a client that does not read its response loses the connection, and a slow one gets all of it', async () => {
+describe('a client that does not read its response', () => {
+  it('a client that does not read its response loses the connection, and a slow client gets the complete response', async () => {
     const part = 2 * 1024 * 1024;
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
@@ -144,7 +144,7 @@ describe('the admin port', () => {
 });
 
 describe('request metrics', () => {
-  it('request metrics are by template, method and status; no path of a client becomes a label', async () => {
+  it('request metrics have the path template, method and status as labels, and never the path', async () => {
     const world = await startWorld({ routes: thingRoutes() });
     await call(`${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff?x=1`);
     await call(`${world.url}/v1/secret-path`);

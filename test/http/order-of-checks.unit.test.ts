@@ -19,7 +19,7 @@ const CALLERS: Readonly<Record<string, ReturnType<typeof callerWith>>> = {
   svc_live_spent_x: callerWith({ tokenKeyId: 'spent', tenantId: OTHER_TENANT }),
 };
 
-describe('order of checks', () => {
+describe('the order of checks', () => {
   let world: World;
   let seen: unknown[] = [];
 
@@ -45,7 +45,7 @@ describe('order of checks', () => {
     assert.equal(answer.headers.get('ratelimit-limit'), null);
   });
 
-  it('a wrong method is 405 without a token and names those of the path', async () => {
+  it('a wrong method is 405 without a token, and the response names the allowed methods', async () => {
     for (const method of ['PUT', 'OPTIONS']) {
       const headers = { authorization: null };
       const answer = await call(`${world.url}/v1/transfers`, { method, headers });
@@ -101,7 +101,7 @@ describe('order of checks', () => {
       assert.match(await raw(`GET ${target}`), new RegExp(`^HTTP/1\\.1 ${status} `), target);
   });
 
-  it('paths match exactly: any other is 404', async () => {
+  it('a path that differs from a route in any character is 404', async () => {
     for (const path of [
       ...['/v1/Transfers', '/v1/transfers/', '/v1//transfers', '/v1/transfers%2F', '/'],
       ...['/v1/transfers/a/b'],
@@ -162,7 +162,7 @@ describe('order of checks', () => {
     assert.deepEqual([details?.field, details?.reason], ['Idempotency-Key', 'not_a_uuid']);
   });
 
-  it('400s come before the 404 of a path id that is not a UUID', async () => {
+  it('a 400 comes before the 404 of a path id that is not a UUID', async () => {
     assert.equal((await call(`${world.url}/v1/transfers/one?x=1`)).status, 400);
     const answer = await call(`${world.url}/v1/transfers/one`);
     assert.equal(answer.status, 404);

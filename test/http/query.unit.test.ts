@@ -5,7 +5,7 @@ import { asRequest, thingRoutes } from './routes.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 
-describe('queries', () => {
+describe('the query of a request', () => {
   let world: World;
   let seen: unknown[] = [];
 

@@ -56,7 +56,7 @@ describe('a shared rate limit', () => {
     return own;
   };
 
-  it('a shared rate limit grants one burst to all processes together, reports what is left, and refuses the rest', async () => {
+  it('a shared rate limit grants one burst to all processes together, reports the remaining requests, and refuses further requests', async () => {
     const processes = await Promise.all([1, 2, 3, 4].map(() => connected(4)));
     for (let count = 0; count < 24; count += 1) {
       const state = await processes[count % 4]!.take('token');

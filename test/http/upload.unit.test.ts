@@ -115,7 +115,7 @@ describe('uploads', () => {
     assert.deepEqual(fileSeen().sha256, createHash('sha256').update(FILE.value).digest());
   });
 
-  it('the file comes first or last, and its part has any name', async () => {
+  it('the file of an upload may come first or last, in a part with any name', async () => {
     for (const name of ['file', 'payroll', 'template', 'ñómina', '__proto__'])
       assert.equal((await post({ ...FILE, name }, SOURCE)).status, 201, name);
   });
@@ -322,7 +322,7 @@ describe('uploads', () => {
     assert.equal(seen.length, 0);
   });
 
-  it('one tenant holds at most four uploads at once, its fifth waits, and takes no slot of another', async () => {
+  it('a tenant holds at most four uploads at once; its fifth waits, and takes no slot of another tenant', async () => {
     let release = (): void => {};
     hold = new Promise((resolve) => (release = resolve));
     const running = Array.from({ length: 4 }, () => post(SOURCE, FILE));

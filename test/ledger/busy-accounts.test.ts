@@ -6,7 +6,7 @@ import { testDatabase, type TestDatabase } from '../helpers/database.js';
 import { move, testKind } from '../helpers/kinds.js';
 import { makeAccount, makeTenant, openWriter, type WatchedWriter } from '../helpers/world.js';
 
-describe('an account whose row somebody keeps locked', () => {
+describe('an account whose row another session keeps locked', () => {
   let own: TestDatabase;
   let watched: WatchedWriter;
 
@@ -53,7 +53,7 @@ describe('an account whose row somebody keeps locked', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
-  it('an account whose row stays locked delays no command that waits for another account once that one is free', async () => {
+  it('a command that waits for another account continues once that account is free, although a first account stays locked', async () => {
     const [[lockedFrom, lockedTo], [from, to]] = [await twoAccounts(), await twoAccounts()];
     const submit = (one: Account, other: Account) =>
       watched.writer.submit(testKind, move({ from: one, to: other, raw: 1n }));

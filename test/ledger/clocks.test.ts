@@ -149,7 +149,7 @@ describe("the database's clock", () => {
     for (const { id } of all) inOrder(await datesOf(id));
   });
 
-  describe('and an account that is dated too far ahead of it', () => {
+  describe('with an account that is dated too far ahead', () => {
     const dateAhead = ({ id }: Account, byMs: number): Promise<number> =>
       db.change(
         `UPDATE accounts SET last_posted_at=UTC_TIMESTAMP(3) + INTERVAL ${byMs * 1_000} MICROSECOND WHERE id=${idLiteral(id)}`,

@@ -31,7 +31,7 @@ const PLACES = [
 const ERRORS = [1062, 1644] as const;
 const COMMANDS = 3;
 
-describe('a group of which a statement fails', () => {
+describe('a group with a failing statement', () => {
   let db: TestDatabase;
   let tenant: TestTenant;
   let payer: Account;

@@ -15,7 +15,7 @@ import {
 
 const db = await testDatabase();
 
-describe('what is held and what a month has used', () => {
+describe('holds and monthly totals', () => {
   let watched: WatchedWriter;
   let payer: Account;
   let receiver: Account;
@@ -75,7 +75,7 @@ describe('what is held and what a month has used', () => {
     assert.equal(await used(), 0n);
   });
 
-  it('a release of more than is held is refused', async () => {
+  it('the release of more than the held amount is refused', async () => {
     const pending = await pend(50n);
     await pend(50n);
     for (const raw of [51n, -1n]) {
@@ -125,7 +125,7 @@ describe('what is held and what a month has used', () => {
     assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
   });
 
-  it('a month counts every operation of a decision and of a group', async () => {
+  it('the total of a month counts every operation of a decision and of a group', async () => {
     const command = move({
       from: payer,
       to: receiver,
@@ -145,7 +145,7 @@ describe('what is held and what a month has used', () => {
     assert.equal(await used(), 15n);
   });
 
-  it('a month is exact though many use it at once from two processes', async () => {
+  it('the total of a month is exact, although two processes use it at once', async () => {
     const second = openDatabase(db.url);
     const writers = [watched.writer, openWriter(second).writer];
     const answers = await Promise.all(

@@ -120,7 +120,7 @@ describe('the ledger writer', () => {
       ...writes,
       postings: writes.postings!.map((posting) => ({ ...posting, entries: [] })),
     }),
-    'balances over two assets only': (writes) => ({
+    'balances only over two assets together': (writes) => ({
       ...writes,
       postings: writes.postings!.map((posting) => ({
         ...posting,
@@ -130,11 +130,11 @@ describe('the ledger writer', () => {
         })),
       })),
     }),
-    'releases a hold that is not there': (writes) => ({
+    'releases a missing hold': (writes) => ({
       ...writes,
       holds: [{ change: 'release', resourceId: payer.id, raw: 1n }],
     }),
-    'gives back more of a month than was used': (writes) => ({
+    'returns more of a month than was used': (writes) => ({
       ...writes,
       months: writes.months!.map((month) => ({ ...month, raw: -10n })),
     }),
@@ -189,7 +189,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 9n);
   });
 
-  it('the ledger writer answers 503 at once when too many wait', async () => {
+  it('the ledger writer answers 503 at once when too many commands wait', async () => {
     const { writer, seen } = openWriter(db.database, { maxQueue: 3 });
     const order: number[] = [];
     const answers = Array.from({ length: 5 }, async (_, index) => {

@@ -19,7 +19,7 @@ import {
 
 const db = await testDatabase();
 
-describe('the ledger writer', () => {
+describe('the ledger writer during faults of MySQL', () => {
   let proxy: Proxy;
   let database: Database;
   let payer: Account;
@@ -121,7 +121,7 @@ describe('the ledger writer', () => {
     assert((await writer.submit(testKind, one())).outcome.done);
   });
 
-  it('the ledger writer releases its places if connections hang forever in the middle of a group', async () => {
+  it('the ledger writer releases its slots if connections hang forever in the middle of a group', async () => {
     const { writer } = openWriter(database, { commandTimeoutMs: 700 });
     for (let count = 0; count < 6; count += 1) {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
@@ -161,7 +161,7 @@ describe('the ledger writer', () => {
       );
   });
 
-  it('the ledger writer waits for a lock that another holds, and tries again when the wait is over', async () => {
+  it('the ledger writer waits for a lock that another session holds, and tries again when the wait has timed out', async () => {
     const watched = openWriter(db.database);
     const other = await createConnection({ uri: db.adminUrl });
     await other.beginTransaction();
@@ -173,7 +173,7 @@ describe('the ledger writer', () => {
     assert((await answer).outcome.done);
   });
 
-  it('the ledger writer begins again when the server ends it for a deadlock', async () => {
+  it('the ledger writer repeats a group whose transaction the server ends because of a deadlock', async () => {
     const watched = openWriter(db.database);
     const [low, high] = [payer.id, receiver.id].sort() as [typeof payer.id, typeof payer.id];
     const other = await createConnection({ uri: db.adminUrl });

@@ -54,7 +54,7 @@ function given(text: string): string[] {
 
 describe('the Helm chart', () => {
   for (const [name, variables] of Object.entries(PARTS))
-    it(`the Helm chart gives ${name} no variable that config.ts does not know, and all that it must have`, () => {
+    it(`the Helm chart gives ${name} only variables that config.ts knows, and every variable that it requires`, () => {
       const names = given(read(`templates/${name}.yaml`));
       assertKnown(names, variables);
       assertComplete(names, variables);

@@ -35,8 +35,8 @@ function unwrapped(file: string): string {
   return readFileSync(file, 'utf8').replaceAll(/\n\s*(?:\*|\/\/|#) +/g, ' ');
 }
 
-describe('a page that is cited', () => {
-  it('a page that is cited exists', () => {
+describe('a documentation page cited in code', () => {
+  it('a documentation page cited in code exists', () => {
     const missing = [...sources, ...PAGES].flatMap((file) =>
       Array.from(unwrapped(file).matchAll(/(?<![\w/.-])[\w./-]+\.md\b/g), ([page]) => page)
         .filter((page) => !MADE_BY_RUNNING.includes(page))
@@ -49,7 +49,7 @@ describe('a page that is cited', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('a page that is cited has the heading that is cited', () => {
+  it('a documentation page cited in code has the cited heading', () => {
     let seen = 0;
     const wrong = sources.flatMap((file) =>
       Array.from(

@@ -53,7 +53,7 @@ describe(FILE, () => {
     }
   });
 
-  it('the compose file for authentication has no default secret or address: compose fails and names what is not set', () => {
+  it('the compose file for authentication has no default secret or address: compose fails and names the variable that is not set', () => {
     const used = new Set(
       Array.from(text.matchAll(/\$\{([A-Z_]+)(:[?-])/g), ([, name, how]) => `${how} ${name}`),
     );

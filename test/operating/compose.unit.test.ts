@@ -127,7 +127,7 @@ describe('docker-compose.yml', () => {
   });
 
   for (const [name, [variables, readIt]] of Object.entries(PROCESSES))
-    it(`docker-compose.yml gives ${name} the variables that config.ts knows and needs, and what is secret by a file of make-secrets.sh, by which it starts where nothing else is set`, () => {
+    it(`docker-compose.yml gives ${name} only known variables and every required one, with secrets in files of make-secrets.sh, so that ${name} starts with no other setting`, () => {
       const { environment, secrets } = serviceOf(name);
       const given = Object.keys(environment);
       assertKnown(given, variables);
@@ -215,7 +215,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...(tags.get('temporalio/server') ?? [])], [module]);
   });
 
-  it('docker-compose.yml confines every container: no root, no capability, no file system to write to but the database’s, and bounded memory, processes and logs', () => {
+  it('docker-compose.yml confines every container: no root, no capability, no writable file system except the database’s, and bounded memory, processes and logs', () => {
     for (const [name, one] of services) {
       if (one.build === undefined) assert.match(one.user ?? 'root', /^[1-9]\d*:[1-9]\d*$/, name);
       else assert.equal(one.user, undefined, `${name} has the user of the image`);
@@ -327,7 +327,7 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('docker-compose.yml checks the health of running services, and waits until steps are done and servers are healthy', () => {
+  it('docker-compose.yml checks the health of running services, and waits until the migrations are done and the servers are healthy', () => {
     for (const [name, { restart, healthcheck, depends_on: needs }] of services) {
       assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
       for (const [other, { condition }] of Object.entries(needs)) {
@@ -365,7 +365,7 @@ describe('the Dockerfile', () => {
     .filter((word) => word.startsWith('dist/'))
     .map((program) => program.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
 
-  it('the Dockerfile makes every program that compose starts, and the bundle of the workflows', () => {
+  it('the Dockerfile builds every program that compose starts, and the bundle of the workflows', () => {
     assert.match(build, /npm run build/);
     assert.deepEqual([...new Set(programs)].sort(), [
       'src/ops/main.ts',
@@ -377,7 +377,7 @@ describe('the Dockerfile', () => {
     assert.ok(programs.every((program) => existsSync(program)));
   });
 
-  it('the Dockerfile copies every folder that these programs and the workflows reach, and .dockerignore lets them in', () => {
+  it('the Dockerfile copies every folder that these programs and the workflows import, and .dockerignore excludes none of them', () => {
     const reached = new Set<string>();
     const visit = (file: string): void => {
       if (reached.has(file)) return;
@@ -403,7 +403,7 @@ describe('the Dockerfile', () => {
     assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...copied].sort());
   });
 
-  it('the Dockerfile compiles with no more than what it copies, on one exact version of Node, and bounds the garbage of API and worker', () => {
+  it('the Dockerfile compiles only copied files, on one exact version of Node, and bounds the heap of API and worker', () => {
     for (const file of ['package.json', 'package-lock.json', 'tsconfig.json'])
       assert.ok(copied.includes(file), file);
     assert.match(build, /npm ci --ignore-scripts/);

@@ -111,7 +111,7 @@ describe('docs/contract.md', () => {
     assert.deepEqual(classes.split(/, | and /), [...RATE_CLASSES]);
   });
 
-  it('docs/contract.md lists every type of event, and those that webhooks may have', () => {
+  it('docs/contract.md lists every type of event, and the types that webhooks may have', () => {
     const events = codeIn('Events').filter((code) =>
       /^(transfer|payout|bonus_batch|account)\./.test(code),
     );
@@ -122,7 +122,7 @@ describe('docs/contract.md', () => {
     assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
   });
 
-  it('docs/contract.md says when a delivery is retried, as docs/webhooks.md does', () => {
+  it('docs/contract.md and docs/webhooks.md list the same retry times of a delivery', () => {
     const waits = SCHEDULE_MS.map((ms) => {
       const [size, unit] =
         ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
@@ -140,7 +140,7 @@ describe('docs/contract.md', () => {
     for (const kind of MOVEMENT_KINDS) assert.ok(codeIn('Movements').includes(kind), kind);
   });
 
-  it('docs/contract.md lists every code of validation that is not one of the API', () => {
+  it('docs/contract.md lists every code of validation that is not a code of the API', () => {
     const own = PROBLEM_CODES.filter((code) => !(code in ERRORS));
     for (const code of own) assert.ok(codeIn('Validation').includes(code), code);
   });

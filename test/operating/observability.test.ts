@@ -84,7 +84,7 @@ function declared(text: string): string[] {
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
 }
 
-describe('what is seen from outside', () => {
+describe('metrics, alerts and dashboards', () => {
   let tools: PrometheusTools | undefined;
   let db: TestDatabase;
   let api: TestApi;
@@ -117,7 +117,7 @@ describe('what is seen from outside', () => {
     assert.deepEqual([...new Set(missing)], []);
   });
 
-  it('every metric of ours is on a panel or in an alert, and on the page for operators', async () => {
+  it('every metric of the service is on a panel or in an alert, and on the page for operators', async () => {
     const page = readFileSync(join(ROOT, 'docs/operations/monitoring.md'), 'utf8');
     const used = new Set([...rules.map(({ expr }) => expr), ...shown].flatMap(metricsOf));
     const ours = [...(await known())].filter((name) => !/^(process|nodejs)_/.test(name));
@@ -166,7 +166,7 @@ describe('what is seen from outside', () => {
     await promtool(tools, 'check', 'config', join(OBSERVABILITY, 'prometheus.yml'));
   });
 
-  it('the configuration of Prometheus names the pods of the chart as the alerts know them', () => {
+  it('the configuration of Prometheus gives the pods of the chart the job names that the alerts use', () => {
     // Debian's promtool knows nothing of Kubernetes.
     const config = readFileSync(join(OBSERVABILITY, 'prometheus-kubernetes.yml'), 'utf8');
     const [{ relabel_configs: steps }] = relabelSchema.parse(parse(config)).scrape_configs;

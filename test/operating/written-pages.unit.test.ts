@@ -66,7 +66,7 @@ describe('the written pages', () => {
   for (const page of PAGES) {
     const text = readFileSync(page, 'utf8');
 
-    it(`the written pages: ${page} links to files and headings that exist, and to pictures that load fast`, () => {
+    it(`the page ${page} links to files and headings that exist, and to pictures that load fast`, () => {
       for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
         if (link.startsWith('http')) continue;
         const [path = '', anchor] = link.split('#');
@@ -79,7 +79,7 @@ describe('the written pages', () => {
       }
     });
 
-    it(`the written pages: ${page} names files and folders of the repository that exist`, () => {
+    it(`the page ${page} names files and folders of the repository that exist`, () => {
       for (const [, path = ''] of text.matchAll(
         new RegExp(`\`((?:${FOLDERS})/[^\`\\s:]*)\``, 'g'),
       )) {
@@ -88,7 +88,7 @@ describe('the written pages', () => {
       }
     });
 
-    it(`the written pages: ${page} names npm scripts, services and scripts of the shell that exist`, () => {
+    it(`the page ${page} names npm scripts, services and shell scripts that exist`, () => {
       for (const [, name = ''] of text.matchAll(/npm run ([a-z][a-z:]*)/g))
         assert.ok(name in scripts, `npm run ${name}`);
       for (const [, name = ''] of text.matchAll(/--rm ([a-z][a-z-]*)/g))
@@ -96,12 +96,12 @@ describe('the written pages', () => {
       for (const [, file = ''] of text.matchAll(/^sh (\S+)/gm)) assert.ok(existsSync(file), file);
     });
 
-    it(`the written pages: ${page} names commands and options of the operators that exist`, () => {
+    it(`the page ${page} names commands and options of the command line that exist`, () => {
       for (const call of opsCalls(page))
         if (!call.startsWith('…') && !call.includes(' …')) assertOpsCall(call);
     });
 
-    it(`the written pages: ${page} has shell blocks that a shell can read`, () => {
+    it(`the page ${page} has shell blocks that a shell can parse`, () => {
       for (const block of shellBlocks(page)) {
         const read = spawnSync('bash', ['-n'], { input: block, encoding: 'utf8' });
         assert.equal(read.status, 0, `${read.stderr}\n${block}`);
@@ -109,7 +109,7 @@ describe('the written pages', () => {
     });
   }
 
-  it('the written pages are all found, with their commands', () => {
+  it('the tests find all written pages, with their commands', () => {
     assert.ok(PAGES.length > 30, PAGES.join(', '));
     assert.ok(PAGES.flatMap(opsCalls).length > 50);
   });

@@ -145,7 +145,7 @@ describe('npm run ops', () => {
     await fails(2, /unknown option/, 'tenants', 'show', tenant, '--watch');
   });
 
-  it('npm run ops says in one line that MySQL is away, or not named', async () => {
+  it('npm run ops says in one line that MySQL is unavailable, or that MYSQL_URL is not set', async () => {
     const away = await run('src/ops/main.js', ['tenants', 'list'], {
       MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x',
     });

@@ -24,7 +24,7 @@ describe('the lines of a CSV file', () => {
   const told = (content: string): unknown[] =>
     read(content).map(({ number, values, fault }) => [number, values.type, values.name, fault]);
 
-  it('the lines of a CSV file have the number that an editor shows, and values by the names of the header', () => {
+  it('the lines of a CSV file have the line number that an editor shows, and their values under the names of the header', () => {
     assert.deepEqual(read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
       { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, fault: null },
       { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, fault: null },
@@ -65,7 +65,7 @@ describe('the lines of a CSV file', () => {
     ]);
   });
 
-  it('the lines of a CSV file may end in blank values after the header, which may itself end in some', () => {
+  it('the lines of a CSV file, and its header, may end in additional blank values', () => {
     for (const content of [
       'type,name\nperson,a,,\n',
       'type,name, ,\nperson,a, ,\n',

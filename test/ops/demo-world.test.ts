@@ -176,7 +176,7 @@ describe('the demo world', () => {
     await assertLedgerSound(test.database);
   });
 
-  describe('its staff', () => {
+  describe('the staff of the demo world', () => {
     const ENV = () => ({
       MYSQL_URL: test.url,
       DEMO_STAFF_FILE: staffFile,
@@ -222,7 +222,7 @@ describe('the demo world', () => {
       );
     });
 
-    it('the staff of the demo world have the same code until it is used, and no other name has any', async () => {
+    it('the staff of the demo world have the same code until it is used, and unknown names have no code', async () => {
       await forgetCodes(test.sql);
       // Another half minute may begin in between.
       let before = await printed('demo-support');
@@ -237,7 +237,7 @@ describe('the demo world', () => {
       }
     });
 
-    it('the staff of the demo world get authenticators in an older world, and new ones if their secrets are lost', async () => {
+    it('the staff of the demo world get authenticators in a world that has none, and new ones if their secrets are lost', async () => {
       await test.sql(
         "UPDATE staff SET factor_secret=NULL, factor_key_id=NULL, rights='approve' WHERE name='demo-lead'",
       );

@@ -6,7 +6,7 @@ import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
-describe('the first who manages the staff', () => {
+describe('the first manager of the staff', () => {
   let test: TestDatabase;
   let people: SignedInPeople;
   let adminUrl: string;

@@ -107,7 +107,7 @@ describe('the import of accounts', () => {
     assert.deepEqual(acts, [{ actor_claimed: 'maria', count: '3' }]);
   });
 
-  it('the import of accounts opens each account once: the same file again finds all of them open', async () => {
+  it('the import of accounts opens each account once: importing the same file again changes nothing', async () => {
     const path = file(
       'name;phone;type;alias\nAna;3001112233;person;\nAcme;;business;$acme\nBob;3001112235;person;$bob\n',
     );

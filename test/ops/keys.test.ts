@@ -16,7 +16,7 @@ const ROWS = z.array(
   }),
 );
 
-describe('the keys, as operators see them', () => {
+describe('the commands keys list and keys roll', () => {
   let db: TestDatabase;
   let api: TestApi;
   const ring = `rolled:${Buffer.alloc(32, 5).toString('base64')},${TEST_KEYS}`;
@@ -52,7 +52,7 @@ describe('the keys, as operators see them', () => {
     assert.equal(seen.at(-1)?.[0], seen.at(-1)?.[1]);
   });
 
-  it('keys list shows how many fingerprints each has', async () => {
+  it('keys list shows how many fingerprints each key has', async () => {
     const rows = z
       .array(z.object({ key_id: z.string(), fingerprints: z.number() }))
       .parse(await ops('keys', 'list'));
@@ -60,7 +60,7 @@ describe('the keys, as operators see them', () => {
     assert(!rows.some(({ key_id: id }) => id === 'sha256'));
   });
 
-  it('keys roll explains that an unused key is put last in every process, and only then first', async () => {
+  it('keys roll explains that an unused key is put last in every process, and first only after that', async () => {
     const [fingerprints, cursors, sealed] = ROWS.parse(await ops('keys', 'roll', 'k9'));
     assert.deepEqual(
       [fingerprints?.made_with_it, cursors?.made_with_it, sealed?.made_with_it],

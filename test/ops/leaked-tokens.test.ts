@@ -68,7 +68,7 @@ describe('the tokens of a member', () => {
     assert.deepEqual(await rows(...revoke), []);
   });
 
-  it('the tokens of a member are named by a key id or by their member, not by both and not by half', async () => {
+  it('the tokens of a member are selected by a key id, or by a tenant and a member, and not by both', async () => {
     const { name } = bank.tenant.tenant;
     for (const args of [
       [],
@@ -79,7 +79,7 @@ describe('the tokens of a member', () => {
       assert.equal((await ops('tokens', 'revoke', ...args, '--yes')).code, 2, args.join(' '));
   });
 
-  it('the tokens of a member show when they were last used, about, written once in some minutes however often they are used', async () => {
+  it('the tokens of a member show about when they were last used, written once every few minutes at most', async () => {
     let now = systemClock();
     const uses = new TokenUses(db.database, () => now);
     const { token } = await makeToken(db.database, bank.tenant.owner);

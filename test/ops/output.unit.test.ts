@@ -102,7 +102,7 @@ describe('the options of the command line', () => {
     });
 });
 
-describe('what went wrong', () => {
+describe('an error of the operators’ commands', () => {
   const cause = new Error('connect ECONNREFUSED 127.0.0.1:3306');
   for (const [failure, line] of [
     [

@@ -15,7 +15,7 @@ npm() {
 }; sleep() { :; };`;
 
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
-describe('the commands of the pages', () => {
+describe('the commands in the documentation', () => {
   let world: DemoWorld;
   let api: TestApi;
   let ops: OpsForShells;
@@ -41,7 +41,7 @@ describe('the commands of the pages', () => {
 
   const walkthrough = (heading: string): string[] => shellBlocks('docs/walkthrough.md', heading);
 
-  it('the commands of the pages send a first transfer, which sent again moves nothing', async () => {
+  it('the commands in the documentation send a first transfer, whose repetition moves nothing', async () => {
     const [send = '', ...look] = shellBlocks('README.md', 'A first transfer');
     const output = await printed(send, send.slice(send.indexOf('curl')), ...look);
     assert.match(output, /HTTP\/1\.1 201 [\s\S]*HTTP\/1\.1 200 /);
@@ -49,7 +49,7 @@ describe('the commands of the pages', () => {
     assert.match(output, /transfer\.completed/);
   });
 
-  it('the commands of the pages let a transfer wait, and approve it', async () => {
+  it('the commands in the documentation create a transfer that waits, and approve it', async () => {
     const output = await printed(
       ...walkthrough('Shorthands'),
       ...walkthrough('A transfer that waits for approval'),
@@ -57,14 +57,14 @@ describe('the commands of the pages', () => {
     assert.match(output, /pending_approval[\s\S]*HTTP\/1\.1 200 [\s\S]*"status":"completed"/);
   });
 
-  it('the commands of the pages register, show and steer a webhook endpoint', async () => {
+  it('the commands in the documentation register, show, pause and resume a webhook endpoint', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('Webhooks'));
     assert.match(output, /"secret":"whsec_/);
     assert.match(output, /paused/);
     assert.doesNotMatch(output, /"error"/);
   });
 
-  it('the commands of the pages set up a second tenant that can send', async () => {
+  it('the commands in the documentation set up a second tenant that can send', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A second tenant'));
     assert.match(output, /svc_live_/);
     const ready = await world.db.sql(
@@ -77,7 +77,7 @@ describe('the commands of the pages', () => {
     );
   });
 
-  it('the commands of the pages name paths of the API that its document describes, and pages that are served', async () => {
+  it('the commands in the documentation use documented paths of the API, and pages that are served', async () => {
     const { json } = await api.request('GET', '/openapi.json');
     const routes = Object.keys(object(json.paths)).map((path) => path.split('/'));
     const isDescribed = (path: string): boolean => {

@@ -27,7 +27,7 @@ function leaves(command: Command, path = ''): [string, Command][] {
   return command.commands.length === 0 ? [[path.trim(), command]] : own;
 }
 
-describe('what operators do', () => {
+describe('the privileged commands of operators', () => {
   let test: TestDatabase;
   let folder: string;
   let people: SignedInPeople;
@@ -378,7 +378,7 @@ describe('what operators do', () => {
     assert.deepEqual(await newest(), before);
   });
 
-  it('the command line takes a document number from standard input, and never repeats one that is wrong', async () => {
+  it('the command line takes a document number from standard input, and never prints an invalid one', async () => {
     const verify = words`accounts verify $priv-care ${IN} --legal-name Ana --document-type CC --country CO`;
     const verified = await done(
       [...verify, '--document-number-stdin'],

@@ -30,7 +30,7 @@ function ended(...args: readonly string[]): {
   return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env });
 }
 
-describe('the exit code of the operators', () => {
+describe('the exit code of a command', () => {
   for (const [failure, code] of [
     [new OpsError('no'), 1],
     [notFound(), 1],
@@ -40,10 +40,10 @@ describe('the exit code of the operators', () => {
     [new CommitUnknown('no answer'), 3],
     [ledgerUnavailable(), 3],
   ] as const)
-    it(`the exit code of the operators of ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
+    it(`the exit code after ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
       assert.equal(exitCodeOf(failure), code));
 
-  it('the exit code of the operators is 2 from npm run ops too, which does not blame the database for a wrong word', () => {
+  it('npm run ops also exits with 2 for wrong usage, which reports the wrong word and not the database', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
       [join(ROOT, 'scripts/ops.mjs'), 'acounts'],
@@ -61,7 +61,7 @@ describe('the exit code of the operators', () => {
     );
   });
 
-  it('the exit code of the operators is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations/command-line.md says', () => {
+  it('the exit codes of the command line are those of docs/operations/command-line.md: 0 for done, 1 for not done, 2 for wrong usage', () => {
     assert.equal(ended('--help').status, 0);
     assertRefused(1, 'tenants', 'list', '--json');
     assertRefused(2, 'tenants', 'no-such-command');
@@ -76,7 +76,7 @@ describe('the exit code of the operators', () => {
     );
   });
 
-  it('the exit code of the operators is 3, with a reason, if what it prints cannot be written', function () {
+  it('a command exits with 3 and a reason if its output cannot be written', function () {
     if (!existsSync('/dev/full')) this.skip();
     const { status, stderr } = spawnSync(
       'sh',
@@ -126,7 +126,7 @@ describe('the exit code of the operators', () => {
   }
 });
 
-describe('tables of the operators', () => {
+describe('the tables of the command line', () => {
   const rows = [
     { id: AN_ID, name: 'Acme Treasury', description: 'x'.repeat(60) },
     { id: AN_ID, name: 'Ana', description: null },
@@ -149,7 +149,7 @@ describe('tables of the operators', () => {
   }
 
   for (const width of [40, 60, 80, 120])
-    it(`tables of the operators are at most ${width} columns wide on a terminal of ${width}`, () => {
+    it(`the tables of the command line are at most ${width} columns wide on a terminal of ${width}`, () => {
       for (const text of [
         printed(width, (output) => output.list(rows, '')),
         printed(width, (output) => output.one(rows[0]!)),
@@ -162,7 +162,7 @@ describe('tables of the operators', () => {
       }
     });
 
-  it('tables of the operators keep an id in one piece as long as it fits, so that it can be copied', () => {
+  it('the tables of the command line keep an id in one piece as long as it fits, so that it can be copied', () => {
     for (const width of [60, 80])
       assert.match(
         printed(width, (output) => output.list(rows, '')),
@@ -253,7 +253,7 @@ describe('money-ops as a package', () => {
     assert.deepEqual([status, stdout], [0, `${version} (API ${CURRENT_VERSION})\n`]);
   });
 
-  it('money-ops as a package names itself in its help, its examples and its remarks', () => {
+  it('money-ops as a package uses its own name in its help, examples and notes', () => {
     const { stdout } = called('tenants', 'add', '--help');
     assert.match(stdout, /^Usage: money-ops tenants add /m);
     assert.match(stdout, /Examples:\n {2}\$ money-ops tenants add /);

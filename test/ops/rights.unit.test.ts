@@ -65,7 +65,7 @@ function leaves(command: Command, path = ''): [string, Command][] {
   return command.commands.length === 0 ? [[path.trim(), command]] : own;
 }
 
-describe('what a command asks for', () => {
+describe('the rights of commands', () => {
   const commands = leaves(buildProgram());
 
   it('a command needs a right or a staff action if it changes something, and nothing if it only reads', () => {

@@ -42,7 +42,7 @@ function blocksOf(page: string): string[] {
   );
 }
 
-describe('the runbooks, in the demo world:', () => {
+describe('the runbooks in the demo world', () => {
   let world: DemoWorld;
   let api: TestApi;
   let ops: OpsForShells;
@@ -102,13 +102,13 @@ describe('the runbooks, in the demo world:', () => {
   };
 
   for (const page of readdirSync(FOLDER).filter((name) => name !== 'README.md'))
-    it(`${page} has commands that work in order`, async () => {
+    it(`the runbook ${page} has commands that work in order`, async () => {
       const blocks = blocksOf(page);
       assert.ok(blocks.length > 0);
       assert.match(await printed(blocks), OVER[page.replace('.md', '')] ?? /./);
     });
 
-  it('the runbooks are each named by their index, with the same parts', () => {
+  it('the index lists every runbook, and all runbooks have the same sections', () => {
     const index = readFileSync(join(FOLDER, 'README.md'), 'utf8');
     for (const page of readdirSync(FOLDER)) {
       if (page === 'README.md') continue;

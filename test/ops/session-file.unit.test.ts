@@ -26,7 +26,7 @@ describe('the sessions of the command line', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('the sessions of the command line belong to a database, not to its user', () => {
+  it('the sessions of the command line belong to a database, whichever database user opens it', () => {
     assert.equal(databaseKey('mysql://ana:secret@db.example/money'), 'db.example:3306/money');
     assert.equal(databaseKey('mysql://leo:other@db.example:3306/money'), 'db.example:3306/money');
     file.keep(session('maria'), NOW);
@@ -36,7 +36,7 @@ describe('the sessions of the command line', () => {
     assert.deepEqual(file.list(), [session('maria')]);
   });
 
-  it('the sessions of the command line that have ended are removed when somebody signs in', () => {
+  it('the sessions of the command line that have ended are removed at the next sign-in', () => {
     file.keep(session('maria', 'sst_old', '2026-11-22T08:59:59.000Z'), NOW);
     file.keep(session('leo'), NOW);
     assert.deepEqual(

@@ -102,7 +102,7 @@ describe('signing in on the command line', () => {
     assert.equal(people.file.list().length, 1);
   });
 
-  it('signing in on the command line is locked after wrong codes, also for the right one, and the list of the staff says until when', async () => {
+  it('signing in on the command line is locked after wrong codes, even for a right code, and the list of the staff shows until when', async () => {
     for (let count = 0; count < 5; count += 1)
       await fails(/the code is wrong|locked until/, ['login', maria.name, '--code', '000000']);
     await fails(/is locked until 20/, ['login', maria.name, '--code', codeOf(maria)]);
@@ -110,7 +110,7 @@ describe('signing in on the command line', () => {
     assert.ok(Date.parse(text(listed?.ops_locked_until)) > Date.now());
   });
 
-  it('a session of the command line ends by logout, on one machine or everywhere, even if it was already over', async () => {
+  it('a session of the command line ends by logout, on one machine or everywhere, and logging out again is not an error', async () => {
     const other = new SignedInPeople(test);
     try {
       await other.signIn(maria.name, maria.rights);
@@ -161,7 +161,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
-  it('signing in on the command line is required while nobody is signed in, but not for reading', async () => {
+  it('signing in on the command line is required for commands that change something, but not for reading', async () => {
     await fails(/^error: sign in first: npm run ops -- login NAME\n$/, words`tenants add nobody`);
     assert.equal((await ops(['tenants', 'list'])).code, 0);
     await people.signIn('leo');
@@ -170,7 +170,7 @@ describe('signing in on the command line', () => {
     assert.equal((await ops(['tenants', 'list'])).code, 0);
   });
 
-  it('signing in on the command line is not for programs: a service acts by its key, which is shown once, as long as it is active', async () => {
+  it('signing in on the command line is not needed by programs: an active service acts by its key, which is shown once', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
     const made = await json('staff', 'add-service', 'nightly', '--can', 'manage');
     const key = text(made.key);

@@ -29,7 +29,7 @@ const CHANGED = [
 const WRONG = '000000';
 
 /** Every action of the staff by the command line, with each right and each proof: who may, does; who may not leaves a line. */
-describe('the command line as a door of the staff', () => {
+describe('staff actions on the command line', () => {
   let test: TestDatabase;
   let api: TestApi;
   let commands: ActionCommands;
@@ -171,7 +171,7 @@ describe('the command line as a door of the staff', () => {
   }
 
   for (const act of ACTS) {
-    it(`the command line refuses ${act} without the right and without a proof, and leaves a line`, async () => {
+    it(`the command line refuses ${act} without the right or without a proof, with a line in the audit log`, async () => {
       for (const given of withoutProof(act)) await refused(act, given);
       if (asksForCode(act, 'ops'))
         for (const given of await withoutCode()) await refused(act, given);
@@ -179,7 +179,7 @@ describe('the command line as a door of the staff', () => {
   }
 
   for (const act of ACTS)
-    it(`the command line does ${act} for whoever has the right${asksForCode(act, 'ops') ? ' and gives a code' : ''}`, async () => {
+    it(`the command line does ${act} for a person who has the right${asksForCode(act, 'ops') ? ' and gives a code' : ''}`, async () => {
       const needsCode = asksForCode(act, 'ops');
       const machine = machines.get('able')!;
       const before = (await lines()).length;
@@ -191,7 +191,7 @@ describe('the command line as a door of the staff', () => {
       assert.deepEqual([own?.actor, own?.channel], ['able', 'ops'], JSON.stringify(left));
     });
 
-  it('the command line lets a service do what one person may, by its key', async () => {
+  it('the command line lets a service do, by its key, everything that one person may do alone', async () => {
     const env = service(keys.get('robot')!);
     const { code, stderr } = await ops(['aliases', 'reserve', '$matrix'], env);
     assert.equal(code, 0, stderr);

@@ -12,7 +12,7 @@ import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 
-describe('what operators do for support', () => {
+describe('the commands of operators for support', () => {
   let test: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;

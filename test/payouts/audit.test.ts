@@ -49,19 +49,19 @@ const change = (set: string, id: Uuid): string =>
   `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
 
 const DAMAGES: Damages<Victims> = {
-  'a failed payout that a statement lists as paid, and that nobody is told of': [
+  'a failed payout that a statement lists as paid, and that is not flagged': [
     ({ failed }) => listed(failed, 'completed'),
     ['payout_rail_word'],
   ],
-  'a completed payout that a statement names otherwise, and that nobody is told of': [
+  'a completed payout with another reference in a statement, and that is not flagged': [
     ({ completed }) => listed(completed, 'completed', "'R-2'"),
     ['payout_rail_word'],
   ],
-  'a payout in progress whose outcome a statement has, and that nobody is told of': [
+  'a payout in progress whose outcome a statement lists, and that is not flagged': [
     ({ open }) => listed(open, 'completed', 'NULL'),
     ['payout_rail_word'],
   ],
-  'a completed payout that a statement lists with another amount, and that nobody is told of': [
+  'a completed payout that a statement lists with another amount, and that is not flagged': [
     ({ completed }) => listed(completed, 'completed', "'R-1'", LEAST - 1n),
     ['payout_rail_word'],
   ],
@@ -77,11 +77,11 @@ const DAMAGES: Damages<Victims> = {
       ],
       ['payout_rail_word'],
     ],
-  'a failed payout of which the rail said that it was paid': [
+  'a failed payout that its rail reported as paid': [
     ({ failed }) => said(failed, 'callback', 'completed', 'duplicate'),
     ['payout_rail_word'],
   ],
-  'a failed payout that the rail took afterwards': [
+  'a failed payout that its rail accepted afterwards': [
     ({ failed }) => said(failed, 'inquiry', 'accepted', 'duplicate'),
     ['payout_rail_word'],
   ],
@@ -89,41 +89,42 @@ const DAMAGES: Damages<Victims> = {
     ({ completed }) => said(completed, 'void', 'voided', 'applied', 'NULL'),
     ['payout_rail_word'],
   ],
-  'a completed payout that the rail names otherwise': [
+  'a completed payout with another reference in a report of its rail': [
     ({ completed }) => said(completed, 'inquiry', 'completed', 'noted', "'R-2'"),
     ['payout_rail_word'],
   ],
-  'a payout in progress of which the rail said that it failed': [
+  'a payout in progress that its rail reported as failed': [
     ({ open }) => said(open, 'submission', 'failed', 'noted'),
     ['payout_rail_word'],
   ],
-  'a contradiction that nobody settled and nobody sees': [
+  'a contradiction that is neither settled nor flagged': [
     ({ raised }) => change('stuck_since=NULL, stuck_reason=NULL', raised),
     ['payout_rail_word'],
   ],
-  'a new word against what operators settled': [
+  'a new report that contradicts what operators settled': [
     ({ paidAfterAll }) => said(paidAfterAll, 'callback', 'voided', 'settled', 'NULL'),
     ['payout_rail_word'],
   ],
-  'another amount of a failed payout than its event tells, and than was held': [
+  'a failed payout with another amount than its event and its hold': [
     ({ failed }) => change('raw=raw+1', failed),
     ['event_body', 'event_body', 'operation_hold'],
   ],
-  'a payout that its silent rail was given, and that anybody could cancel now': [
-    ({ silent }) =>
-      change("status='approved', submitted_at=NULL, attempts=0, attempted_at=NULL", silent),
-    ['payout_order'],
-  ],
-  'a payout of which nobody has said that it was paid': [
+  'a payout that was submitted to its rail without an answer, and has a state in which it can be canceled':
+    [
+      ({ silent }) =>
+        change("status='approved', submitted_at=NULL, attempts=0, attempted_at=NULL", silent),
+      ['payout_order'],
+    ],
+  'a completed payout without a report that it was paid': [
     ({ completed }) =>
       `DELETE FROM payout_rail_events WHERE payout_id=${idLiteral(completed)} AND effect<>'sent'`,
     ['payout_outcome'],
   ],
-  'an open payout of which nobody knows where it goes': [
+  'an open payout without a destination': [
     ({ open }) => `DELETE FROM payout_secrets WHERE id=${idLiteral(open)}`,
     ['payout_destination'],
   ],
-  'an open payout whose money would go to an account of no tenant': [
+  'an open payout whose pay-out account belongs to no tenant': [
     ({ open }) => change(`system_account_id=${idLiteral(newId())}`, open),
     ['operation_account'],
   ],
@@ -131,18 +132,18 @@ const DAMAGES: Damages<Victims> = {
     () => 'UPDATE payout_resolutions SET decided_by_id=proposed_by_id',
     ['operation_people'],
   ],
-  'a payout that was paid after all and never failed': [
+  'a payout that was paid after all without having failed': [
     ({ paidAfterAll }) => change('failed_at=NULL', paidAfterAll),
     ['operation_event'],
   ],
-  'a payout that was paid after all and says that it failed': [
+  'a payout that was paid after all with the status failed': [
     ({ paidAfterAll }) =>
       change(`failed_at=NULL, status='failed', failure_code='account_closed'`, paidAfterAll),
     ['month_total', 'operation_event', 'operation_posting'],
   ],
 };
 
-describe('of payouts and what rails said, the auditor', () => {
+describe('the auditor, for payouts and messages of rails', () => {
   damageTests(DAMAGES, {
     name: 'payout_audit',
     makeVictims,

@@ -80,7 +80,7 @@ describe('a rail that does not answer', () => {
     assert.deepEqual([state, failures], ['closed', 2]);
   });
 
-  it('a rail that does not respond is probed with one payout by one worker at growing intervals', async () => {
+  it('a rail that does not respond is probed by one worker with one payout at a time, at growing intervals', async () => {
     const words = silent(3);
     const { rail, submissions, recovery } = over(...words, ...silent(9));
     for (const id of await pay(3)) await submissions.submit(id);

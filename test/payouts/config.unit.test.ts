@@ -47,7 +47,7 @@ describe('the configuration of rails', () => {
     );
   });
 
-  it('the configuration of rails refuses what cannot be used, and a gateway without address or key', () => {
+  it('the configuration of rails refuses invalid values, and a gateway without address or key', () => {
     assert.match(refusalOf({ PAYOUT_RAILS: '*=bank-a' }), /bank-a is not a rail/);
     assert.match(refusalOf({ PAYOUT_RAILS: 'acme/XX=simulated' }), /acme\/XX must be/);
     assert.match(refusalOf({ PAYOUT_RAILS: '/CO=simulated' }), /must be \*, tenant\/COUNTRY/);

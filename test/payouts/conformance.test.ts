@@ -47,7 +47,7 @@ async function brokenBy(gateway: BankGateway, waitMs = 1_500): Promise<string[]>
 }
 
 describe('the conformance check of gateways', () => {
-  describe('passes', () => {
+  describe('with a correct gateway', () => {
     let db: TestDatabase;
     let gateway: RunningGateway;
     let callbackPort: number;
@@ -100,12 +100,12 @@ describe('the conformance check of gateways', () => {
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);
     });
 
-    it('the conformance check of gateways passes a gateway of other parts that keeps every promise', async () => {
+    it('the conformance check of gateways passes an independently written gateway that keeps every rule', async () => {
       assert.deepEqual(await brokenBy(new BankGateway(NAME, TEST_KEYRING)), []);
     });
   });
 
-  describe('finds a gateway that', () => {
+  describe('with a gateway that breaks rules', () => {
     class PaysAgain extends BankGateway {
       protected override take: BankGateway['take'] = (order) => this.tell(this.pay(order));
     }

@@ -17,7 +17,7 @@ import {
   statusesOf,
 } from './support.js';
 
-describe('a rail that contradicts the end we know', () => {
+describe('a rail that contradicts the known outcome', () => {
   let db: TestDatabase;
   let own: PayoutBank;
   const { over, tell: report } = usePayouts((opened) => void ({ db, own } = opened));
@@ -66,7 +66,7 @@ describe('a rail that contradicts the end we know', () => {
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
   });
 
-  describe('before it was handed over', () => {
+  describe('before the submission of the payout', () => {
     const expiresNow = (id: Uuid) =>
       db.change(
         `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
@@ -134,8 +134,8 @@ describe('a rail that contradicts the end we know', () => {
     await assertSameStory(own, id);
   });
 
-  describe('and was right: two people settle a failed payout as completed', () => {
-    it('settling a failed payout as completed takes the amount and the fee, charges the month again, and both ends have their events', async () => {
+  describe('when two people settle a failed payout as completed', () => {
+    it('settling a failed payout as completed takes the amount and the fee, charges the month again, and each of the two outcomes has its event', async () => {
       const fees = await charge(own, 700n);
       const { id, rails, tell } = await ended('failed', 'account_closed');
       assert.deepEqual(await balanceOf(db.database, own.source.id), {

@@ -174,7 +174,7 @@ describe('POST /v1/payouts', () => {
   describe('that needs approval', () => {
     beforeEach(() => own.guard(2));
 
-    it('POST /v1/payouts that needs approval is canceled by its creator, pending or approved, and not by an approver', async () => {
+    it('a payout that needs approval can be canceled by its creator while it is pending or approved, but not by an approver', async () => {
       const [pending, approved] = [await own.pend(), await own.pend()];
       answered(await own.act('cancel', pending, own.approvers[0]), 403, 'authority_insufficient');
       answered(await own.act('cancel', pending), 200);

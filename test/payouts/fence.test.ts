@@ -78,7 +78,7 @@ class HeldRail implements Rail {
   }
 }
 
-describe('a payout whose money was given back', () => {
+describe('a payout whose money was released', () => {
   let db: TestDatabase;
   let own: PayoutBank;
   let rail: HeldRail;
@@ -130,12 +130,8 @@ describe('a payout whose money was given back', () => {
   });
 
   for (const [how, stoppedMs, orders] of [
-    ['is refused by the rail to a worker that stopped between its begin and the call', 0, 1],
-    [
-      'is not handed over by a worker that stopped between its begin and the call for long',
-      60_000,
-      0,
-    ],
+    ['is refused by the rail if a worker that was paused before the call submits it', 0, 1],
+    ['is not submitted by a worker that was paused for long before the call', 60_000, 0],
   ] as const)
     it(`a payout whose money was released ${how}`, async () => {
       const connection = await createConnection({ uri: db.adminUrl });

@@ -117,7 +117,7 @@ describe('the HTTP rail', () => {
     await assertSameStory(own, id);
   });
 
-  describe('takes for an answer', () => {
+  describe('responses', () => {
     async function against<T>(
       listener: RequestListener,
       work: (rail: HttpRail) => Promise<T>,
@@ -145,12 +145,15 @@ describe('the HTTP rail', () => {
       ['an error', reply(500, JSON.stringify(good))],
       ['a refusal', reply(422, JSON.stringify({ ...good, status: 'failed' }))],
       ['a redirect', reply(302, '')],
-      ['what is no JSON', reply(200, '<html>')],
-      ['a statement about another payout', reply(200, JSON.stringify({ ...good, key: newId() }))],
+      ['text that is not JSON', reply(200, '<html>')],
+      ['a response about another payout', reply(200, JSON.stringify({ ...good, key: newId() }))],
       ['an unknown status', reply(200, JSON.stringify({ ...good, status: 'paid' }))],
-      ['a statement without reference', reply(200, JSON.stringify({ key, status: 'completed' }))],
-      ['too long an answer', reply(200, JSON.stringify({ ...good, more: 'x'.repeat(70_000) }))],
-      ['a 404 of somebody between', reply(404, 'not found')],
+      ['a response without a reference', reply(200, JSON.stringify({ key, status: 'completed' }))],
+      [
+        'a response that is too long',
+        reply(200, JSON.stringify({ ...good, more: 'x'.repeat(70_000) })),
+      ],
+      ['a 404 of a proxy', reply(404, 'not found')],
       [
         'a 404 about another payout',
         reply(404, JSON.stringify({ key: newId(), status: 'unknown' })),
@@ -180,7 +183,7 @@ describe('the HTTP rail', () => {
     });
   });
 
-  describe('takes callbacks', () => {
+  describe('callbacks', () => {
     let id: Uuid;
     let count = 0;
 

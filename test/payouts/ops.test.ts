@@ -27,7 +27,7 @@ const RESOLVE = ['payouts', 'resolve'] as const;
 const db = await testDatabase();
 const api = await startTestApi(db);
 
-describe('the operators of payouts', () => {
+describe('the commands of operators for payouts', () => {
   let own: PayoutBank;
   let people: SignedInPeople;
 
@@ -77,7 +77,7 @@ describe('the operators of payouts', () => {
     return id;
   };
 
-  it('the operators of payouts see whether each rail answers and what waits for it; plain `rails` says so too', async () => {
+  it('operators see whether each rail answers and which payouts wait for it, also by the command `rails` alone', async () => {
     await db.change('DELETE FROM rail_breakers');
     const { submissions } = railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } });
     await submissions.submit(await own.pay('03'));
@@ -106,7 +106,7 @@ describe('the operators of payouts', () => {
       assert(!stdout.includes(accountNumber('03')) && !stdout.includes(DOCUMENT));
   });
 
-  it('the operators of payouts resolve with a second person as completed, with everything the rail would have caused', async () => {
+  it('operators resolve a payout as completed with a second person, with the same effects as a report of the rail', async () => {
     const id = await silent();
     await propose(id, 'completed', 'on the statement');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -236,7 +236,7 @@ describe('the operators of payouts', () => {
     }
   });
 
-  it('the operators of payouts seal account numbers under a new key, and they still open', async () => {
+  it('operators seal account numbers under a new key, and the numbers can still be opened', async () => {
     const id = await own.pay();
     const next = `next:${Buffer.alloc(32, 8).toString('base64')}`;
     const { code, stderr } = await ops(['keys', 'rotate', '--json'], {

@@ -250,7 +250,7 @@ describe('an approved payout', () => {
     for (const id of ids) await assertSameStory(own, id);
   });
 
-  it('an approved payout that is canceled during its submission is either canceled or paid, in 30 attempts', async () => {
+  it('an approved payout that is canceled during its submission is either canceled or paid, never both, in 30 attempts', async () => {
     const { submissions } = railsOf(db);
     const ids = await Promise.all(Array.from({ length: 30 }, () => own.pay()));
     await Promise.all(

@@ -27,7 +27,7 @@ const VOIDED = { status: 'voided', reference: null, failureCode: null } as const
 const HELD = { available: 9_999n * LEAST, held: LEAST };
 const FREE = { available: 10_000n * LEAST, held: 0n };
 
-describe('an outcome that gives money back', () => {
+describe('an outcome that releases money', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
@@ -190,7 +190,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('a process without the rail does not release money while a worker has the rail, or had it within a day', async () => {
+  it('a process without the rail does not release money while a worker has the rail configured, or had it configured within the last day', async () => {
     const { rails } = await silent(VOIDED);
     const gone = railsOf(db, { rails: new Map() });
     const leasedUntil = (moment: string): Promise<unknown> =>

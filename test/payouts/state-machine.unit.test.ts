@@ -66,7 +66,7 @@ const rowOf = (status: PayoutStatus, report: ReportStatus): string[] => [
   ...STATE_MACHINE[status][report].map((effect) => effect ?? '–'),
 ];
 
-describe('what a report does to a payout', () => {
+describe('the state machine of payouts', () => {
   it('the state machine of payouts equals a table written by hand', () => {
     for (const status of PAYOUT_STATUSES) {
       const written = NEVER_SUBMITTED.includes(status) ? 'pending_approval' : status;
@@ -99,12 +99,12 @@ describe('what a report does to a payout', () => {
   });
 });
 
-describe('the page for operators', () => {
+describe('docs/payouts.md', () => {
   const rows = tableRows('docs/payouts.md').map((row) =>
     row.map((cell) => cell.replaceAll('`', '')),
   );
 
-  it('the page for operators has the table of states and reports', () => {
+  it('docs/payouts.md has the table of states and reports', () => {
     const head = ['State', 'Report', 'Rail', 'Statement', 'Staff'];
     const begin = rows.findIndex((row) => row.join() === head.join()) + 2;
     const shown = Object.keys(STATE_MACHINE)
@@ -129,7 +129,7 @@ describe('the page for operators', () => {
     assert.deepEqual(rows.slice(begin, begin + expected.length), expected);
   });
 
-  it('the page for operators says what each effect is', () => {
+  it('docs/payouts.md explains each effect', () => {
     const begin = rows.findIndex(([first]) => first === 'Effect') + 2;
     const effects = new Set(
       EXPECTED.flatMap(([, , ...effects]) => effects).filter((effect) => effect !== '–'),

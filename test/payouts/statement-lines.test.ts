@@ -136,7 +136,7 @@ describe('a line of a statement', () => {
       }
     });
 
-  it('a line of a statement keeps the money on hold whoever releases it: polls, voids, and the answer to an order', async () => {
+  it('a line of a statement keeps the money on hold against a poll, a void and the response to an order', async () => {
     const id = await given(say('accepted', null, 'BA-1'));
     await list(lineOf(id, 'completed'));
     await poll(id, say('failed', 'account_closed', 'BA-1'));
@@ -149,7 +149,7 @@ describe('a line of a statement', () => {
     assert.equal(await held(), LEAST);
   });
 
-  it('a line of a statement is flagged with the other day when two days list different outcomes', async () => {
+  it('lines of two days with different outcomes flag the payout, with the other day named', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     assert.deepEqual(await standing(id), ['in_progress', 'no_outcome']);
@@ -160,7 +160,7 @@ describe('a line of a statement', () => {
     assert.equal(await held(), LEAST);
   });
 
-  it('a line of a statement agrees with another that the payout was completed and then returned, in any order', async () => {
+  it('a line that a payout was completed and a line that it was returned agree, in any order', async () => {
     for (const order of [
       ['completed', 'returned'],
       ['returned', 'completed'],

@@ -12,7 +12,7 @@ import { assertLedgerSound, balanceOf, findings, someone, TEST_ACTOR } from '../
 import { say } from './scripted-rail.js';
 import { assertSameStory, charge, type PayoutBank, usePayouts, resolve, rowOf } from './support.js';
 
-describe('a payout whose money cannot go where it belongs', () => {
+describe('a payout whose outcome cannot be posted as usual', () => {
   let db: TestDatabase;
   let own: PayoutBank;
   const { given, over, standing, tell } = usePayouts((opened) => void ({ db, own } = opened));

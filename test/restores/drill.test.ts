@@ -4,7 +4,7 @@ import { RowCopier } from '../campaigns/restored-copies.js';
 import { testDatabase } from '../helpers/database.js';
 import { testTemporal } from '../helpers/temporal.js';
 
-describe('a database that is put back under load', () => {
+describe('a database that is restored under load', () => {
   it('a database restored under load posts nothing before the restore is finished, reuses no sequence, and continues waiting work', async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');

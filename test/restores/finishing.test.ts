@@ -136,7 +136,7 @@ describe('finishing a restore', () => {
     });
   });
 
-  it('finishing a restore does not open the ledger while payouts take a rail that is not configured, unless that is left out', async () => {
+  it('finishing a restore does not open the ledger while payouts use a rail that is not configured, unless the rail is left out', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
@@ -164,7 +164,7 @@ describe('finishing a restore', () => {
     assert.equal((await rowOf(db, id)).status, 'completed');
   });
 
-  it('finishing a restore names the rails that it asks before it does anything: one that was first used in the lost time is in no row', async () => {
+  it('finishing a restore names the rails that it will ask before it does anything, because a rail that was first used in the lost time is in no row', async () => {
     await service.begin();
     const args = await service.people.withCode(['restore', 'finish', '--as', 'leo']);
     const unsure = await run('src/ops/main.js', args, service.people.env);
@@ -177,7 +177,7 @@ describe('finishing a restore', () => {
     assert.equal((await service.finish()).code, 0);
   });
 
-  describe('a rail that is asked only after the ledger was opened', () => {
+  describe('with a rail that is queried only after the ledger was opened', () => {
     let own: PayoutBank;
 
     beforeEach(async () => {

@@ -14,8 +14,8 @@ const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
 
-describe('what a restore leaves out and finds', () => {
-  it('a restore leaves out more sequences than a tenant can have used, up to a round number', () => {
+describe('the skipped sequences and the findings of a restore', () => {
+  it('a restore skips more sequences than a tenant can have used, up to a round number', () => {
     assert.equal(skipFor({ restoredTo: 0, until: 600_000 }), 6_000_000n);
     assert.equal(skipFor({ restoredTo: 0, until: 1 }), 1_000_000n);
     assert.equal(throughFor(4_711n, 1_000_000n), 2_000_000n);
@@ -171,7 +171,7 @@ describe('a restore', () => {
     assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'ready\n');
   });
 
-  it('a restore keeps the log in order of time: bounds find what is before, in and after the gap', async () => {
+  it('a restore keeps the log in order of time: time bounds find the events before and after the gap', async () => {
     const [row] = await db.sql(
       `SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`,
     );
@@ -188,7 +188,7 @@ describe('a restore', () => {
     assert.equal(await count(`${lower}=${time(at + 3_600_000)}`), 0);
   });
 
-  it('a restore is noticed by a copy that is loaded, by processes under which a row disappears, and ended where nothing was lost', async () => {
+  it('a restore is detected on a loaded copy and by processes whose rows disappear, and can be ended if nothing was lost', async () => {
     for (const statement of copyMark(systemClock, db.name)
       .split(/;\n/)
       .filter((text) => text.trim() !== ''))

@@ -178,7 +178,7 @@ async function assertCloses(service: BusyService, db: TestDatabase): Promise<voi
   assert.equal(await countOf(db), count);
 }
 
-describe('a ledger that is put back to a snapshot under clients', () => {
+describe('a ledger that is restored to a snapshot under load', () => {
   let db: TestDatabase;
   let service: BusyService;
   let people: SignedInPeople;
@@ -196,7 +196,7 @@ describe('a ledger that is put back to a snapshot under clients', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a ledger that is put back to a snapshot under clients is closed while processes run, although postings followed, and stays open once a restore is finished', async () => {
+  it('a ledger that is restored to a snapshot under load is closed by running processes, even after new postings, and stays open once a restore is finished', async () => {
     await service.goesOn(db);
     const snapshot = await Snapshot.take(db);
     await service.goesOn(db);

@@ -13,7 +13,7 @@ const OF_EACH_KIND =
 /** Too large even for a tenth of the bounds of memory, unless it is read as it is unpacked. */
 const IN_FULL = /of nothing but texts of two thousand letters /;
 
-describe('files that are larger than they look', () => {
+describe('files that unpack to far more than their size', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'bombs-'));
@@ -36,7 +36,7 @@ describe('files that are larger than they look', () => {
   for (const { title, code, make } of TEXTS_OF_10_MIB.filter((bomb) =>
     OF_EACH_KIND.test(bomb.title),
   ))
-    it(`${title}, soon`, async () => {
+    it(`${title}, in time`, async () => {
       // A quarter of a file has more rows and columns than there may be.
       assert.equal((await read(make({ ...FULL, by: 4 }))).code, code);
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { problemOf, rowsOf, textsOf } from './workbooks.js';
 
 describe('CSV', () => {
-  it('CSV is read with commas or semicolons, as the header has them', async () => {
+  it('CSV is read with commas or semicolons, whichever its header uses', async () => {
     const want = [
       ['a', 'b;c'],
       ['1', '2'],
@@ -17,7 +17,7 @@ describe('CSV', () => {
     assert.deepEqual(await textsOf('alone\nx\n'), [['alone'], ['x']]);
   });
 
-  it('CSV ends its lines in any way, with or without the last one', async () => {
+  it('CSV may have any line ends, with or without one after the last line', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       for (const last of ['', end])
         assert.deepEqual(await textsOf(`a,b${end}1,2${end}3,4${last}`), [
@@ -39,7 +39,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('rows are numbered as a spreadsheet shows them: empty lines count, breaks inside of cells do not', async () => {
+  it('the rows of a CSV are numbered as a spreadsheet shows them: empty lines count, line breaks inside cells do not', async () => {
     const rows = await rowsOf('a\n\n"1\n2\n3"\n,,\n4\n');
     assert.deepEqual(
       rows.map(({ number, cells }) => [number, cells.at(0)?.text]),
@@ -62,7 +62,7 @@ describe('CSV', () => {
     ]);
   });
 
-  it('a cell that begins with = is a formula, spaces before it or not', async () => {
+  it('a CSV cell that begins with = is a formula, with or without spaces before it', async () => {
     for (const text of ['=1+1', ' =A1', '="0012"'])
       assert.deepEqual((await rowsOf(`"${text.replaceAll('"', '""')}",1=1\n`))[0]?.cells, [
         { kind: 'formula', text },
@@ -70,7 +70,7 @@ describe('CSV', () => {
       ]);
   });
 
-  it('characters of several bytes survive at every border of a piece', async () => {
+  it('characters of several bytes are read correctly across the borders of pieces', async () => {
     for (let shift = 0; shift < 4; shift += 1) {
       const line = `${'x'.repeat(shift)}ñ€👩`;
       const [row] = await rowsOf(`${line.repeat(2_000)}`.slice(0, 2_000));
@@ -99,7 +99,7 @@ describe('CSV', () => {
       assert.equal(await problemOf(bytes), 'bad_encoding', what);
   });
 
-  it('an open or a misplaced quotation mark makes the file unreadable, and the message names the row', async () => {
+  it('an open or a misplaced quotation mark makes a CSV unreadable, and the message names the row', async () => {
     for (const [text, row] of [
       ['a,b\n1,2\n"open,3\n4,5\n', 3],
       ['a,b\n"1"2,3\n', 2],

@@ -43,7 +43,7 @@ describe('hostile workbooks', () => {
     assert.deepEqual(await textsOf(zipOf(folders)), TEXTS);
   });
 
-  it('hostile workbooks whose directory says another size, checksum or place are unreadable', async () => {
+  it('hostile workbooks whose zip directory has a wrong size, checksum or position are unreadable', async () => {
     await isUnreadable(withSheet({ says: { crc: 1 } }));
     await isUnreadable(withSheet({ says: { size: 1 } }));
     await isUnreadable(withSheet({ says: { size: 100_000 } }));
@@ -64,7 +64,7 @@ describe('hostile workbooks', () => {
     await isUnreadable(withSheet({ says: { flags: 0x41 } }));
   });
 
-  it('hostile workbooks with names twice, or that lead out of the archive, are unreadable', async () => {
+  it('hostile workbooks with duplicate names, or names that lead out of the archive, are unreadable', async () => {
     const parts = workbookParts(sheetXml(ROWS));
     const second = { name: SHEET, data: sheetXml('') };
     await isUnreadable(zipOf([...parts, second]));
@@ -82,7 +82,7 @@ describe('hostile workbooks', () => {
     await isUnreadable(zipOf([...workbookParts(sheetXml(ROWS)), ...more]));
   });
 
-  it('hostile workbooks that hold archives are read no deeper', async () => {
+  it('archives inside of hostile workbooks are not read', async () => {
     const inner = workbook(sheetXml(ROWS));
     await isUnreadable(workbook(inner));
     const beside = [
@@ -146,7 +146,7 @@ describe('hostile workbooks', () => {
     await isNeither(Buffer.from('PK\x03\x04'));
   });
 
-  it('hostile workbooks other kinds of files are neither, and text of any encoding is CSV', async () => {
+  it('files of other kinds are recognised as neither workbook nor CSV, and text of any encoding as CSV', async () => {
     for (const head of [
       '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
       '%PDF-1.7',

@@ -5,7 +5,7 @@ import { StoredFiles } from '../../src/spreadsheets/generated-files.js';
 const PIECES = ['one,', 'two,', 'three'];
 const SIZE = PIECES.join('').length;
 
-describe('finished files as they are downloaded', () => {
+describe('downloads of finished files', () => {
   const file = { tenantId: newId(), id: newId(), format: 'csv', size: SIZE } as const;
   let read: number[];
   beforeEach(() => (read = []));
@@ -24,7 +24,7 @@ describe('finished files as they are downloaded', () => {
     return all;
   }
 
-  it('each piece of a finished file is read once for all who download it at once', async () => {
+  it('each piece of a finished file is read once for all simultaneous downloads', async () => {
     const files = new StoredFiles();
     const texts = await Promise.all(
       Array.from({ length: 50 }, () => textOf(files.open(file, pieceOf(PIECES)))),

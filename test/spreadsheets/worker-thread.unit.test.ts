@@ -41,7 +41,7 @@ const SLOW = withPart(
   filled('xl/sharedStrings.xml', HEAD, '<si><t>a</t></si>', TAIL, 1_500_000 * 17),
 );
 
-describe('files that are read in a thread of their own', () => {
+describe('files that are read in a separate thread', () => {
   const readers = new SheetReaders();
   const never = new AbortController().signal;
   const of = (tenantId: string, signal = never): ReadingOptions => ({ tenantId, signal });
@@ -68,7 +68,7 @@ describe('files that are read in a thread of their own', () => {
     ['no workbook', Buffer.from('PK\x03\x04 and nothing more')],
     ['nothing', Buffer.alloc(0)],
   ] as const;
-  it('a file that is read in a thread gives the same rows and the same reason as one that is read at once', async () => {
+  it('a file that is read in a thread gives the same rows and the same reason as a file that is read in the main thread', async () => {
     for (const [what, file] of FILES) {
       const [apart, atOnce] = [await read(file), await readAll(openSheet(bytesOf([file])))];
       assert.equal(apart.problem, atOnce.problem, what);
@@ -91,7 +91,7 @@ describe('files that are read in a thread of their own', () => {
     assert.equal((await read(csv(3))).rows.length, 3);
   });
 
-  it('a file is refused for the silence of its thread, not because the process stood still', async () => {
+  it('a file is refused if its thread stops responding, but not if the process was blocked', async () => {
     const reading = (file: Buffer, maxSilenceMs: number) => {
       const thread = new ReaderThread(
         { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 },
@@ -119,7 +119,7 @@ describe('files that are read in a thread of their own', () => {
     await assert.rejects(long, { message: 'no longer wanted' });
   });
 
-  it('an abort signal ends the reading of a file in the middle of a part, and what waits for its turn', async () => {
+  it('an abort signal ends the reading of a file in the middle of a part, and the wait of a queued file', async () => {
     const stopping = new AbortController();
     const under = read(SLOW, of('a', stopping.signal));
     const waiting = read(SLOW, of('b', stopping.signal));

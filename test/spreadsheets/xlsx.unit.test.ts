@@ -121,19 +121,19 @@ const UNREADABLE: Readonly<Record<string, readonly string[]>> = {
   'a number cell without a number': ['1,5', 'NaN', '0x1', '1_0', '--1', 'abc', '1E', '１'].map(
     (text) => `<row><c><v>${text}</v></c></row>`,
   ),
-  'a cell with two values, which put together would be a third,': [
+  'a cell with two values, which joined would be a third value,': [
     '<row><c><v>150000</v><v>9</v></c></row>',
     '<row><c t="str"><v>15</v><v>0000</v></c></row>',
     '<row><c><v/><v>9</v></c></row>',
     '<row><c t="inlineStr"><is><t>1</t></is><is><t>1</t></is></c></row>',
   ],
-  'a value with an element in it, of which programs leave different texts,': [
+  'a value that contains an element, which programs read differently,': [
     '<row><c><v>15<b/>0000</v></c></row>',
     '<row><c t="str"><v>a<x:b xmlns:x="urn:x">b</x:b>c</v></c></row>',
     '<row><c t="inlineStr"><is><t>a<b/>c</t></is></c></row>',
     '<row><c t="inlineStr"><is><r><t>a<b/>c</t></r></is></c></row>',
   ],
-  'a row or a cell out of order, twice or nowhere': [
+  'a row or a cell that is out of order, duplicated or without a position': [
     ...['<row r="2"/><row r="1"/>', '<row r="2"/><row r="2"/>', '<row r="0"/>', '<row r="a"/>'],
     ...['<row><c r="B1"/><c r="A1"/></row>', '<row><c r="A1"/><c r="A1"/></row>'],
     ...['<row r="2"><c r="A3"/></row>', '<row r="2"/><row><c/><c r="B2"/></row>'],
