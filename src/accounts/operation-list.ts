@@ -99,7 +99,7 @@ export async function listOperations<Row extends AccountOperation>(
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
   }
   const rows = chooseIndex(list, filter, tenantId);
-  return readVisible(reader, { ...rows, shown: filterSql(list, caller, filter) }, before, limit);
+  return readVisible(reader, { ...rows, filters: filterSql(list, caller, filter) }, before, limit);
 }
 
 /** Returns SQL conditions on the row `l`: that the member may see it, and the filters. */

@@ -12,7 +12,7 @@ import {
   railUrls,
   webUrl,
 } from './values.js';
-import { faultOfMaterial, hostsWithoutName, type TlsMaterial } from '../db/servers.js';
+import { findTlsFault, ipAddressHosts, type TlsMaterial } from '../db/servers.js';
 import type { TemporalOptions } from '../temporal/connection-options.js';
 
 export const MYSQL_VARIABLES = {
@@ -43,10 +43,10 @@ export function mysqlFaults(
 ): string[] {
   const material = mysqlTls(config);
   if (material === null) return [];
-  const fault = faultOfMaterial(material);
+  const fault = findTlsFault(material);
   const { MYSQL_URL, MYSQL_ADMIN_URL = '' } = config;
   const unnamed = Object.entries({ MYSQL_URL, MYSQL_ADMIN_URL }).flatMap(([name, url]) =>
-    hostsWithoutName(url).map(
+    ipAddressHosts(url).map(
       (host) => `  ${name}: with MYSQL_TLS ${host} must be a name that its certificate has`,
     ),
   );

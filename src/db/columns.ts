@@ -4,15 +4,15 @@ import { type Asset, ASSETS } from '../core/amount.js';
 import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 
 /**
- * Writes a column's values into statements and reads them from results. Statements are made of
- * literals, because MySQL would compute with bound text as doubles, which corrupts large amounts.
+ * A column's storage, and how its values are written as SQL literals and read from results. Bound
+ * text is not used, because MySQL would compute with it as doubles, which corrupts large amounts.
  */
-export interface Column<T> extends Stored {
+export interface Column<T> extends ColumnStorage {
   readonly literal: (value: T) => string;
   readonly parse: (stored: unknown) => T;
 }
 
-export interface Stored {
+export interface ColumnStorage {
   readonly type: ColumnType;
   /** Maximum length: of text in characters, of binary values in bytes. Null if the type has none. */
   readonly length: number | null;
@@ -37,11 +37,11 @@ type ColumnType =
   | 'varbinary'
   | 'varchar';
 
-function storedAs(type: ColumnType, options: Partial<Stored> = {}): Stored {
+function storedAs(type: ColumnType, options: Partial<ColumnStorage> = {}): ColumnStorage {
   return { type, length: null, isAscii: false, isNullable: false, values: null, ...options };
 }
 
-const text = (stored: unknown): string => {
+const asText = (stored: unknown): string => {
   if (typeof stored !== 'string')
     throw new TypeError(`expected text from the database, got ${typeof stored}`);
   return stored;
@@ -67,7 +67,7 @@ export const uuid: Column<Uuid> = {
 export const bigint: Column<bigint> = {
   ...storedAs('bigint'),
   literal: (value) => value.toString(),
-  parse: (stored) => BigInt(typeof stored === 'number' ? stored : text(stored)),
+  parse: (stored) => BigInt(typeof stored === 'number' ? stored : asText(stored)),
 };
 
 /** A count or a setting that stays far below 2^53. */
@@ -98,20 +98,20 @@ export const time: Column<Instant> = {
       };
     return lastTime.literal;
   },
-  parse: (stored) => instant(Date.parse(`${text(stored).replace(' ', 'T')}Z`)),
+  parse: (stored) => instant(Date.parse(`${asText(stored).replace(' ', 'T')}Z`)),
 };
 
 /** DATE: the UTC day that begins at this instant. */
 export const day: Column<Instant> = {
   ...storedAs('date'),
   literal: (value) => `'${new Date(value).toISOString().slice(0, 10)}'`,
-  parse: (stored) => instant(Date.parse(`${text(stored)}T00:00:00Z`)),
+  parse: (stored) => instant(Date.parse(`${asText(stored)}T00:00:00Z`)),
 };
 
 export const string: Column<string> = {
   ...storedAs('text'),
   literal: (value) => escape(value),
-  parse: text,
+  parse: asText,
 };
 
 export const mediumtext: Column<string> = { ...string, type: 'mediumtext' };
@@ -159,7 +159,7 @@ export function oneOf<const W extends readonly string[]>(values: W): Column<W[nu
     ...storedAs('enum', { values }),
     literal: (value) => literals.get(value) ?? escape(value),
     parse: (stored) => {
-      const value = text(stored);
+      const value = asText(stored);
       if (!values.includes(value)) throw new TypeError(`unexpected value ${value}`);
       return value;
     },
@@ -181,11 +181,11 @@ export function listOf<const W extends readonly string[]>(
   values: W,
   length: number,
 ): Column<readonly W[number][]> {
-  const one = oneOf(values);
+  const item = oneOf(values);
   return {
     ...storedAs('varchar', { length, isAscii: true }),
-    literal: (value) => escape(value.join(',')),
-    parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(one.parse)),
+    literal: (items) => escape(items.join(',')),
+    parse: (stored) => (stored === '' ? [] : asText(stored).split(',').map(item.parse)),
   };
 }
 
@@ -194,7 +194,7 @@ export function integers(length: number): Column<readonly number[]> {
   return {
     ...storedAs('varchar', { length, isAscii: true }),
     literal: (values) => escape(values.map(integer.literal).join(',')),
-    parse: (stored) => (stored === '' ? [] : text(stored).split(',').map(integer.parse)),
+    parse: (stored) => (stored === '' ? [] : asText(stored).split(',').map(integer.parse)),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Deadline } from '../core/timers.js';
 import { DatabaseUnavailable } from './failures.js';
 
-/** Tenant whose share of the connections a transaction uses. Null if no or several tenants. */
+/** Tenant whose share of the connections a transaction uses. Null if it belongs to no single tenant. */
 export type LimitedTenant = Uuid | null;
 
 interface Waiter {
@@ -13,13 +13,13 @@ interface Waiter {
 /** First-in, first-out semaphore of which one tenant holds at most half. */
 export class ConnectionLimit {
   private taken = 0;
-  private readonly takenBy = new Map<LimitedTenant, number>();
+  private readonly takenByTenant = new Map<LimitedTenant, number>();
   private readonly queue = new Set<Waiter>();
 
   constructor(private readonly limit: number) {}
 
-  /** Acquires a permit, which `leave` releases. Throws DatabaseUnavailable after the deadline. */
-  enter(tenant: LimitedTenant, deadline: Deadline): Promise<void> {
+  /** Acquires a permit, which `release` returns. Throws DatabaseUnavailable after the deadline. */
+  acquire(tenant: LimitedTenant, deadline: Deadline): Promise<void> {
     if (this.hasRoomFor(tenant)) {
       this.take(tenant);
       return Promise.resolve();
@@ -39,11 +39,11 @@ export class ConnectionLimit {
     });
   }
 
-  leave(tenant: LimitedTenant): void {
+  release(tenant: LimitedTenant): void {
     this.taken -= 1;
-    const left = (this.takenBy.get(tenant) ?? 1) - 1;
-    if (left === 0) this.takenBy.delete(tenant);
-    else this.takenBy.set(tenant, left);
+    const left = (this.takenByTenant.get(tenant) ?? 1) - 1;
+    if (left === 0) this.takenByTenant.delete(tenant);
+    else this.takenByTenant.set(tenant, left);
     for (const waiter of this.queue)
       if (this.hasRoomFor(waiter.tenant)) {
         this.queue.delete(waiter);
@@ -56,12 +56,12 @@ export class ConnectionLimit {
   private hasRoomFor(tenant: LimitedTenant): boolean {
     return (
       this.taken < this.limit &&
-      (tenant === null || (this.takenBy.get(tenant) ?? 0) < Math.ceil(this.limit / 2))
+      (tenant === null || (this.takenByTenant.get(tenant) ?? 0) < Math.ceil(this.limit / 2))
     );
   }
 
   private take(tenant: LimitedTenant): void {
     this.taken += 1;
-    this.takenBy.set(tenant, (this.takenBy.get(tenant) ?? 0) + 1);
+    this.takenByTenant.set(tenant, (this.takenByTenant.get(tenant) ?? 0) + 1);
   }
 }

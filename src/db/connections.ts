@@ -15,20 +15,20 @@ const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
 /** Without a group of servers, `current` shares the connections of `lookups`. */
 export type PoolName = (typeof POOL_NAMES)[number];
 
-/** Kind of replication, which determines how to check writes and currency. */
-export type Group = 'none' | 'group_replication' | 'galera';
+/** Determines how to find the server that accepts writes, and how to read current data. */
+export type Replication = 'none' | 'group_replication' | 'galera';
 
-/** Makes a session's reads wait for everything committed before anywhere in the group. */
-export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
+/** Statements that make a session's reads wait for all earlier commits of the whole group. */
+export const READ_CURRENT_SQL: Readonly<Record<Exclude<Replication, 'none'>, string>> = {
   group_replication: "SET SESSION group_replication_consistency='BEFORE'",
   galera: 'SET SESSION wsrep_sync_wait=1',
 };
 
-interface PoolMode {
+interface PoolSettings {
   readonly limit: number;
   /** Whether statements may share a round trip (docs/decisions/0002-group-commit.md). */
   readonly multipleStatements: boolean;
-  readonly session: readonly string[];
+  readonly sessionSql: readonly string[];
 }
 
 export interface PoolUse {
@@ -41,17 +41,17 @@ interface ConnectionsOptions {
   readonly address: MysqlAddress;
   readonly server: MysqlServer;
   readonly tls: MysqlTls | null;
-  readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & {
-    readonly current: PoolMode | null;
+  readonly poolSettings: Readonly<Record<Exclude<PoolName, 'current'>, PoolSettings>> & {
+    readonly current: PoolSettings | null;
   };
   /** Limit of concurrent transactions that are not postings. */
   readonly maxOtherTransactions: number;
-  /** Statement run on each new connection, which is cut unless `acceptsServer` accepts the row. */
+  /** Statement run on each new connection, which fails unless `acceptsServer` accepts its row. */
   readonly identitySql: string;
   readonly acceptsServer: (row: RowDataPacket | undefined) => boolean;
 }
 
-/** Use of a connection. `tenant` is undefined for postings and reads, which have no limit. */
+/** A connection in use. `tenant` is undefined for postings and reads, which have no limit. */
 interface Loan {
   readonly pool: PoolName;
   readonly tenant: LimitedTenant | undefined;
@@ -60,10 +60,10 @@ interface Loan {
 const LOCK_WAIT_S = 1;
 /** Age at which a connection is replaced, less up to a fifth of jitter. */
 const MAX_AGE_MS = 300_000;
-/** Time to finish for statements in progress when the pools end. */
-const RETIRED_MS = 2_000;
+/** How long statements in progress may still run when the pools end. */
+const END_TIMEOUT_MS = 2_000;
 
-const WRONG_SERVER = 'the connection leads to another server, or to one that takes no writes';
+const WRONG_SERVER = 'the connection leads to another server, or to one that accepts no writes';
 
 const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
@@ -77,13 +77,14 @@ export class Connections {
   private readonly replaceAt = new Map<PoolConnection, number>();
   private readonly loans = new Map<PoolConnection, Loan>();
   private readonly waiting = new Map<PoolName, number>();
-  /** Keeps connections free for postings: all other transactions may be waiting for one row. */
+  /** Keeps connections free for postings while all other transactions wait for the same row. */
   private readonly otherTransactions: ConnectionLimit;
-  private isRetired = false;
+  /** True once `end` was called. */
+  isEnding = false;
 
   constructor(private readonly options: ConnectionsOptions) {
     this.otherTransactions = new ConnectionLimit(options.maxOtherTransactions);
-    const { reads, lookups, current, transactions } = options.modes;
+    const { reads, lookups, current, transactions } = options.poolSettings;
     const lookupPool = this.openPool(lookups);
     this.pools = {
       reads: this.openPool(reads),
@@ -102,13 +103,13 @@ export class Connections {
     const tenant = pool === 'transactions' && share !== 'postings' ? share : undefined;
     this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
     try {
-      if (tenant !== undefined) await this.otherTransactions.enter(tenant, deadline);
+      if (tenant !== undefined) await this.otherTransactions.acquire(tenant, deadline);
       try {
         const connection = await this.take(pool, deadline);
         this.loans.set(connection, { pool, tenant });
         return connection;
       } catch (failure) {
-        if (tenant !== undefined) this.otherTransactions.leave(tenant);
+        if (tenant !== undefined) this.otherTransactions.release(tenant);
         throw failure;
       }
     } finally {
@@ -125,26 +126,21 @@ export class Connections {
   }
 
   use(): ReadonlyMap<PoolName, PoolUse> {
-    const { modes } = this.options;
+    const { poolSettings } = this.options;
     const loans = [...this.loans.values()];
     return new Map(
       POOL_NAMES.map((name) => {
         const used = loans.filter(({ pool }) => pool === name).length;
-        const { limit } = modes[name] ?? modes.lookups;
+        const { limit } = poolSettings[name] ?? poolSettings.lookups;
         return [name, { used, waiting: this.waiting.get(name) ?? 0, limit }];
       }),
     );
   }
 
-  /** True once `end` was called. */
-  get isEnding(): boolean {
-    return this.isRetired;
-  }
-
   release(connection: PoolConnection): void {
     this.endLoan(connection);
-    // The pool has already queued the end of a retired connection.
-    if (!this.isRetired) connection.release();
+    // An ending pool has already queued the end of the connection.
+    if (!this.isEnding) connection.release();
   }
 
   discard(connection: PoolConnection): void {
@@ -155,22 +151,23 @@ export class Connections {
 
   private endLoan(connection: PoolConnection): void {
     const tenant = this.loans.get(connection)?.tenant;
-    if (this.loans.delete(connection) && tenant !== undefined) this.otherTransactions.leave(tenant);
+    if (this.loans.delete(connection) && tenant !== undefined)
+      this.otherTransactions.release(tenant);
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */
   async end(): Promise<void> {
-    this.isRetired = true;
+    this.isEnding = true;
     const pools = new Set(Object.values(this.pools));
     const ended = Promise.all(
       Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))),
     );
     // The driver never reports the end of a destroyed connection or of one to a frozen server.
-    const isEnded = await withTimeout(RETIRED_MS, () => ended.then(() => true), false);
+    const isEnded = await withTimeout(END_TIMEOUT_MS, () => ended.then(() => true), false);
     if (!isEnded) for (const connection of this.replaceAt.keys()) this.discard(connection);
   }
 
-  private openPool({ limit, multipleStatements, session }: PoolMode): Pool {
+  private openPool({ limit, multipleStatements, sessionSql }: PoolSettings): Pool {
     const { address, server, tls, identitySql, acceptsServer } = this.options;
     const pool = createPool({
       ...connectOptions(address, server, tls),
@@ -181,7 +178,7 @@ export class Connections {
       this.replaceAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
       // An unhandled `error` event would end the process. Statements receive the error themselves.
       connection.on('error', () => this.replaceAt.delete(connection));
-      for (const statement of [...SESSION, ...session])
+      for (const statement of [...SESSION, ...sessionSql])
         connection.query(statement, (error) => {
           // An incomplete session setup makes the connection unusable.
           if (error) failConnection(connection, error);
@@ -202,15 +199,15 @@ export function failConnection(connection: Connection, error: Error): void {
 
 function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
   return new Promise((resolve, reject) => {
-    let waiting = true;
+    let isWaiting = true;
     const timer = setTimeout(() => {
-      waiting = false;
+      isWaiting = false;
       reject(new DatabaseUnavailable('no connection to MySQL became free in time'));
     }, deadline.leftMs());
     pool.getConnection((error, connection) => {
       clearTimeout(timer);
       if (error) reject(new DatabaseUnavailable('MySQL refused a connection', { cause: error }));
-      else if (waiting) resolve(connection);
+      else if (isWaiting) resolve(connection);
       else connection.release();
     });
   });
@@ -248,9 +245,9 @@ const LOOKUP_CONNECTIONS = 4;
 /** Limit on the time for which a frozen process holds locks. */
 const IDLE_TRANSACTION_S = 30;
 
-/** Returns the pools of a server; only a group of servers needs connections for `current`. */
-export function poolModes(
-  group: Group,
+/** Returns each pool's settings. Only a group of servers needs separate connections for `current`. */
+export function poolSettings(
+  replication: Replication,
   {
     readConnections,
     transactionConnections,
@@ -260,21 +257,26 @@ export function poolModes(
     readonly transactionConnections: number;
     readonly statementTimeoutMs: number;
   },
-): ConnectionsOptions['modes'] {
-  // The server ends a SELECT even if its connection has closed.
+): ConnectionsOptions['poolSettings'] {
+  // The server then ends a SELECT whose connection has closed. MariaDB and MySQL each run one comment.
   const limits = `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
   const reading = [`SET SESSION autocommit=1, ${limits}`];
-  const lookups = { limit: LOOKUP_CONNECTIONS, multipleStatements: false, session: reading };
+  const lookups = {
+    limit: LOOKUP_CONNECTIONS,
+    multipleStatements: false,
+    sessionSql: reading,
+  };
   return {
     reads: { ...lookups, limit: readConnections },
     lookups,
-    current: group === 'none' ? null : { ...lookups, session: [...reading, READ_CURRENT[group]] },
+    current:
+      replication === 'none'
+        ? null
+        : { ...lookups, sessionSql: [...reading, READ_CURRENT_SQL[replication]] },
     transactions: {
       limit: transactionConnections,
       multipleStatements: true,
-      session: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
+      sessionSql: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
     },
   };
 }
-
-/** State of a server and of its group (docs/operations/database.md, A group of servers). */

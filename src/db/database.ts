@@ -1,6 +1,6 @@
 import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
-import { Connections, poolModes, type PoolName, type PoolUse, send } from './connections.js';
+import { Connections, poolSettings, type PoolName, type PoolUse, send } from './connections.js';
 import { Deadline } from '../core/timers.js';
 import {
   CommitUnknown,
@@ -16,13 +16,13 @@ import { type StatementKind, type StatementObserver, NO_OBSERVER } from './metri
 import type { LimitedTenant } from './connection-limit.js';
 import { NoPrimary, Primary, type PrimaryObserver } from './primary.js';
 import {
-  type Ending,
+  type TransactionEnd,
   type Reader,
   readerOver,
   type Transaction,
   transactionOver,
 } from './reader.js';
-import { IDENTITY_SQL, identityOf, takesWrites } from './server-state.js';
+import { IDENTITY_SQL, identityOf, acceptsWrites } from './server-state.js';
 import { mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 export type { Reader, StoredRow, Transaction } from './reader.js';
@@ -43,7 +43,7 @@ interface DatabaseOptions {
 
 const ROLLBACK_MS = 2_000;
 /** Least number of connections for transactions other than postings. */
-const FEWEST_OTHERS = 2;
+const MIN_OTHER_TRANSACTIONS = 2;
 
 export interface DatabaseDeps {
   readonly database: Database;
@@ -57,8 +57,8 @@ interface PooledConnection {
 }
 
 /**
- * Connections to MySQL's primary, opened on first use, so that a process starts while MySQL is
- * away. Transactions run with autocommit off, so a statement queued behind a deadlock (1213) cannot
+ * Connections to MySQL's primary, opened on first use, so that a process can start while MySQL is
+ * unreachable. Transactions run with autocommit off, so a statement queued behind a deadlock (1213) cannot
  * commit by itself.
  */
 export class Database {
@@ -86,16 +86,16 @@ export class Database {
       address,
       tls,
       observer,
-      connect: (server, { identity, group }) =>
+      connect: (server, { identity, replication }) =>
         new Connections({
           ...{ address, server, tls },
-          modes: poolModes(group, options),
+          poolSettings: poolSettings(replication, options),
           maxOtherTransactions: Math.max(
             transactionConnections - postingConnections,
-            FEWEST_OTHERS,
+            MIN_OTHER_TRANSACTIONS,
           ),
           identitySql: IDENTITY_SQL,
-          acceptsServer: (row) => takesWrites(row) && identityOf(row) === identity,
+          acceptsServer: (row) => acceptsWrites(row) && identityOf(row) === identity,
         }),
     });
   }
@@ -110,23 +110,23 @@ export class Database {
 
   private async read(pool: PoolName, sql: string): Promise<unknown> {
     const deadline = Deadline.afterMs(this.options.statementTimeoutMs);
-    const once = async (): Promise<unknown> => {
+    const readOnce = async (): Promise<unknown> => {
       const pooled = await this.acquire(pool, deadline);
       try {
         const result = await this.send(pooled, 'read', sql, deadline);
         pooled.connections.release(pooled.connection);
         return result;
       } catch (error) {
-        return this.giveUp(pooled, error);
+        return this.endFailedUse(pooled, error);
       }
     };
     try {
-      return await once();
+      return await readOnce();
     } catch (error) {
       // An idle connection may have broken, or the primary may have changed: retry once.
       const mayWork = error instanceof DatabaseUnavailable && !(error instanceof NoPrimary);
       if (!mayWork || deadline.passed()) throw error;
-      return once();
+      return readOnce();
     }
   }
 
@@ -189,15 +189,15 @@ export class Database {
   ): Promise<T> {
     const pooled = await this.acquire('transactions', deadline, share);
     const { connection, connections } = pooled;
-    const ending: Ending = { finalSteps: [], statements: [] };
+    const end: TransactionEnd = { finalSteps: [], statements: [] };
     let result: T;
     try {
       const sendSql = (sql: string, kind: StatementKind) => this.send(pooled, kind, sql, deadline);
-      const transaction = transactionOver(sendSql, ending, connection);
+      const transaction = transactionOver(sendSql, end, connection);
       result = await work(transaction);
-      for (const step of ending.finalSteps) await step();
+      for (const step of end.finalSteps) await step();
       if (beforeCommit !== null) {
-        await transaction.all(ending.statements.splice(0));
+        await transaction.all(end.statements.splice(0));
         await beforeCommit();
       }
       // Checked before COMMIT is sent, because the result would be unknown afterwards.
@@ -207,13 +207,13 @@ export class Database {
     } catch (error) {
       return this.rollBack(pooled, error);
     }
-    const { statements } = ending;
-    let done = 0;
+    const { statements } = end;
+    let succeeded = 0;
     try {
       const text = [...statements, 'COMMIT'].join(';');
-      await this.send(pooled, 'commit', text, deadline, () => (done += 1));
+      await this.send(pooled, 'commit', text, deadline, () => (succeeded += 1));
     } catch (error) {
-      if (isUncommitted(error, done, statements.length)) return this.rollBack(pooled, error);
+      if (isUncommitted(error, succeeded, statements.length)) return this.rollBack(pooled, error);
       this.abandon(pooled, error);
       throw new CommitUnknown('COMMIT was not answered', { cause: error });
     }
@@ -252,7 +252,7 @@ export class Database {
   }
 
   private async rollBack(pooled: PooledConnection, error: unknown): Promise<never> {
-    if (isUnavailable(error) && !isRetryable(error)) return this.giveUp(pooled, error);
+    if (isUnavailable(error) && !isRetryable(error)) return this.endFailedUse(pooled, error);
     try {
       await send(pooled.connection, 'ROLLBACK', Deadline.afterMs(ROLLBACK_MS));
       pooled.connections.release(pooled.connection);
@@ -264,8 +264,8 @@ export class Database {
     throw error;
   }
 
-  /** Discards the connection if MySQL is unavailable: its statement may still be running. */
-  private giveUp(pooled: PooledConnection, error: unknown): never {
+  /** Rethrows the error. If MySQL is unavailable, the statement may run on: discards its connection. */
+  private endFailedUse(pooled: PooledConnection, error: unknown): never {
     if (!isUnavailable(error)) {
       pooled.connections.release(pooled.connection);
       throw error;

@@ -2,8 +2,9 @@
 
 export const DUPLICATE_KEY = 1062;
 export const LOCK_WAIT_TIMEOUT = 1205;
+/** Deadlock, lock wait timeout, record changed since it was read. */
 const ROLLED_BACK_RETRYABLE = new Set([1213, 1205, 1020]);
-/** CHECK violated: 4025 on MariaDB, 3819 on MySQL. */
+/** Violated CHECK (4025 on MariaDB, 3819 on MySQL), and values that a column cannot hold. */
 const DATA_FAULTS = new Set([DUPLICATE_KEY, 4025, 3819, 1048, 1264, 1265, 1366, 1406, 1690]);
 
 /** Timeout or broken connection before COMMIT. Nothing was committed. */
@@ -50,13 +51,13 @@ function isServerError(error: unknown): boolean {
 
 /**
  * Returns whether a text of several statements that ends with COMMIT failed without committing.
- * `done` statements succeeded, and `before` statements precede COMMIT.
+ * `succeeded` of the `statements` before COMMIT had succeeded.
  */
-export function isUncommitted(error: unknown, done: number, before: number): boolean {
+export function isUncommitted(error: unknown, succeeded: number, statements: number): boolean {
   return (
     isRetryable(error) ||
     isAmong(REFUSED_BEFORE_EXECUTION, error) ||
-    (isServerError(error) && done < before)
+    (isServerError(error) && succeeded < statements)
   );
 }
 
@@ -75,8 +76,8 @@ const NO_PRIMARY = new Set([
 ]);
 
 /**
- * Errors that are reported before anything is executed, even at COMMIT. After the other errors of
- * NO_PRIMARY a COMMIT is unknown: a member that is cut off reports 3100 or 3101 for a transaction
+ * Errors of NO_PRIMARY that are reported before anything is executed, even at COMMIT. After any
+ * other one, COMMIT is unknown, because an isolated member reports 3100 or 3101 for a transaction
  * that it has already sent to the group.
  */
 const REFUSED_BEFORE_EXECUTION = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
@@ -96,24 +97,24 @@ export function isNoPrimary(error: unknown): boolean {
 /** Returns whether MySQL is unavailable: no connection, timeout, shutdown, read-only and so on. */
 export function isUnavailable(error: unknown): boolean {
   if (
-    error instanceof DatabaseUnavailable ||
-    error instanceof CommitUnknown ||
-    error instanceof TransactionRetryable
+    [DatabaseUnavailable, CommitUnknown, TransactionRetryable].some((kind) => error instanceof kind)
   )
     return true;
   if (!(error instanceof Error)) return false;
   // The driver sets `fatal` on errors that end the connection.
   if ('fatal' in error && error.fatal === true) return true;
-  // The driver sets no code for numbers that it does not know.
+  // Checked before `code`, which the driver does not set for numbers that it does not know.
   if (isNoPrimary(error)) return true;
   if (!('code' in error)) return false;
-  // Node's code for a programming error.
+  // Node's codes for programming errors.
   if (typeof error.code === 'string' && error.code.startsWith('ERR_')) return false;
   const errno = errnoOf(error);
+  // Node's network errors have no errno, or a negative one.
   if (errno === null || errno < 0) return true;
   return UNAVAILABLE.has(errno) || isRetryable(error);
 }
 
+/** Refused and lost connections, shutdowns, killed statements and timeouts. */
 const UNAVAILABLE = new Set([
   1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159,
   1160, 1161, 1184, 1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 3169, 4031,

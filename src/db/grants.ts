@@ -81,46 +81,47 @@ export const GRANTS: Readonly<Record<string, string>> = {
   schema_migrations: 'SELECT',
 };
 
-/** Which member of a group is the primary. Granted only there; written as in SHOW GRANTS. */
+/** Shows a group's primary. Granted only on a group of servers. Written as in SHOW GRANTS. */
 export const MEMBERS_TABLE = '`performance_schema`.`replication_group_members`';
 export const MEMBERS_RIGHT = 'SELECT';
 
-/** With more rights than listed (grants.ts), the application's password could rewrite the past. */
-
-/** The message contains the statements that revoke the excessive rights. */
+/**
+ * The application's user has rights that are not in GRANTS, with which its password could change
+ * what was posted. The message contains the statements that revoke them.
+ */
 export class ExcessiveRights extends Error {
   override name = 'ExcessiveRights';
 
   constructor(statements: readonly string[]) {
     super(
-      `the database user that MYSQL_URL names may do more than the service should be able to. Take that away,\n` +
+      'the database user in MYSQL_URL has more rights than the service needs. Revoke them,\n' +
         statements.map((statement) => `  ${statement};\n`).join('') +
-        'and run the migrations again. Where that user is an administrator, name another by MYSQL_URL instead.',
+        'and run the migrations again. If that user is an administrator, name another one in MYSQL_URL instead.',
     );
   }
 }
 
-const LOOK_AGAIN_MS = 5_000;
+const RETRY_AFTER_MS = 5_000;
 
-/** Throws ExcessiveRights. If MySQL is unavailable, checks again later, and reports to `later`. */
+/** Throws ExcessiveRights. If MySQL is unavailable, checks later, and calls `report` on failure. */
 export async function assertLeastRights(
   reader: Pick<Reader, 'query'>,
-  later: (failure: unknown) => void,
+  report: (failure: unknown) => void,
 ): Promise<void> {
   try {
     await checkRights(reader);
   } catch (failure) {
     if (!isUnavailable(failure)) throw failure;
-    setTimeout(() => void assertLeastRights(reader, later).catch(later), LOOK_AGAIN_MS).unref();
+    setTimeout(() => void assertLeastRights(reader, report).catch(report), RETRY_AFTER_MS).unref();
   }
 }
 
 export async function checkRights(reader: Pick<Reader, 'query'>): Promise<void> {
-  const [named] = await reader.query('SELECT DATABASE() AS name');
+  const [current] = await reader.query('SELECT DATABASE() AS name');
   const lines = (await reader.query('SHOW GRANTS')).flatMap((row) =>
     Object.values(row).map(String),
   );
-  const excess = excessiveRights(String(named?.name), lines);
+  const excess = excessiveRights(String(current?.name), lines);
   if (excess.length > 0) throw new ExcessiveRights(excess);
 }
 
@@ -135,33 +136,33 @@ const HARMLESS = /^(REVOKE|SET DEFAULT ROLE) /;
 /** Returns the statements that revoke what these lines of SHOW GRANTS allow beyond the list. */
 export function excessiveRights(database: string, lines: readonly string[]): string[] {
   return lines.flatMap((line) => {
-    const [, rights, object, grantee = '', more = ''] = RIGHTS.exec(line) ?? [];
+    const [, rights, object, grantee = '', options = ''] = RIGHTS.exec(line) ?? [];
     if (rights !== undefined && object !== undefined) {
-      const excess = beyondList(rights, allowedOn(database, object));
+      const excess = unlistedRights(rights, allowedRights(database, object));
       const revoked = excess.length === 0 ? [] : [excess.join(', ')];
-      if (rights !== 'PROXY' && / WITH .*\bGRANT OPTION\b/s.test(more))
+      if (rights !== 'PROXY' && / WITH .*\bGRANT OPTION\b/s.test(options))
         revoked.push('GRANT OPTION');
       return revoked.map((right) => `REVOKE ${right} ON ${object} FROM ${grantee}`);
     }
     const [, roles, holder = ''] = ROLES.exec(line) ?? [];
     if (roles !== undefined) return [`REVOKE ${roles} FROM ${holder}`];
     if (HARMLESS.test(line)) return [];
-    throw new Error('SHOW GRANTS answered a line of which it is not known what it allows');
+    throw new Error('SHOW GRANTS returned a line that cannot be interpreted');
   });
 }
 
 /** Rights accepted on tables that only a later release has. */
-const OF_LATER_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+const LATER_TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** Returns the listed rights on an object, named as in SHOW GRANTS. */
-function allowedOn(database: string, object: string): readonly string[] {
+function allowedRights(database: string, object: string): readonly string[] {
   if (object === MEMBERS_TABLE) return [MEMBERS_RIGHT];
   const [start, end] = [`\`${database}\`.\``, '`'];
   if (!object.startsWith(start) || !object.endsWith(end)) return [];
-  return GRANTS[object.slice(start.length, -end.length)]?.split(', ') ?? OF_LATER_TABLES;
+  return GRANTS[object.slice(start.length, -end.length)]?.split(', ') ?? LATER_TABLE_RIGHTS;
 }
 
-function beyondList(rights: string, allowed: readonly string[]): string[] {
+function unlistedRights(rights: string, allowed: readonly string[]): string[] {
   // Columns follow a right in parentheses: SELECT (a, b).
   const each = rights.split(/, ?(?![^(]*\))/).filter((right) => right !== 'USAGE');
   return each.filter((right) => !allowed.includes(right.replace(/ \(.*$/s, '')));

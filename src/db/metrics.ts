@@ -4,14 +4,14 @@ import type { PoolName, PoolUse } from './connections.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Kinds of statements. `lock`: a locking read, whose duration is mostly the wait for locks. */
+/** `lock`: a locking read, which mostly waits for locks. `many`: several statements at once. */
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
 export interface StatementObserver {
   connectionAcquired(pool: PoolName, seconds: number): void;
   connectionMissed(pool: PoolName): void;
   answered(pool: PoolName, kind: StatementKind, seconds: number): void;
-  /** `errno`: null without an answer. */
+  /** `errno` is null if MySQL did not respond. */
   failed(pool: PoolName, errno: number | null): void;
 }
 

@@ -29,11 +29,11 @@ interface MigrateOptions {
   readonly adminUrl: string;
   readonly url: string;
   readonly tls?: TlsMaterial | null;
-  /** In seconds, 5 by default. */
+  /** Seconds after which a statement that waits for a lock is retried. 5 by default. */
   readonly lockWaitS?: number;
-  /** Called for each statement that waited that long and is retried. */
+  /** Called for each statement before it is retried. */
   readonly onWait?: (statement: string) => void;
-  /** Called if the ledger was closed: see `closeCopy`. */
+  /** Called if the database is a copy, so that its ledger was closed. */
   readonly onClosed?: () => void;
 }
 
@@ -101,21 +101,21 @@ async function isUnknownUser(options: ConnectionOptions): Promise<boolean> {
     await onConnection(options, (connection) => connection.query('SELECT 1'));
     return false;
   } catch (failure) {
-    if (errnoOf(failure) === NO_ACCESS) return true;
+    if (errnoOf(failure) === DATABASE_ACCESS_DENIED) return true;
     throw failure;
   }
 }
 
-const WRITTEN = z.object({ affectedRows: z.number() });
+const WRITE_RESULT = z.object({ affectedRows: z.number() });
 
-/** Closes the ledger of a copy, on which the service never ran. Returns whether it did. */
+/** Closes the ledger of a database that has tenants but never ran the service. Returns whether it did. */
 async function closeCopy(source: DataSource): Promise<boolean> {
   const written: unknown = await source.query(
     `INSERT INTO restores (id, noticed_by, reason, began_at)
-     SELECT ${column.uuid.literal(newId())}, 'migration', 'it has tenants and was never served here', UTC_TIMESTAMP(3) FROM DUAL
+     SELECT ${column.uuid.literal(newId())}, 'migration', 'it has tenants, but the service never ran on it', UTC_TIMESTAMP(3) FROM DUAL
      WHERE EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM restores) r WHERE r.finished_at IS NULL)`,
   );
-  return WRITTEN.parse(written).affectedRows > 0;
+  return WRITE_RESULT.parse(written).affectedRows > 0;
 }
 
 async function isGroupMember(source: DataSource): Promise<boolean> {
@@ -138,14 +138,15 @@ async function refuseForeignSchema(source: DataSource, database: string): Promis
   const foreign = rows.find(({ name }) => !known.has(name));
   if (foreign !== undefined)
     throw new ForeignSchema(
-      `${database} has the schema of another release (${foreign.name}). Name an empty database; in a checkout: npm start -- --fresh`,
+      `${database} has the schema of another release (${foreign.name}). Use an empty database. In a checkout, run npm start -- --fresh`,
     );
 }
 
-const NO_ACCESS = 1044;
+/** MySQL's error for a database that the user may not use. */
+const DATABASE_ACCESS_DENIED = 1044;
 const MIGRATIONS_TABLE = 'schema_migrations';
 const LOCK_WAIT_S = 5;
-/** An election may be under way. */
+/** Long enough for a group of servers to elect a primary. */
 const FIND_PRIMARY_MS = 10_000;
 
 async function onConnection<T>(
@@ -174,8 +175,6 @@ async function assertRights(connection: Connection): Promise<void> {
   await checkRights({ query: async (sql) => (await connection.query<RowDataPacket[]>(sql))[0] });
 }
 
-/** Locks of migrations, against each other and statements (docs/operations/upgrade.md, Upgrade). */
-
 const MIGRATION_LOCK_S = 900;
 /** Pause before a retry, in which statements queued behind the migration run. */
 const RETRY_PAUSE_MS = 1_000;
@@ -190,17 +189,17 @@ async function takeMigrationLock(source: DataSource, database: string): Promise<
   // A lock's name has at most 64 characters, and a database's name may be as long.
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
   const rows: unknown = await source.query(
-    `SELECT GET_LOCK('${name}', ${MIGRATION_LOCK_S}) AS got`,
+    `SELECT GET_LOCK('${name}', ${MIGRATION_LOCK_S}) AS is_locked`,
   );
-  if (z.array(z.object({ got: z.coerce.number() })).parse(rows)[0]?.got === 1) return;
+  if (z.array(z.object({ is_locked: z.coerce.number() })).parse(rows)[0]?.is_locked === 1) return;
   throw new MigrationUnderWay(
-    `another process migrates ${database}, and was not done after ${MIGRATION_LOCK_S} s`,
+    `another process is migrating ${database}, and did not finish within ${MIGRATION_LOCK_S} s`,
   );
 }
 
 /**
- * Limits each wait of a migration for a table, because later statements queue behind it, and
- * repeats the statement until it succeeds, because earlier ones cannot be undone.
+ * Limits how long a migration waits for a table, because later statements queue behind it. Repeats
+ * the statement until it succeeds, because the migration's earlier statements cannot be undone.
  */
 async function limitLockWaits(
   source: DataSource,
@@ -210,8 +209,8 @@ async function limitLockWaits(
   await source.query(
     `SET SESSION lock_wait_timeout=${lockWaitS}, SESSION innodb_lock_wait_timeout=${lockWaitS}`,
   );
-  const make = source.createQueryRunner.bind(source);
-  source.createQueryRunner = (mode) => retryLockWaits(make(mode), onWait);
+  const createRunner = source.createQueryRunner.bind(source);
+  source.createQueryRunner = (mode) => retryLockWaits(createRunner(mode), onWait);
 }
 
 function retryLockWaits(runner: QueryRunner, onWait: (statement: string) => void): QueryRunner {

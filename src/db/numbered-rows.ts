@@ -6,7 +6,7 @@ import type { Reader } from './database.js';
 /** Rows numbered without gaps whose dates never decrease, so they need no index over dates. */
 export interface NumberedRows {
   readonly table: string;
-  /** SQL that selects one owner: the primary key is the owner's columns, then the number. */
+  /** SQL condition on the owner's column. The primary key is that column, then the number. */
   readonly owner: string;
   readonly number: string;
 }
@@ -64,8 +64,8 @@ async function endOf(
   range: Partial<NumberRange>,
   end: 'first' | 'next',
 ): Promise<bigint> {
-  const given = end === 'first' ? range.first : range.last;
-  if (given !== undefined) return end === 'first' ? given : given + 1n;
+  const bound = end === 'first' ? range.first : range.last;
+  if (bound !== undefined) return end === 'first' ? bound : bound + 1n;
   const [row] = await reader.query(`SELECT ${endSql(rows, range, end)} AS number`);
   return column.bigint.parse(row?.number);
 }

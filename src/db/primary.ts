@@ -29,9 +29,9 @@ export class PrimarySearch {
   failure: unknown;
   rounds = 0;
   /** Last round in which no server responded. */
-  unanswered = 0;
-  private answered = 0;
-  private several = '';
+  lastSilentRound = 0;
+  private lastAnsweredRound = 0;
+  private reportedServers = '';
 
   constructor(
     private readonly address: MysqlAddress,
@@ -45,18 +45,23 @@ export class PrimarySearch {
     this.rounds += 1;
     const checks = this.address.servers.map((server) => this.check(server));
     const chosen = await new Promise<FoundPrimary | null>((resolve) => {
+      // The first member of a group is the primary, so slower servers need not respond.
       for (const check of checks)
         void check.then((found) => {
-          if (isFound(found) && found.state.group !== 'none' && found.state.membersBefore === 0)
+          if (
+            isFound(found) &&
+            found.state.replication !== 'none' &&
+            found.state.membersBefore === 0
+          )
             resolve(found);
         });
-      void Promise.all(checks).then((all) => resolve(this.choose(all)));
+      void Promise.all(checks).then((all) => resolve(this.choosePrimary(all)));
     });
     for (const check of checks)
       void check.then((found) => {
         if (isFound(found) && found !== chosen) found.watch.close();
       });
-    if (this.answered < this.rounds) this.unanswered = this.rounds;
+    if (this.lastAnsweredRound < this.rounds) this.lastSilentRound = this.rounds;
     return chosen;
   }
 
@@ -85,7 +90,7 @@ export class PrimarySearch {
 
   noPrimary(): NoPrimary {
     const reason = this.failure instanceof Error ? `: ${this.failure.message}` : '';
-    return new NoPrimary(`no server of MySQL is known to take writes${reason}`, {
+    return new NoPrimary(`no MySQL server is known to accept writes${reason}`, {
       cause: this.failure,
     });
   }
@@ -100,7 +105,7 @@ export class PrimarySearch {
       try {
         const askedAt = performance.now();
         const state = await watch.readState(deadline);
-        this.answered = this.rounds;
+        this.lastAnsweredRound = this.rounds;
         if (state.isPrimary) return { server, watch, state, askedAt };
       } catch (failure) {
         watch.close();
@@ -115,25 +120,25 @@ export class PrimarySearch {
   }
 
   /** Chooses the first member of a group, unless a member of unknown state may accept writes. */
-  private choose(checks: readonly CheckResult[]): FoundPrimary | null {
+  private choosePrimary(checks: readonly CheckResult[]): FoundPrimary | null {
     const found = checks.filter(isFound);
-    const grouped = found.filter(({ state }) => state.group !== 'none');
-    if (grouped.length === 0) return this.onlyOne(found);
+    const grouped = found.filter(({ state }) => state.replication !== 'none');
+    if (grouped.length === 0) return this.chooseSingle(found);
     const [first = null] = grouped.toSorted(
       (one, other) => one.state.membersBefore - other.state.membersBefore,
     );
     return checks.includes('unknown') ? null : first;
   }
 
-  /** Two names may lead to the same server. Names are reported once, and again when they change. */
-  private onlyOne(found: readonly FoundPrimary[]): FoundPrimary | null {
+  /** Several addresses may lead to the same server. Reports several servers once, until they change. */
+  private chooseSingle(found: readonly FoundPrimary[]): FoundPrimary | null {
     const byIdentity = new Map(found.map((one) => [one.state.identity, one]));
     const [first = null, ...others] = byIdentity.values();
     const names =
       others.length === 0 ? [] : Array.from(byIdentity.values(), ({ server }) => nameOf(server));
-    if (names.length > 0) this.failure = new Error(`several do: ${names.join(', ')}`);
-    if (names.length > 0 && names.join() !== this.several) this.onSeveral(names);
-    this.several = names.join();
+    if (names.length > 0) this.failure = new Error(`several servers do: ${names.join(', ')}`);
+    if (names.length > 0 && names.join() !== this.reportedServers) this.onSeveral(names);
+    this.reportedServers = names.join();
     return others.length === 0 ? first : null;
   }
 }
@@ -167,12 +172,10 @@ interface PrimaryInUse extends FoundPrimary {
   checkedAt: number;
 }
 
-/**
- * Finds the primary and checks it every second. Requests only compare the time of the last check.
- */
+/** Finds the primary and checks it every second. Requests only compare the time of the last check. */
 export class Primary {
   private inUse: PrimaryInUse | null = null;
-  private running = false;
+  private isRunning = false;
   private isClosed = false;
   private changed = signal();
   private readonly pause = new Pause();
@@ -192,14 +195,14 @@ export class Primary {
 
   /** Returns the connections to the primary, after a search if necessary. Throws NoPrimary. */
   async waitForConnections(deadline: Deadline): Promise<Connections> {
-    if (!this.running) void this.run();
+    if (!this.isRunning) void this.run();
     const until = performance.now() + Math.min(deadline.leftMs(), MAX_WAIT_MS);
     const { rounds } = this.search;
     for (;;) {
       const { connections } = this;
       if (connections !== null) return connections;
       const leftMs = until - performance.now();
-      if (leftMs <= 0 || this.isClosed || this.search.unanswered > rounds)
+      if (leftMs <= 0 || this.isClosed || this.search.lastSilentRound > rounds)
         throw this.search.noPrimary();
       const { changed } = this;
       await withTimeout(leftMs, () => changed.fired, undefined);
@@ -231,10 +234,10 @@ export class Primary {
   }
 
   private async run(): Promise<void> {
-    this.running = true;
+    this.isRunning = true;
     while (!this.isClosed) {
       const found = await this.search.once();
-      if (found !== null) await this.hold(found);
+      if (found !== null) await this.keepChecking(found);
       else {
         this.notify();
         await this.pause.for(SEARCH_EVERY_MS, false);
@@ -243,7 +246,7 @@ export class Primary {
   }
 
   /** Checks the server every second until another server is the primary. */
-  private async hold(found: FoundPrimary): Promise<void> {
+  private async keepChecking(found: FoundPrimary): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
     const connections = this.deps.connect(server, state);
@@ -261,16 +264,16 @@ export class Primary {
       if (this.inUse !== inUse) return;
       this.deps.tls?.refresh();
       const askedAt = performance.now();
-      const now = await watch
+      const current = await watch
         .readState(Deadline.afterMs(CHECK_TIMEOUT_MS))
         .catch((failure: unknown) => {
-          // Without a group another server cannot take over, so one failed check is forgiven.
-          if (state.group !== 'none' || hasFailedOnce) this.lose(inUse, failure);
+          // Without a group, another server cannot take over, so one failed check is forgiven.
+          if (state.replication !== 'none' || hasFailedOnce) this.lose(inUse, failure);
           return null;
         });
-      hasFailedOnce = now === null;
-      if (now === null) continue;
-      if (!now.isPrimary || !(await this.search.isStillFirst({ server, state: now })))
+      hasFailedOnce = current === null;
+      if (current === null) continue;
+      if (!current.isPrimary || !(await this.search.isStillFirst({ server, state: current })))
         return this.lose(inUse, new Error('the server is no longer the primary'));
       inUse.checkedAt = askedAt;
       this.notify();

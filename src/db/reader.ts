@@ -12,8 +12,8 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 export interface Reader {
   /** The rows of a SELECT. Throws DatabaseUnavailable. */
   query(sql: string): Promise<readonly StoredRow[]>;
-  /** The table's rows by the SQL that follows its name: an index, conditions, an order. */
-  list<Row>(table: Table<Row>, rest: string): Promise<Row[]>;
+  /** The table's rows. `clauses` follow its name in the SQL: an index, conditions, an order. */
+  list<Row>(table: Table<Row>, clauses: string): Promise<Row[]>;
   select<Row>(table: Table<Row>, where: Where<Row>, options?: SelectOptions<Row>): Promise<Row[]>;
   find<Row>(
     table: Table<Row>,
@@ -38,32 +38,34 @@ export interface Transaction extends Reader {
   /** Runs a step between the last statement and COMMIT, to lock rows that must be locked last. */
   atEnd(step: () => Promise<void>): void;
   /**
-   * Sends these statements in one text with COMMIT. None may return rows: the number that succeeded shows
-   * whether COMMIT failed.
+   * Sends these statements in one text with COMMIT. They must not return rows, because the number
+   * of those that succeeded shows whether COMMIT itself failed.
    */
   withCommit(statements: readonly string[]): void;
 }
 
 type Send = (sql: string, kind: StatementKind) => Promise<unknown>;
 
-export interface Ending {
+/** Runs after the work of a transaction: the steps in order, then the statements with COMMIT. */
+export interface TransactionEnd {
   readonly finalSteps: (() => Promise<void>)[];
   readonly statements: string[];
 }
 
-export function readerOver(sendSql: Send): Reader {
+export function readerOver(send: Send): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
-    const result = await sendSql(sql, 'read');
+    const result = await send(sql, 'read');
     if (!Array.isArray(result)) throw new TypeError('the statement returned no rows');
     return result as readonly StoredRow[];
   };
-  const rowsBy = async <Row>(table: Table<Row>, sql: string): Promise<Row[]> =>
+  const parseRows = async <Row>(table: Table<Row>, sql: string): Promise<Row[]> =>
     (await query(sql)).map((row) => parseRow(table, row));
   const select: Reader['select'] = (table, where, options) =>
-    rowsBy(table, selectSql(table, where, options));
+    parseRows(table, selectSql(table, where, options));
   return {
     query,
-    list: (table, rest) => rowsBy(table, `SELECT ${columnList(table)} FROM ${table.name} ${rest}`),
+    list: (table, clauses) =>
+      parseRows(table, `SELECT ${columnList(table)} FROM ${table.name} ${clauses}`),
     select,
     find: async (table, where, options) => (await select(table, where, options))[0],
   };
@@ -73,28 +75,28 @@ function returnsRows(statement: string): boolean {
   return /^\s*SELECT\b/i.test(statement) && !/\bINTO\s+@/i.test(statement);
 }
 
-export function transactionOver(sendSql: Send, ending: Ending, connection: object): Transaction {
+export function transactionOver(send: Send, end: TransactionEnd, connection: object): Transaction {
   return {
     connection,
-    ...readerOver(sendSql),
+    ...readerOver(send),
     execute: async (sql) => {
-      const result = await sendSql(sql, 'write');
+      const result = await send(sql, 'write');
       return typeof result === 'object' && result !== null && 'affectedRows' in result
         ? Number(result.affectedRows)
         : 0;
     },
     all: async (statements, kind = 'many') => {
       if (statements.length === 0) return [];
-      const result = await sendSql(statements.join(';'), kind);
+      const result = await send(statements.join(';'), kind);
       const results: unknown[] =
         statements.length === 1 ? [result] : Array.isArray(result) ? result : [];
       return results.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
-    atEnd: (step) => ending.finalSteps.push(step),
+    atEnd: (step) => end.finalSteps.push(step),
     withCommit: (statements) => {
       if (statements.some(returnsRows))
         throw new TypeError('a statement that is sent with COMMIT must not return rows');
-      ending.statements.push(...statements);
+      end.statements.push(...statements);
     },
   };
 }
@@ -137,8 +139,7 @@ export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): Batcher<Key, Found> {
   return new Batcher({ maxWeight: MAX_KEYS, concurrency: READS_AT_A_TIME }, async (keys) => {
-    const found = await read(keys);
-    return keys.map((key) => found(key));
+    return keys.map(await read(keys));
   });
 }
 

@@ -1,32 +1,34 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
-import { failConnection, type Group, READ_CURRENT, send } from './connections.js';
+import { failConnection, READ_CURRENT_SQL, type Replication, send } from './connections.js';
 import type { Deadline } from '../core/timers.js';
 import { errnoOf } from './failures.js';
 
 /** State of a server and of its group (docs/operations/database.md, A group of servers). */
 export interface ServerState {
   readonly identity: string;
-  readonly group: Group;
+  readonly replication: Replication;
   /** Whether the server accepts writes, by its own state and that of its group. */
   readonly isPrimary: boolean;
   /** Number of members before this one in the order of a Galera cluster; 0 in other groups. */
   readonly membersBefore: number;
 }
 
-/** MariaDB lacks the variables in version comments, and skips these comments. */
+/** MariaDB skips the version comments, because it does not have the variables in them. */
 export const IDENTITY_SQL =
-  "SELECT CONCAT_WS('/',@@hostname,@@port,@@server_id/*!50708 ,@@server_uuid*/) AS identity,@@GLOBAL.read_only AS a" +
-  '/*!50708 ,@@GLOBAL.super_read_only AS b,@@GLOBAL.offline_mode AS c*/';
+  "SELECT CONCAT_WS('/',@@hostname,@@port,@@server_id/*!50708 ,@@server_uuid*/) AS identity,@@GLOBAL.read_only AS is_read_only" +
+  '/*!50708 ,@@GLOBAL.super_read_only AS is_super_read_only,@@GLOBAL.offline_mode AS is_offline*/';
 
 export function identityOf(row: RowDataPacket | undefined): string {
   return String(row?.identity);
 }
 
 /** Whether the server is neither read-only nor offline. */
-export function takesWrites(row: RowDataPacket | undefined): boolean {
+export function acceptsWrites(row: RowDataPacket | undefined): boolean {
   return (
     row !== undefined &&
-    [row.a, row.b, row.c].every((flag) => ['0', 'OFF', 'undefined'].includes(String(flag)))
+    [row.is_read_only, row.is_super_read_only, row.is_offline].every((flag) =>
+      ['0', 'OFF', 'undefined'].includes(String(flag)),
+    )
   );
 }
 
@@ -35,7 +37,7 @@ const MEMBER_SQL =
   "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
 const NODE_SQL =
   "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
-/** Waits as READ_CURRENT demands. A statement without a table does not wait, hence the subquery. */
+/** Waits because of READ_CURRENT_SQL. The subquery is needed, because SELECT 1 alone does not wait. */
 const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
 const WATCH_WAIT_S = 30;
@@ -46,7 +48,7 @@ export class ServerWatch {
 
   private constructor(
     private readonly connection: Connection,
-    readonly group: Group,
+    readonly replication: Replication,
   ) {
     connection.on('error', () => this.onBroken());
   }
@@ -58,11 +60,11 @@ export class ServerWatch {
     const connection = createConnection(options);
     connection.on('error', () => undefined);
     try {
-      const group = await groupOf(connection, deadline);
-      // Bounds the wait of an abandoned connection for its group.
+      const replication = await detectReplication(connection, deadline);
+      // Also limits how long the read of an abandoned connection waits for its group.
       await send(connection, `SET SESSION wait_timeout=${WATCH_WAIT_S}`, deadline);
-      if (group !== 'none') await send(connection, READ_CURRENT[group], deadline);
-      return new ServerWatch(connection, group);
+      if (replication !== 'none') await send(connection, READ_CURRENT_SQL[replication], deadline);
+      return new ServerWatch(connection, replication);
     } catch (failure) {
       connection.destroy();
       throw failure;
@@ -70,26 +72,27 @@ export class ServerWatch {
   }
 
   /**
-   * Reads the current state. In a group the last statement waits for all earlier commits, which a
-   * member that was paused or cut off cannot complete.
+   * Reads the current state. In a group the last statement waits for all earlier commits, so it
+   * fails on a member that was paused or isolated.
    */
   async readState(deadline: Deadline): Promise<ServerState> {
     const [row] = await rowsOf(this.connection, IDENTITY_SQL, deadline);
-    const membersBefore = takesWrites(row) ? await this.countBefore(deadline) : null;
-    if (membersBefore !== null && this.group !== 'none')
+    const membersBefore = acceptsWrites(row) ? await this.countMembersBefore(deadline) : null;
+    if (membersBefore !== null && this.replication !== 'none')
       await rowsOf(this.connection, CURRENT_SQL, deadline);
-    const { group } = this;
+    const { replication } = this;
     const identity = identityOf(row);
     const isPrimary = membersBefore !== null;
-    return { identity, group, isPrimary, membersBefore: membersBefore ?? 0 };
+    return { identity, replication, isPrimary, membersBefore: membersBefore ?? 0 };
   }
 
   close(): void {
     failConnection(this.connection, new Error('the server is no longer watched'));
   }
 
-  private async countBefore(deadline: Deadline): Promise<number | null> {
-    switch (this.group) {
+  /** Returns null if the server does not accept writes. */
+  private async countMembersBefore(deadline: Deadline): Promise<number | null> {
+    switch (this.replication) {
       case 'none':
         return 0;
       case 'group_replication': {
@@ -119,15 +122,15 @@ async function rowsOf(
   return Array.isArray(answer) ? (answer as RowDataPacket[]) : [];
 }
 
-/** Detects the group by variables that exist only with its plugin or provider. */
-async function groupOf(connection: Connection, deadline: Deadline): Promise<Group> {
-  const plugin = await variable(connection, 'group_replication_group_name', deadline);
+/** Detects a group by variables that exist only with its plugin or provider. */
+async function detectReplication(connection: Connection, deadline: Deadline): Promise<Replication> {
+  const plugin = await readVariable(connection, 'group_replication_group_name', deadline);
   if (plugin !== null && plugin !== '') return 'group_replication';
-  const provider = await variable(connection, 'wsrep_on', deadline);
+  const provider = await readVariable(connection, 'wsrep_on', deadline);
   return provider === '1' || provider === 'ON' ? 'galera' : 'none';
 }
 
-async function variable(
+async function readVariable(
   connection: Connection,
   name: string,
   deadline: Deadline,

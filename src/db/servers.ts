@@ -2,8 +2,6 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from 'mysql2';
 
-/** Where MySQL is and how to connect: the address in MYSQL_URL, and TLS. */
-
 export interface MysqlServer {
   readonly host: string;
   readonly port: number;
@@ -18,13 +16,13 @@ export interface MysqlAddress {
 
 const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$/;
 const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
-const USUAL_PORT = '3306';
+const DEFAULT_PORT = '3306';
 
 /** Returns null unless the text is `mysql://user:password@host:port,host:port/database`. */
 export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
-    const [, host, port = USUAL_PORT] = SERVER.exec(one) ?? [];
+    const [, host, port = DEFAULT_PORT] = SERVER.exec(one) ?? [];
     return host === undefined
       ? []
       : [{ host: host.replace(/^\[|\]$/g, ''), port: Number.parseInt(port, 10) }];
@@ -50,16 +48,16 @@ export function mysqlAddress(url: string): MysqlAddress {
   return address;
 }
 
-/** The URL with another database; without one if it is empty. */
+/** Returns the URL with another database, or with none if `database` is empty. */
 export function withDatabase(url: string, database: string): string {
   const [, user, password, hosts = ''] = ADDRESS.exec(url) ?? [];
   const login = user === undefined ? '' : `${user}${password === undefined ? '' : `:${password}`}@`;
   return `mysql://${login}${hosts}/${database}`;
 }
 
-/** Texts in PEM, each read again whenever it is needed. */
+/** Functions that return PEM texts, called again for each use, so that renewed files take effect. */
 export interface TlsMaterial {
-  /** Trusted certificate authorities; absent: Node's. */
+  /** Trusted certificate authorities. Node's if absent. */
   readonly ca?: (() => string) | undefined;
   /** This process's certificate, if the server asks for one. */
   readonly certificate?: (() => string) | undefined;
@@ -67,9 +65,9 @@ export interface TlsMaterial {
 }
 
 /** Returns a description of the fault in the material, or null. A certificate needs its own key. */
-export function faultOfMaterial(material: TlsMaterial): string | null {
+export function findTlsFault(material: TlsMaterial): string | null {
   if ((material.certificate === undefined) !== (material.key === undefined))
-    return 'a client certificate and its key go together';
+    return 'a client certificate needs its key, and a client key its certificate';
   try {
     createSecureContext(readMaterial(material));
     return null;
@@ -78,8 +76,8 @@ export function faultOfMaterial(material: TlsMaterial): string | null {
   }
 }
 
-/** Returns the hosts given as addresses, whose certificates cannot be checked by name. */
-export function hostsWithoutName(url: string): string[] {
+/** Returns the hosts that are IP addresses. Their certificates cannot be verified by name. */
+export function ipAddressHosts(url: string): string[] {
   return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) =>
     isIP(host) === 0 ? [] : [host],
   );
@@ -111,7 +109,7 @@ export class MysqlTls {
     };
   }
 
-  /** Reads the files again. While they do not match, the previous contents stay in use. */
+  /** Reads the files again. While certificate and key do not match, the previous ones stay in use. */
   refresh(): void {
     try {
       const read = readMaterial(this.material);

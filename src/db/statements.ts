@@ -12,7 +12,7 @@ export interface SelectOptions<Row> {
   readonly forUpdate?: boolean;
 }
 
-/** Columns that are NULL in all rows are omitted, which saves the server parsing them. */
+/** Omits columns that are NULL in all rows, so that the server need not parse them. */
 export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string {
   const records = rows as readonly Readonly<Record<string, unknown>>[];
   return insertOf(
@@ -24,7 +24,8 @@ export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string 
   );
 }
 
-export function statement<Row>(
+/** Returns the statement that `build` makes of the rows, or none without rows. */
+export function sqlFor<Row>(
   rows: readonly Row[],
   build: (rows: readonly Row[]) => string,
 ): string[] {
@@ -53,7 +54,7 @@ export function upsertSql<Row>(
   set: readonly (keyof Row & string)[],
 ): string {
   const records = rows as readonly Readonly<Record<string, unknown>>[];
-  return `${insertOf(table, table.columns, records)} ${orSet(table, set)}`;
+  return `${insertOf(table, table.columns, records)} ${onDuplicateSql(table, set)}`;
 }
 
 /** Upserts rows given as SQL, each in parentheses with every column in the table's order. */
@@ -62,10 +63,10 @@ export function upsertValuesSql<Row>(
   values: readonly string[],
   set: readonly (keyof Row & string)[],
 ): string {
-  return `INSERT INTO ${table.name} (${columnList(table)}) VALUES ${values.join(',')} ${orSet(table, set)}`;
+  return `INSERT INTO ${table.name} (${columnList(table)}) VALUES ${values.join(',')} ${onDuplicateSql(table, set)}`;
 }
 
-function orSet<Row>(table: Table<Row>, set: readonly (keyof Row & string)[]): string {
+function onDuplicateSql<Row>(table: Table<Row>, set: readonly (keyof Row & string)[]): string {
   const assignments = set
     .map((property) => table.column(property).name)
     .map((name) => `${name}=VALUES(${name})`);
@@ -136,6 +137,7 @@ export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
 function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return Object.keys(where).length === 0 ? '' : ` WHERE ${equalsSql(table, where)}`;
 }
+
 /** Returns the condition for rows older than this position, in a list by `created_at` and `id`. */
 export function olderSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);

@@ -1,7 +1,7 @@
-import type { Column, Stored } from './columns.js';
+import type { Column, ColumnStorage } from './columns.js';
 
-/** A column of any type: a Column is invariant in its value. */
-interface AnyColumn extends Stored {
+/** A column with values of any type. `Column<unknown>` would not accept it. */
+interface AnyColumn extends ColumnStorage {
   readonly literal: (value: never) => string;
   readonly parse: (stored: unknown) => unknown;
 }
@@ -58,7 +58,7 @@ export function defineTable<const C extends Columns>(
     columns: bound,
     column: (property) => {
       const column = byProperty.get(property);
-      if (column === undefined) throw new TypeError(`${name} has no ${property}`);
+      if (column === undefined) throw new TypeError(`${name} has no column ${property}`);
       return column;
     },
   };

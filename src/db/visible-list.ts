@@ -19,8 +19,8 @@ export interface OrderedRows<Row> {
 const MAX_EXAMINED = 2_000;
 
 interface VisibleList<Row> extends OrderedRows<Row> {
-  /** SQL conditions on the row `l`: the other filters, and what the member may see. */
-  readonly shown: readonly string[];
+  /** SQL conditions on the row `l`: filters that the index does not have, and the member's rights. */
+  readonly filters: readonly string[];
 }
 
 /**
@@ -36,10 +36,10 @@ export async function readVisible<Row extends TimePosition>(
   const { table } = list;
   const rows =
     before === null ? list : { ...list, within: [...list.within, olderSql('t', before)] };
-  const conditions = ['l.id=p.id', ...list.shown].join(' AND ');
-  const read = async (examined: string): Promise<Page<Row>> => {
+  const conditions = ['l.id=p.id', ...list.filters].join(' AND ');
+  const read = async (examinedSql: string): Promise<Page<Row>> => {
     const found = await reader.query(
-      `SELECT ${columnList(table, 'l')} FROM (${examined}) p
+      `SELECT ${columnList(table, 'l')} FROM (${examinedSql}) p
        STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON ${conditions}
        ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
     );

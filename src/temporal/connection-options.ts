@@ -4,7 +4,7 @@ import {
   type ConnectionOptions,
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
-import { faultOfMaterial, type TlsMaterial } from '../db/servers.js';
+import { findTlsFault, type TlsMaterial } from '../db/servers.js';
 
 export interface TemporalTls extends TlsMaterial {
   /** If it differs from the host in the address. */
@@ -58,7 +58,7 @@ export class CertificateRenewals {
     this.checkedAt = performance.now();
     try {
       const text = textOf(this.tls);
-      if (text === this.known || faultOfMaterial(this.tls) !== null) return false;
+      if (text === this.known || findTlsFault(this.tls) !== null) return false;
       this.known = text;
       return true;
     } catch {

@@ -11,7 +11,7 @@ import {
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../db/entities/webhooks.js';
-import { insertSql, statement, upsertSql } from '../db/statements.js';
+import { insertSql, sqlFor, upsertSql } from '../db/statements.js';
 import {
   type Claim,
   CLAIM_MS,
@@ -225,18 +225,18 @@ function statementsOf(written: readonly EndpointResult[]): string[] {
   );
   const endpoints = written.map(({ endpoint }) => endpoint);
   return [
-    ...statement(attempts, (rows) => insertSql(webhookAttempts, rows)),
-    ...statement(
+    ...sqlFor(attempts, (rows) => insertSql(webhookAttempts, rows)),
+    ...sqlFor(
       written.flatMap(({ inserted }) => inserted),
       (rows) => insertSql(webhookDeliveries, rows),
     ),
-    ...statement(
+    ...sqlFor(
       written.flatMap(({ updated }) => updated),
       (rows) =>
         upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
     ),
-    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED_COLUMNS)),
-    ...statement(
+    ...sqlFor(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED_COLUMNS)),
+    ...sqlFor(
       written.flatMap(({ notices }) => notices),
       (rows) => insertSql(outbox, rows),
     ),

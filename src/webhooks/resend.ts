@@ -14,7 +14,7 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
+import { equalsSql, insertSql, literals, sqlFor, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/reader.js';
 import { readFirstSequenceSince, readLastSequence } from '../events/log.js';
 import { assertManager, endpointAudit, lockManagedEndpoint, updateEndpoint } from './endpoints.js';
@@ -138,7 +138,7 @@ export async function continueRecovery(
     : { recoverAfter: read.through };
   if (waiting.length > 0) await makeDeliveriesDue(transaction, id, waiting, now);
   await transaction.all([
-    ...statement(added, (rows) => insertSql(webhookDeliveries, rows)),
+    ...sqlFor(added, (rows) => insertSql(webhookDeliveries, rows)),
     updateSql(webhookEndpoints, { ...set, leaseUntil: instant(now + CLAIM_MS) }, { id }),
   ]);
   const nextAttemptAt = added.length + waiting.length > 0 ? now : state.nextAttemptAt;

@@ -70,7 +70,7 @@ describe('TLS with MySQL', () => {
     const withPair = (certificate: string, own: string): string =>
       faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: own });
     assert.equal(withPair(cert, key), '');
-    assert.match(faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CERTIFICATE: cert }), /go together/);
+    assert.match(faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CERTIFICATE: cert }), /needs its key/);
     assert.match(withPair(cert, other.key), /MYSQL_TLS_CERTIFICATE/);
     assert.match(withPair('x', key), /MYSQL_TLS_CERTIFICATE: must be in PEM/);
     assert.equal(withPair(cert, other.key).includes(other.key.slice(40, 80)), false);

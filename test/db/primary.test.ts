@@ -102,7 +102,7 @@ describe('a list of several servers', () => {
 
   it('no server is used while two accept writes, and both are named', async () => {
     await setReadOnly();
-    await assert.rejects(serverOf(database), /several do/);
+    await assert.rejects(serverOf(database), /several servers do/);
     assert.deepEqual(told, [`refused ${name(0)} ${name(1)}`]);
     await setReadOnly(1);
     assert.equal(await serverOf(database), String(servers[0]!.port));

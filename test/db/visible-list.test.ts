@@ -70,7 +70,7 @@ describe('a list with rows that its caller may not see', () => {
       query: async (sql) => (await happens(), reader.query(sql)),
     };
     const list = {
-      ...{ table: listed, index: 'status', within: [], shown: ['l.is_shown=1'] },
+      ...{ table: listed, index: 'status', within: [], filters: ['l.is_shown=1'] },
       oneOf: [`t.status='open'`, `t.status='waiting'`],
     };
     const seen: string[] = [];

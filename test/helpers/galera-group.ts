@@ -36,7 +36,7 @@ export function galeraTools(): GaleraTools | null {
 }
 
 interface NodeStatus {
-  readonly takesWrites: boolean;
+  readonly acceptsWrites: boolean;
   readonly index: number;
   readonly size: number;
   readonly isSynced: boolean;
@@ -72,7 +72,7 @@ export class GaleraGroup implements ServerGroup {
       async () => {
         const nodes = await this.nodes();
         const writers = nodes
-          .filter(({ takesWrites }) => takesWrites)
+          .filter(({ acceptsWrites }) => acceptsWrites)
           .toSorted((a, b) => a.index - b.index);
         return writers[0]?.member ?? null;
       },
@@ -123,7 +123,7 @@ async function statusOf(member: GroupedServer): Promise<NodeStatus> {
   const [own] = await member.ask('SELECT @@GLOBAL.read_only AS flag');
   const status = new Map(rows.map((row) => [String(row.Variable_name), String(row.Value)]));
   return {
-    takesWrites:
+    acceptsWrites:
       Number(own?.flag) === 0 &&
       status.get('wsrep_ready') === 'ON' &&
       status.get('wsrep_cluster_status') === 'Primary',

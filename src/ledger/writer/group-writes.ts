@@ -10,7 +10,7 @@ import {
 } from '../../db/entities/ledger.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { insertSql, literal, statement, upsertSql } from '../../db/statements.js';
+import { insertSql, literal, sqlFor, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 import { chainedInserts, lockChains } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
@@ -50,14 +50,14 @@ function auditRowsOf(tables: GroupWrites['rows']): AuditRow[] {
 
 function ledgerStatements(writes: GroupWrites): string[] {
   return [
-    ...statement(writes.transactions, (rows) => insertSql(ledgerTransactions, rows)),
-    ...statement(writes.entries, (rows) => insertSql(entries, rows)),
-    ...statement([...writes.balances.values()], (rows) =>
+    ...sqlFor(writes.transactions, (rows) => insertSql(ledgerTransactions, rows)),
+    ...sqlFor(writes.entries, (rows) => insertSql(entries, rows)),
+    ...sqlFor([...writes.balances.values()], (rows) =>
       upsertSql(balances, rows, ['available', 'held']),
     ),
-    ...statement([...writes.accounts.values()], updateAccountsSql),
-    ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
-    ...statement([...writes.holds.values()], (rows) =>
+    ...sqlFor([...writes.accounts.values()], updateAccountsSql),
+    ...sqlFor([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
+    ...sqlFor([...writes.holds.values()], (rows) =>
       upsertSql(holds, rows, ['remaining', 'expiresAt']),
     ),
   ];
@@ -83,8 +83,8 @@ function resourceStatements(tables: GroupWrites['rows']): string[] {
       .map((column) => column.property)
       .filter((property) => property !== 'id');
     return [
-      ...statement(rowsOf(sorted, true), (rows) => insertSql(table, rows)),
-      ...statement(rowsOf(sorted, false), (rows) =>
+      ...sqlFor(rowsOf(sorted, true), (rows) => insertSql(table, rows)),
+      ...sqlFor(rowsOf(sorted, false), (rows) =>
         upsertSql(table as Table<Record<string, unknown>>, rows, all),
       ),
     ];
