@@ -7,14 +7,14 @@ import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
 export interface AuditServices {
   readonly audit: ScheduledAuditDeps;
-  readonly rollbacks: Pick<RollbackGuard, 'next'>;
+  readonly rollbackGuard: Pick<RollbackGuard, 'renewStored'>;
   readonly onAudited: (part: AuditedPart) => void;
 }
 
 const BEAT_MS = 5_000;
 
 export function auditActivities(
-  { audit, rollbacks, onAudited }: AuditServices,
+  { audit, rollbackGuard, onAudited }: AuditServices,
   stopping: AbortSignal,
 ) {
   return {
@@ -28,7 +28,7 @@ export function auditActivities(
       let { reached, findings, checkpoint } = earlier ?? first;
       const beat = (): void => context.heartbeat({ reached, checkpoint, findings });
       const beats = startBeats(beat, async () => {
-        checkpoint = await rollbacks.next(checkpoint);
+        checkpoint = await rollbackGuard.renewStored(checkpoint);
       });
       try {
         for (;;) {

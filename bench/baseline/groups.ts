@@ -78,7 +78,7 @@ async function recordGroup(
       database,
       clock: systemClock,
       databaseClock: new DatabaseClock(),
-      rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
+      rollbackGuard: { checkConnection: () => Promise.resolve(), remember: () => undefined },
       onFault: fail,
       onAccountAhead: fail,
     },

@@ -20,7 +20,7 @@ import { insertSql, upsertSql } from '../db/statements.js';
 
 export type { AuditOptions, AuditReport, Finding } from './scan.js';
 
-/** All checks. A feature's source defines the rules for its operations (sources.ts). */
+/** All checks. The rules for the operations of each feature are in sources.ts. */
 export const CHECKS: readonly Check[] = [
   accountChecks,
   crossChecks,
@@ -69,8 +69,8 @@ async function estimateRows(database: Database, checks: readonly Check[]): Promi
 
 /** At most this many slices are read from the start of one pass to the start of the next. */
 const SLICES_PER_PASS = 18_000;
-const STORE_MS = 60_000;
-const KEPT_MS = 90 * 86_400_000;
+const STORE_TIMEOUT_MS = 60_000;
+const PASSES_KEPT_MS = 90 * 86_400_000;
 const MAX_SUBJECT = 255;
 const MAX_MESSAGE = 2_000;
 const FINDINGS_PER_STATEMENT = 500;
@@ -92,8 +92,8 @@ export interface AuditedPart {
 }
 
 /**
- * Runs the check of a pass after `reached` checks, and stores its findings. Returns null if all are
- * complete. May be repeated or abandoned. Throws `DatabaseUnavailable` and the reason of `signal`.
+ * Runs the next check of a pass that completed `reached` checks, and stores its findings. Returns
+ * null if all are complete. May be repeated or abandoned. Throws `DatabaseUnavailable` and the reason of `signal`.
  */
 export async function auditNext(
   { database, clock, everyMs }: ScheduledAuditDeps,
@@ -120,9 +120,9 @@ export async function auditNext(
     if (!isLast) return;
     const done = { id: newId(), beganAt: pass.beganAt, endedAt: now };
     await transaction.execute(insertSql(auditPasses, [done]));
-    const old = time.literal(instant(now - KEPT_MS));
+    const old = time.literal(instant(now - PASSES_KEPT_MS));
     await transaction.execute(`DELETE FROM audit_passes WHERE ended_at<${old}`);
-  }, Deadline.afterMs(STORE_MS));
+  }, Deadline.afterMs(STORE_TIMEOUT_MS));
   const rows = Object.values(checked).reduce((sum, count) => sum + count, 0);
   return { reached, rows, findings: findings.length, isLast };
 }

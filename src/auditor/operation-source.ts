@@ -7,7 +7,7 @@ import type { Transfer } from '../db/entities/operations.js';
 import type { SystemRole } from '../db/entities/parties.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { Table } from '../db/table.js';
-import { type AuditRun, byId, ownersById, ROWS_PER_SLICE, scanTable, type Visit } from './scan.js';
+import { type AuditRun, byId, readOwners, ROWS_PER_SLICE, scanTable, type Visit } from './scan.js';
 
 export interface ExpectedEntry {
   /** An account's id, or the role of a system account of the tenant. */
@@ -35,7 +35,7 @@ export function feeAccountOf({ feeAccountId: id }: Pick<FeeColumns, 'feeAccountI
   return id === null ? [] : [id];
 }
 
-export function feeOf({
+export function feeEntries({
   sourceAccountId,
   asset,
   feeRaw: raw,
@@ -47,7 +47,7 @@ export function feeOf({
 }
 
 /** Returns the fields that all events of a transfer or payout contain. */
-export function shownOf(row: Transfer | Payout): Expectation['shown'] {
+export function eventFieldsOf(row: Transfer | Payout): Expectation['eventFields'] {
   const { sourceAccountId, asset, raw, feeRaw, description } = row;
   const [amount, fee] = [raw, feeRaw].map((one) => amountJson({ raw: one, asset }));
   return { source_account: sourceAccountId, amount, fee, description };
@@ -59,6 +59,7 @@ export interface Expectation {
   readonly tenantId: Uuid;
   readonly state: string;
   readonly description: string | null;
+  /** Accounts that must exist. Those in `owned` must belong to the tenant. */
   readonly accounts: readonly Uuid[];
   readonly owned: readonly Uuid[];
   readonly fee: { readonly raw: bigint; readonly accountId: Uuid | null };
@@ -70,7 +71,7 @@ export interface Expectation {
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
   /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
-  readonly shown: Readonly<Record<string, unknown>>;
+  readonly eventFields: Readonly<Record<string, unknown>>;
 }
 
 type ExpectedHold = Pick<Hold, 'accountId' | 'asset' | 'raw' | 'remaining' | 'expiresAt'>;
@@ -121,7 +122,7 @@ const NONE = {
   approval: null,
   people: null,
   isKeyed: false,
-  shown: {},
+  eventFields: {},
 };
 
 /** Defines how the auditor checks the operations of a feature. */
@@ -146,7 +147,7 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
-    owners: (reader: Reader, ids: Iterable<Uuid>) => ownersById(reader, table, ids),
+    owners: (reader: Reader, ids: Iterable<Uuid>) => readOwners(reader, table, ids),
     list: async (reader: Reader, condition: string): Promise<readonly Expectation[]> =>
       (await reader.list(table, condition)).map(expect),
     scan: (audit: AuditRun, check: Visit<Expectation>): Promise<void> =>

@@ -53,7 +53,8 @@ export class AuditRun {
     return read;
   }
 
-  own(column: string): string[] {
+  /** Returns the SQL condition that limits the audit to one tenant, or none. */
+  tenantConditions(column: string): string[] {
     return this.tenantId === undefined ? [] : [`${column}=${uuid.literal(this.tenantId)}`];
   }
 
@@ -77,7 +78,7 @@ export class AuditRun {
     return (this.found.get(check) ?? 0) > MAX_FINDINGS_PER_CHECK;
   }
 
-  counted(kind: string, rows: number): void {
+  countRows(kind: string, rows: number): void {
     this.checked[kind] = (this.checked[kind] ?? 0) + rows;
     this.done += rows;
     this.options.onProgress?.(Math.min(this.done, this.total), this.total);
@@ -123,13 +124,13 @@ export async function scan<Row>(
   }
 }
 
-/** Scans a table by its primary key of one or two columns. `own` selects a tenant's rows. */
+/** Scans a table by its primary key of one or two columns. `conditions` select a tenant's rows. */
 export function scanTable<Row extends object>(
   audit: AuditRun,
   table: Table<Row>,
   size: number,
   check: Visit<Row>,
-  own = audit.own('tenant_id'),
+  conditions = audit.tenantConditions('tenant_id'),
 ): Promise<void> {
   const key = table.key as readonly (keyof Row & string)[];
   const [first = '', second] = key.map((property) => table.column(property).name);
@@ -139,16 +140,16 @@ export function scanTable<Row extends object>(
     return second === undefined ? `${first}>${one}` : afterKey(first, second, one, two);
   };
   const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
-    const conditions = [...(after === undefined ? [] : [afterSql(after)]), ...own];
-    const tail = `${whereAll(conditions)} ORDER BY ${order} LIMIT ${size}`;
+    const all = [...(after === undefined ? [] : [afterSql(after)]), ...conditions];
+    const tail = `${whereAll(all)} ORDER BY ${order} LIMIT ${size}`;
     return reader.list(table, `FORCE INDEX (PRIMARY)${tail}`);
   };
   return scan(audit, size, read, check);
 }
 
 /** Returns SQL for the rows after a key of two columns, which every optimizer turns into ranges. */
-export function afterKey(first: string, second: string, one: string, two: string): string {
-  return `((${first}=${one} AND ${second}>${two}) OR ${first}>${one})`;
+export function afterKey(a: string, b: string, valueA: string, valueB: string): string {
+  return `((${a}=${valueA} AND ${b}>${valueB}) OR ${a}>${valueA})`;
 }
 
 export function whereAll(conditions: readonly string[]): string {
@@ -160,21 +161,21 @@ export async function byId<Row extends { readonly id: Uuid }>(
   table: Table<Row>,
   ids: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, Row>> {
-  const rows = await rowsOf(reader, columnList(table), table.name, ids);
+  const rows = await readRows(reader, columnList(table), table.name, ids);
   return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, row]));
 }
 
 /** Returns the tenants of the rows with these ids, many times cheaper than reading the rows. */
-export async function ownersById(
+export async function readOwners(
   reader: Reader,
   table: Pick<Table<{ readonly id: Uuid; readonly tenantId: Uuid }>, 'name'>,
   ids: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, Uuid>> {
-  const rows = await rowsOf(reader, 'id, tenant_id', table.name, ids);
+  const rows = await readRows(reader, 'id, tenant_id', table.name, ids);
   return new Map(rows.map((row) => [uuid.parse(row.id), uuid.parse(row.tenant_id)]));
 }
 
-async function rowsOf(
+async function readRows(
   reader: Reader,
   columns: string,
   table: string,

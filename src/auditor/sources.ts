@@ -5,17 +5,17 @@ import {
   entryPair,
   type ExpectedEntry,
   feeAccountOf,
-  feeOf,
+  feeEntries,
   operationSource,
   type OperationSource,
-  shownOf,
+  eventFieldsOf,
 } from './operation-source.js';
 import { amountJson } from '../core/amount.js';
 import { type BatchStatus, bonusBatches, bonuses } from '../db/entities/bonuses.js';
 import { type Payout, payouts, type PayoutStatus } from '../db/entities/payouts.js';
 import type { ResourceType } from '../db/entities/ledger.js';
 
-const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
+const TRANSFER_EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   pending_approval: [],
   completed: ['transfer.completed'],
   rejected: ['transfer.rejected'],
@@ -35,7 +35,7 @@ export const transferSource = operationSource({
     const expiresAt = isPending ? row.approvalExpiresAt : null;
     const paid = [
       ...entryPair([source, 'transfer_out'], [destination, 'transfer_in'], row),
-      ...feeOf(row),
+      ...feeEntries(row),
     ];
     return {
       state: status,
@@ -44,12 +44,12 @@ export const transferSource = operationSource({
       owned: [source, ...feeAccountOf(row)],
       fee: { raw: row.feeRaw, accountId: row.feeAccountId },
       postings: status === 'completed' ? [paid] : [],
-      events: EVENTS[status],
+      events: TRANSFER_EVENTS[status],
       hold:
         approval === null ? null : { accountId: source, asset, raw: debit, remaining, expiresAt },
       approval,
       isKeyed: approval === null,
-      shown: shownOf(row),
+      eventFields: eventFieldsOf(row),
     };
   },
 });
@@ -68,7 +68,7 @@ const bonusSource = operationSource({
       accounts: [source, recipient, ...feeAccountOf(row)],
       owned: [source, ...feeAccountOf(row)],
       fee: { raw: row.feeRaw, accountId: row.feeAccountId },
-      postings: [[...paid, ...feeOf(row)]],
+      postings: [[...paid, ...feeEntries(row)]],
       isKeyed: true,
     };
   },
@@ -108,13 +108,13 @@ const batchSource = operationSource({
         row.isHeld && asset !== null
           ? { accountId: source, asset, raw: debit, remaining, expiresAt: null }
           : null,
-      shown: { source_account: source, description, total },
+      eventFields: { source_account: source, description, total },
     };
   },
 });
 
-/** Events by final status. `approvedAt` and `failedAt` determine the events of these two. */
-const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
+/** Events by final status, besides those that `approvedAt` and an earlier `failedAt` require. */
+const FINAL_PAYOUT_EVENTS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   pending_approval: [],
   approved: [],
   in_progress: [],
@@ -148,12 +148,12 @@ const payoutSource = operationSource({
       events: [
         ...(row.approvedAt === null ? [] : (['payout.approved'] as const)),
         ...(row.failedAt === null ? [] : (['payout.failed'] as const)),
-        ...ENDS[status],
+        ...FINAL_PAYOUT_EVENTS[status],
       ],
       hold: { accountId: source, asset, raw: debit, remaining, expiresAt: null },
       approval,
       isKeyed: approval === null,
-      shown: shownOf(row),
+      eventFields: eventFieldsOf(row),
     };
   },
 });
@@ -162,7 +162,7 @@ function postingsOf(payout: Payout): ExpectedEntry[][] {
   const { sourceAccountId: source, status } = payout;
   if (status !== 'completed' && status !== 'returned') return [];
   const out = entryPair([source, 'payout_out'], ['pay_out', 'system_in'], payout);
-  const paid = [...out, ...feeOf(payout)];
+  const paid = [...out, ...feeEntries(payout)];
   const returned = entryPair(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
   return status === 'returned' ? [paid, returned] : [paid];
 }

@@ -38,7 +38,7 @@ export function describeExpected(leg: ExpectedEntry): string {
 export function describePosted(leg: PostedLeg, tenantId: Uuid): string {
   const { kind, raw, asset, account, counterparty } = leg;
   const name = (party: Party | null): string => {
-    if (party === null) return 'nobody';
+    if (party === null) return 'no account';
     return party.role !== null && party.tenantId === tenantId ? party.role : party.id;
   };
   return `${kind} ${raw} ${asset} on ${name(account)} with ${name(counterparty)}`;
@@ -62,6 +62,7 @@ export function factsOf(
   };
 }
 
+/** Two 32-bit sums of hashes with different seeds are as good as one of 64 bits. */
 const LANES = 2;
 const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
 /** Operations of a table in one range, whose rows are in memory while they are compared. */
@@ -76,8 +77,8 @@ const FAR_AHEAD_MS = 90 * 86_400_000;
  */
 export class Totals {
   private readonly sums: Int32Array;
-  /** Operations that begin during the audit, of which the scans see different parts. */
-  private readonly late: number;
+  /** Operations created during the audit. Not compared, because scans see different parts of them. */
+  private readonly lateRange: number;
 
   /** `bounds` are the first ids of all ranges except the first, in order. */
   private constructor(
@@ -85,7 +86,7 @@ export class Totals {
     firstLate: Uuid,
   ) {
     this.sums = new Int32Array((bounds.length + 1) * LANES);
-    this.late = this.rangeOf(firstLate);
+    this.lateRange = this.rangeOf(firstLate);
   }
 
   /** Divides the ids of all operations in these tables into ranges. */
@@ -120,7 +121,7 @@ export class Totals {
     const differs = (range: number): boolean =>
       this.sums[range * LANES] !== 0 || this.sums[range * LANES + 1] !== 0;
     return ranges
-      .filter((range) => range !== this.late && differs(range))
+      .filter((range) => range !== this.lateRange && differs(range))
       .map((range) => {
         const [from, to] = [this.bounds[range - 1], this.bounds[range]];
         return (column) =>

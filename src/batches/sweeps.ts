@@ -55,14 +55,14 @@ export function rowsSweep(
   keptDays: number,
 ): Sweep {
   return pieceSweep(`rows of ${ended} batches`, async (after) => {
-    const at = await removeOldRows(
+    const lastId = await removeOldRows(
       database,
       clock,
       ended,
       instant(clock() - keptDays * DAY_MS),
       after,
     );
-    return at === null ? null : { at, isDone: true };
+    return lastId === null ? null : { lastId, isDone: true };
   });
 }
 

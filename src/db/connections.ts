@@ -28,7 +28,7 @@ interface PoolSettings {
   readonly limit: number;
   /** Whether statements may share a round trip (docs/decisions/0002-group-commit.md). */
   readonly multipleStatements: boolean;
-  readonly sessionSql: readonly string[];
+  readonly setup: readonly string[];
 }
 
 export interface PoolUse {
@@ -167,7 +167,7 @@ export class Connections {
     if (!isEnded) for (const connection of this.replaceAt.keys()) this.discard(connection);
   }
 
-  private openPool({ limit, multipleStatements, sessionSql }: PoolSettings): Pool {
+  private openPool({ limit, multipleStatements, setup }: PoolSettings): Pool {
     const { address, server, tls, identitySql, acceptsServer } = this.options;
     const pool = createPool({
       ...connectOptions(address, server, tls),
@@ -178,7 +178,7 @@ export class Connections {
       this.replaceAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
       // An unhandled `error` event would end the process. Statements receive the error themselves.
       connection.on('error', () => this.replaceAt.delete(connection));
-      for (const statement of [...SESSION, ...sessionSql])
+      for (const statement of [...SESSION, ...setup])
         connection.query(statement, (error) => {
           // An incomplete session setup makes the connection unusable.
           if (error) failConnection(connection, error);
@@ -261,22 +261,18 @@ export function poolSettings(
   // The server then ends a SELECT whose connection has closed. MariaDB and MySQL each run one comment.
   const limits = `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
   const reading = [`SET SESSION autocommit=1, ${limits}`];
-  const lookups = {
-    limit: LOOKUP_CONNECTIONS,
-    multipleStatements: false,
-    sessionSql: reading,
-  };
+  const lookups = { limit: LOOKUP_CONNECTIONS, multipleStatements: false, setup: reading };
   return {
     reads: { ...lookups, limit: readConnections },
     lookups,
     current:
       replication === 'none'
         ? null
-        : { ...lookups, sessionSql: [...reading, READ_CURRENT_SQL[replication]] },
+        : { ...lookups, setup: [...reading, READ_CURRENT_SQL[replication]] },
     transactions: {
       limit: transactionConnections,
       multipleStatements: true,
-      sessionSql: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
+      setup: [`SET SESSION autocommit=0, wait_timeout=${IDLE_TRANSACTION_S}`],
     },
   };
 }

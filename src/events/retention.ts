@@ -47,7 +47,7 @@ export async function removeOldEvents(
   database: Database,
   now: Instant,
   after: Uuid | null,
-): Promise<{ readonly at: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
+): Promise<{ readonly lastId: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
   const days = await readRetention(database.reader);
   if (days === null) return null;
   const afterSql = after === null ? '' : ` WHERE tenant_id>${column.uuid.literal(after)}`;
@@ -60,7 +60,7 @@ export async function removeOldEvents(
   const removed = await transact(database, (transaction) =>
     removeSome(transaction, tenantId, before),
   );
-  return { at: tenantId, removed, isDone: removed < CHUNK };
+  return { lastId: tenantId, removed, isDone: removed < CHUNK };
 }
 
 async function removeSome(

@@ -46,7 +46,7 @@ export function buildSender(config: ServiceConfig, timeoutMs: number = ATTEMPT_T
   return new Sender({ guard, timeoutMs, proxyUrl });
 }
 
-/** Callbacks arrive by HTTP, or from the simulated rail in the worker. */
+/** Builds what receives callbacks, by HTTP or from the simulated rail in the worker. */
 export function buildCallbacks(
   config: ServiceConfig,
   core: Core,
@@ -69,7 +69,7 @@ interface OpenApi {
   stop(): Promise<void>;
 }
 
-/** Requests are answered from then on, with 503 while MySQL is unavailable. */
+/** Starts the API. Requests are answered with 503 while MySQL is unavailable. */
 export async function openApi(
   config: Config,
   core: Core,
@@ -86,12 +86,12 @@ export async function openApi(
     api: buildApi(config, core, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core))],
     authenticate: (token, address) => {
-      const noted = (caller: Caller | null): Caller | null => {
+      const recordUse = (caller: Caller | null): Caller | null => {
         if (caller !== null) uses.record(caller.tokenKeyId);
         return caller;
       };
       const answered = authenticator.authenticate(token, address);
-      return answered instanceof Promise ? answered.then(noted) : noted(answered);
+      return answered instanceof Promise ? answered.then(recordUse) : recordUse(answered);
     },
     rateLimiter,
     fingerprintKeys: config.FINGERPRINT_KEYS,
@@ -143,7 +143,7 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   return api;
 }
 
-/** The client of Redis, a fifth of the code loaded at the start, is loaded only if needed. */
+/** Loads the Redis client, a fifth of the code loaded at the start, only if it is needed. */
 async function buildRates(config: RateConfig, { registry, logger }: Core): Promise<RateLimits> {
   const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
   if (url === undefined) return new RateLimiter(rates, processes);
@@ -152,10 +152,10 @@ async function buildRates(config: RateConfig, { registry, logger }: Core): Promi
     'rate_limit_decided_alone_total',
     'Requests rate-limited by this process alone because Redis did not answer',
   );
-  const changed = (isThere: boolean): void =>
-    isThere
-      ? logger.info('Redis answers: the processes share the rate limits')
-      : logger.warn('Redis gives no answers: this process grants its share of the rate limits');
+  const changed = (isConnected: boolean): void =>
+    isConnected
+      ? logger.info('Redis responds: the processes share the rate limits')
+      : logger.warn('Redis does not respond: this process grants its share of the rate limits');
   const observer = { changed, decidedLocally: () => localDecisions.inc() };
   return new SharedRateLimiter(url, rates, processes, observer);
 }

@@ -30,7 +30,7 @@ interface CoreOptions {
   readonly tracing?: TemporalTracing | null | undefined;
 }
 
-/** Connects to MySQL and Temporal on first use. */
+/** Builds the parts, which connect to MySQL and Temporal on first use. */
 export function buildCore(
   config: ServiceConfig,
   logger: Logger,
@@ -81,7 +81,7 @@ export function buildCore(
 
 export async function closeCore(core: Core): Promise<void> {
   await core.writers.idle();
-  core.rollbacks.stop();
+  core.rollbackGuard.stop();
   await core.notifier.stop();
   await Promise.all([core.database.close(), core.client.close()]);
 }
@@ -91,18 +91,18 @@ interface AdminOptions {
   readonly moreMetrics?: () => Promise<string>;
 }
 
-/** Opens the admin port, and begins to watch whether the database is set back. */
+/** Opens the admin port, and starts the checks for a database that was set back. */
 export async function openAdmin(
   { ADMIN_HOST: host, ADMIN_PORT: port }: ServiceConfig,
   core: Core,
   { fitness = () => ledgerFitness(core), moreMetrics }: AdminOptions = {},
 ) {
   void prepareLedger(core);
-  core.rollbacks.start(() => core.client.auditCheckpoint());
+  core.rollbackGuard.start(() => core.client.auditCheckpoint());
   const readiness = new Readiness(fitness);
   const admin = createAdmin({ ...core, readiness, ...(moreMetrics && { moreMetrics }) });
   const server = await listen(admin, core.errors, { host, port });
-  /** /readyz reports the stop, and the load balancer has time to notice. */
+  /** Reports the stop on /readyz, and gives the load balancer time to notice it. */
   const leaveLoadBalancer = async (delayMs: number): Promise<void> => {
     readiness.stop();
     await sleep(delayMs);

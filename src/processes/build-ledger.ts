@@ -3,19 +3,19 @@ import { type MysqlConfig, mysqlTls } from '../config/servers.js';
 import { Database } from '../db/database.js';
 import type { StatementObserver } from '../db/metrics.js';
 import type { PrimaryObserver } from '../db/primary.js';
-import { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import { LedgerWriter, LedgerWriters } from '../ledger/writer/ledger-writer.js';
 import type { WriterObserver } from '../ledger/writer/metrics.js';
-import { LedgerWriters } from '../ledger/writer/ledger-writer.js';
 import type { Fitness } from '../http/admin.js';
 import type { DatabaseClock } from '../ledger/database-clock.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 import { RollbackGuard } from '../restores/checkpoint.js';
 import type { Uuid } from '../core/ids.js';
 
+/** Most commands in one group. */
 const MAX_GROUP = 200;
-/** Per writer. A worker has writers for approvals, batches and payouts. */
+/** Groups of one writer. A worker has writers for approvals, batches and payouts. */
 export const GROUPS_IN_FLIGHT = 2;
-/** Further commands are refused with 503. */
+/** Queued commands beyond which new ones are refused with 503. */
 const MAX_QUEUE = 5_000;
 
 interface LedgerSettings extends MysqlConfig {
@@ -24,7 +24,7 @@ interface LedgerSettings extends MysqlConfig {
   readonly COMMAND_TIMEOUT_MS: number;
 }
 
-interface LedgerWatchers {
+interface LedgerObservers {
   readonly databaseClock: DatabaseClock;
   /** Called when commands were refused because an account's last entry is dated in the future. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
@@ -40,7 +40,7 @@ interface LedgerWatchers {
 export interface Ledger {
   readonly clock: Clock;
   readonly databaseClock: DatabaseClock;
-  readonly rollbacks: RollbackGuard;
+  readonly rollbackGuard: RollbackGuard;
   readonly database: Database;
   /** The writer for all commands that have no writer of their own. */
   readonly writer: LedgerWriter;
@@ -48,14 +48,14 @@ export interface Ledger {
 }
 
 /** Builds the parts that every process shares. The database connects on first use. */
-export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
-  const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
+export function buildLedger(settings: LedgerSettings, observers: LedgerObservers): Ledger {
+  const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = observers;
   const { now: clock } = databaseClock;
   const database = new Database({
     url: settings.MYSQL_URL,
     tls: mysqlTls(settings),
-    observer: watchers.primaryObserver,
-    statementObserver: watchers.statementObserver,
+    observer: observers.primaryObserver,
+    statementObserver: observers.statementObserver,
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
     // Connections for a writer's groups, and one for its commands that wait for locks.
@@ -68,13 +68,13 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     maxQueue: MAX_QUEUE,
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
-  const rollbacks = new RollbackGuard({ database, clock, onRolledBack });
-  const deps = { database, clock, databaseClock, rollbacks, onFault, onAccountAhead };
+  const rollbackGuard = new RollbackGuard({ database, clock, onRolledBack });
+  const deps = { database, clock, databaseClock, rollbackGuard, onFault, onAccountAhead };
   const writers = new LedgerWriters((name) => new LedgerWriter(deps, options, observerOf(name)));
   return {
     clock,
     databaseClock,
-    rollbacks,
+    rollbackGuard,
     database,
     writer: writers.add('main'),
     writers,
@@ -86,7 +86,7 @@ export async function prepareLedger({ database, databaseClock }: Ledger): Promis
   await databaseClock.read(database.lookup).catch(() => undefined);
 }
 
-/** Checks the database, and corrects the estimate of its time. */
+/** Checks the database, and reads its clock again. */
 export async function ledgerFitness(ledger: Ledger): Promise<Fitness> {
   const { database, databaseClock } = ledger;
   if (!database.isPrimaryKnown()) {

@@ -18,18 +18,18 @@ interface WorkerRails {
   readonly sweeps: readonly Sweep[];
 }
 
-/** Includes rails that new payouts do not use. */
+/** Builds the rails of a worker, including those that new payouts do not use. */
 export function buildWorkerRails(config: WorkerConfig, core: Core): WorkerRails {
   const { database, clock, registry, logger, encryptionKeys, outbox } = core;
   const rails = openRails(core, config);
   const onUnresponsive = (rail: string, reason: string): void =>
-    logger.warn({ rail, reason }, 'a rail gave no answer');
+    logger.warn({ rail, reason }, 'a rail did not respond');
   const observer = railMetrics(registry, onUnresponsive, rails.keys());
   const options = { probeAfterMs: config.PAYOUT_RAIL_PROBE_S * 1_000 };
   const breakers = new RailBreakers(database, clock, options, {
     opened: (rail, reason) =>
-      logger.error({ rail, reason }, 'a rail gives no answers: its payouts wait'),
-    closed: (rail) => logger.warn({ rail }, 'a rail answers again'),
+      logger.error({ rail, reason }, 'a rail does not respond: its payouts wait until it does'),
+    closed: (rail) => logger.warn({ rail }, 'a rail responds again'),
   });
   breakerMetrics(registry, database.reader);
   const calls = new RailCalls({ ...core, rails, observer, breakers });

@@ -23,7 +23,7 @@ interface OpenSupport {
   stop(): Promise<void>;
 }
 
-/** Pages are served from then on, with 503 while MySQL is unavailable. */
+/** Starts the support desk. Pages answer 503 while MySQL is unavailable. */
 export async function openSupport(config: SupportConfig, core: Core): Promise<OpenSupport> {
   const { SUPPORT_URL: url, TRUSTED_PROXIES: trustedProxies } = config;
   const site = createSite({
@@ -52,10 +52,10 @@ export async function openSupport(config: SupportConfig, core: Core): Promise<Op
   return { port: server.port, adminPort: admin.port, stop };
 }
 
-/** Money is only given back after asking the rail. */
+/** Builds what releases the money of payouts, which asks the rail first. */
 function buildRelease(config: SupportConfig, core: Core): ReleaseDeps {
   const observer = railMetrics(core.registry, (rail, reason) =>
-    core.logger.warn({ rail, reason }, 'a rail gave no answer'),
+    core.logger.warn({ rail, reason }, 'a rail did not respond'),
   );
   const breakers = new RailBreakers(core.database, core.clock);
   const calls = new RailCalls({ ...core, rails: openRails(core, config), observer, breakers });

@@ -38,7 +38,7 @@ interface TemporalDeps extends Ledger {
   readonly logger: Logger;
 }
 
-/** Connects on first use, so the process works while Temporal is unavailable. */
+/** Builds them. They connect on first use, so the process works while Temporal is unavailable. */
 export function buildTemporal(
   config: ServiceConfig,
   { registry, logger, ...ledger }: TemporalDeps,
@@ -53,7 +53,7 @@ export function buildTemporal(
     lookAgainMs: config.WORKFLOW_LOOK_AGAIN_S * 1_000,
   });
   const notifier = new OutboxNotifier(relay, (fault) =>
-    logger.warn({ fault: describeFault(fault) }, 'left for the sweeper'),
+    logger.warn({ fault: describeFault(fault) }, 'notifying failed: the sweeper retries'),
   );
   return { client, outbox, relay, notifier };
 }

@@ -49,9 +49,9 @@ import { ledgerFitness } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
 import { WORKFLOW_RESOURCES } from './build-temporal.js';
 
-/** Activities of a task queue at a time, except in the queue of webhooks. */
+/** Concurrent activities of a task queue, except of the queue `webhooks`. */
 const ACTIVITIES_AT_ONCE = 40;
-/** Endpoints that are sent to at a time; as many slow endpoints have separate places. */
+/** Endpoints that receive deliveries at a time. Slow endpoints have as many places of their own. */
 const ENDPOINTS_AT_ONCE = 1_000;
 
 export interface OpenWorker {
@@ -69,7 +69,7 @@ interface WorkerOptions {
   readonly metricsPort?: number;
 }
 
-/** Temporal workers start once Temporal is reachable, everything else immediately. */
+/** Starts a worker. Its Temporal workers start once Temporal is reachable, everything else at once. */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
@@ -79,7 +79,7 @@ export async function openWorker(
   const stopping = new AbortController();
   const sheets = new SheetReaders();
   const observer = webhookMetrics(registry, (fault) =>
-    logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is retried'),
+    logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed and will be retried'),
   );
   const dispatcher = new WebhookDispatcher(
     buildWebhookDeps(core, sender, observer),
@@ -117,9 +117,9 @@ interface WorkerServices {
   readonly rails: ReadonlySet<string>;
 }
 
-function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks }: Core) {
+function buildAudit(config: WorkerConfig, { database, clock, registry, rollbackGuard }: Core) {
   const audit = { database, clock, everyMs: config.AUDIT_PASS_EVERY_S * 1_000 };
-  return { audit, rollbacks, onAudited: auditMetrics(registry, database.reader, audit) };
+  return { audit, rollbackGuard, onAudited: auditMetrics(registry, database.reader, audit) };
 }
 
 function buildWorkerServices(
@@ -191,7 +191,7 @@ function buildSweeper(core: Core, sweeps: readonly Sweep[]): Sweeper {
   });
 }
 
-/** A worker for payouts also serves the queue of each rail, each with its own slots. */
+/** Builds Temporal workers. A worker for payouts also serves a queue for each rail. */
 function buildWorkers(
   config: WorkerConfig,
   { client, logger }: Core,
@@ -220,8 +220,8 @@ function buildWorkers(
   return new TemporalWorkers(options, client, logger);
 }
 
-const VALIDATED_PER_TENANT = 1;
-const PAID_PER_TENANT = 4;
+const VALIDATIONS_PER_TENANT = 1;
+const PAYMENTS_PER_TENANT = 4;
 
 /**
  * Limits the long activities of batches, so that quick ones find free slots. More payments of one
@@ -232,7 +232,7 @@ function buildBatchLimits(slots: number): {
   readonly paying: ConcurrencyLimit;
 } {
   return {
-    validating: new ConcurrencyLimit(VALIDATED_PER_TENANT, Math.ceil(slots / 2)),
-    paying: new ConcurrencyLimit(PAID_PER_TENANT, Math.ceil((slots * 2) / 5)),
+    validating: new ConcurrencyLimit(VALIDATIONS_PER_TENANT, Math.ceil(slots / 2)),
+    paying: new ConcurrencyLimit(PAYMENTS_PER_TENANT, Math.ceil((slots * 2) / 5)),
   };
 }

@@ -7,7 +7,7 @@ import { buildCore, type Core } from './build-core.js';
 import type { Tracing } from './tracing-sdk.js';
 
 /** Time limit for writing the last log lines. */
-const LAST_LINE_MS = 1_500;
+const LAST_LINES_TIMEOUT_MS = 1_500;
 
 interface Program<Config> {
   readonly service: 'api' | 'worker' | 'support';
@@ -16,7 +16,7 @@ interface Program<Config> {
   readonly read: () => Config;
   /** Returns the fields of a log line, besides its trace. */
   readonly logFields?: () => object;
-  /** Opens the ports and starts the work. The result ends both, and then closes the core. */
+  /** Opens the ports and starts the work. `stop` ends both, and then closes the core. */
   readonly open: (
     config: Config,
     core: Core,
@@ -68,12 +68,12 @@ export function refusalToStart(programName: string): (failure: unknown) => never
   };
 }
 
-/** Logs only parts of the error, because a database error quotes the statement. */
+/** Ends the process after an uncaught error. Logs only parts, because MySQL's errors quote data. */
 export function endOnUncaught({ logger, close }: Logging): void {
   process.on('uncaughtException', (fault: unknown) => {
     logger.fatal({ fault: describeFault(fault) }, 'uncaught exception');
     const end = (): never => process.exit(1);
-    setTimeout(end, LAST_LINE_MS);
+    setTimeout(end, LAST_LINES_TIMEOUT_MS);
     void close().then(end, end);
   });
 }

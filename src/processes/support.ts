@@ -2,7 +2,7 @@ import { readSupportConfig } from '../config/config.js';
 import { openSupport } from './build-support.js';
 import { runProgram } from './process-life.js';
 
-/** On a signal, the support desk leaves the load balancer and finishes accepted requests. */
+/** Support process. On a signal, leaves the load balancer and finishes accepted requests. */
 
 await runProgram({
   service: 'support',

@@ -23,24 +23,24 @@ import type { TemporalTracing } from '../temporal/workers.js';
 
 export interface Tracing {
   readonly temporal: TemporalTracing;
-  /** For at most two seconds. */
+  /** Exports the last spans, for at most two seconds. */
   stop(): Promise<void>;
 }
 
 interface TracingOptions {
-  /** `http://collector:4318` */
+  /** For example `http://collector:4318`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** From 0 to 1. */
+  /** Share of the traces that are recorded, from 0 to 1. */
   readonly share: number;
   readonly service: string;
 }
 
-const EXPORT_MS = 5_000;
+const EXPORT_TIMEOUT_MS = 5_000;
 const EXPORT_EVERY_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
-/** Further spans are dropped, so an unreachable collector costs only traces. */
-const MAX_WAITING = 8_192;
+/** Queued spans. More are dropped, so an unreachable collector costs only traces. */
+const MAX_QUEUED_SPANS = 8_192;
 
 export function startTracing({ endpoint, headers, share, service }: TracingOptions): Tracing {
   const resource = new Resource({
@@ -53,11 +53,11 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: { ...headers },
-    timeoutMillis: EXPORT_MS,
+    timeoutMillis: EXPORT_TIMEOUT_MS,
   });
-  const waiting = { maxQueueSize: MAX_WAITING, scheduledDelayMillis: EXPORT_EVERY_MS };
-  const processor = new BatchSpanProcessor(exporter, waiting);
-  // A client could set the sampled flag on every request.
+  const queue = { maxQueueSize: MAX_QUEUED_SPANS, scheduledDelayMillis: EXPORT_EVERY_MS };
+  const processor = new BatchSpanProcessor(exporter, queue);
+  // Applies to traces of clients too, because a client could set the sampled flag on every request.
   const byId = new TraceIdRatioBasedSampler(share);
   const sampler = new ParentBasedSampler({
     root: byId,
@@ -71,9 +71,9 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   });
   return {
     temporal: {
-      client: [clientInTraces()],
+      client: [tracedClient()],
       activity: (context) => ({
-        inbound: activityInTraces(new OpenTelemetryActivityInboundInterceptor(context)),
+        inbound: tracedActivity(new OpenTelemetryActivityInboundInterceptor(context)),
       }),
       sinks: { exporter: makeWorkflowExporter(processor, resource) },
     },
@@ -82,10 +82,11 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   };
 }
 
+/** Header in which the SDK's interceptors pass the trace. */
 const HEADER = '_tracer-data';
 
-/** The SDK's own interceptor would begin a trace for every other call. */
-function clientInTraces(): WorkflowClientInterceptor {
+/** Traces only calls within a trace. The SDK's own interceptor would begin one for any other call. */
+function tracedClient(): WorkflowClientInterceptor {
   const traced = new OpenTelemetryWorkflowClientInterceptor();
   const isInside = (): boolean => currentTraceparent() !== null;
   return {
@@ -95,7 +96,7 @@ function clientInTraces(): WorkflowClientInterceptor {
   };
 }
 
-function activityInTraces(
+function tracedActivity(
   traced: OpenTelemetryActivityInboundInterceptor,
 ): ActivityInboundCallsInterceptor {
   return {

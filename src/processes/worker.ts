@@ -17,15 +17,15 @@ await runProgram({
   service: 'worker',
   programName: 'the worker',
   read: readWorkerConfig,
-  logFields: activityOfLine,
+  logFields: activityFields,
   open: async (config, core, tracing) => {
     const { logger } = core;
     const metricsPort = await freeLoopbackPort();
     try {
       installRuntime(logger, metricsPort);
     } catch (failure) {
-      const what = `port ${metricsPort} for the metrics of the Temporal SDK: ${String(failure)}`;
-      throw new Error(what, { cause: failure });
+      const message = `port ${metricsPort} for the metrics of the Temporal SDK: ${String(failure)}`;
+      throw new Error(message, { cause: failure });
     }
     const opened = await openWorker(config, core, { tracing, metricsPort });
     logger.info({ adminPort: opened.adminPort, queues: config.WORKER_QUEUES }, 'working');
@@ -34,7 +34,7 @@ await runProgram({
 });
 
 /** Returns the fields that a log line has when it is written by an activity. */
-function activityOfLine(): object {
+function activityFields(): object {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return {};
   const { activityType: activity, workflowExecution, attempt } = context.info;

@@ -16,68 +16,68 @@ import { isLossy, skipFor } from './rules.js';
 
 /** Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md) */
 
-/** Null if the copy is complete. */
-interface Lost {
+/** The time of which data is missing. */
+interface LostTime {
   /** Everything committed later is missing. */
   readonly restoredTo: Instant;
   readonly until: Instant;
-  /** Null: more than any tenant can have used in that time. */
+  /** Numbers to skip. Null for more than any tenant can have used in that time. */
   readonly skip: bigint | null;
 }
 
-/** By time first, because some copies were closed under an id that does not follow time. */
-const IN_TIME = ['beganAt', 'id'] as const;
+/** By time before id, because the ids of some copies do not follow time. */
+const BY_TIME = ['beganAt', 'id'] as const;
 
 /** Returns the unfinished restore: one that a person has begun, otherwise the first one noticed. */
 export async function openRestore(reader: Reader): Promise<Restore | undefined> {
-  const open = await reader.select(restores, { finishedAt: null }, { orderBy: IN_TIME });
-  return leading(open);
+  const open = await reader.select(restores, { finishedAt: null }, { orderBy: BY_TIME });
+  return chooseLeading(open);
 }
 
-function leading(open: readonly Restore[]): Restore | undefined {
+function chooseLeading(open: readonly Restore[]): Restore | undefined {
   return open.find(({ beganById }) => beganById !== null) ?? open[0];
 }
 
 export async function lastRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await openRestore(reader);
-  return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
+  return open ?? (await reader.select(restores, {}, { orderBy: BY_TIME })).at(-1);
 }
 
-/** Returns finished restores that lost data and still have an unasked rail, oldest first. */
+/** Returns other finished restores that lost data and have an unqueried rail, oldest first. */
 export async function unqueriedRestores(
   reader: Reader,
   { id }: Restore,
 ): Promise<readonly Restore[]> {
-  const unasked = await reader.select(restores, { railsQueriedAt: null }, { orderBy: IN_TIME });
+  const unasked = await reader.select(restores, { railsQueriedAt: null }, { orderBy: BY_TIME });
   return unasked.filter((one) => one.id !== id && one.finishedAt !== null && isLossy(one));
 }
 
 /**
- * Closes the ledger for every process, and records what was lost. Takes over a restore that was
- * only noticed. Throws ApiError authority_insufficient, invalid_field, invalid_state (already
- * begun).
+ * Closes the ledger for every process, and records what was lost. Completes a restore that a
+ * process noticed, if there is one. Throws ApiError authority_insufficient, invalid_field,
+ * invalid_state (already begun).
  */
 export async function beginRestore(
   { database, clock }: DatabaseDeps,
-  lost: Lost | null,
+  lost: LostTime | null,
   givenReason: string,
   by: StaffIdentity,
 ): Promise<Restore> {
   assertMayAct('restore.begin', by);
   const reason = checkedText('reason', givenReason, MAX_REASON);
-  if (lost !== null) await assertFits(database.reader, lost, clock());
+  if (lost !== null) await assertPossible(database.reader, lost, clock());
   return transact(database, async (transaction) => {
     const now = clock();
     const open = await transaction.select(
       restores,
       { finishedAt: null },
-      { orderBy: IN_TIME, forUpdate: true },
+      { orderBy: BY_TIME, forUpdate: true },
     );
-    const noticed = leading(open);
+    const noticed = chooseLeading(open);
     if (noticed !== undefined && noticed.beganById !== null)
       throw new ApiError(
         invalidState(
-          `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish that one`,
+          `a restore was begun at ${toRfc3339(noticed.beganAt)} by ${noticed.beganBy ?? 'nobody'}: finish it first`,
         ),
       );
     const begun: Restore = {
@@ -126,9 +126,9 @@ export function restoreAudit(action: string, restore: Restore): AuditEntry {
 
 const CLOCKS_APART_MS = 60_000;
 
-async function assertFits(
+async function assertPossible(
   reader: Reader,
-  { restoredTo, until, skip }: Lost,
+  { restoredTo, until, skip }: LostTime,
   now: Instant,
 ): Promise<void> {
   if (until > instant(now + CLOCKS_APART_MS))
@@ -142,14 +142,14 @@ async function assertFits(
   if (last === null || last <= restoredTo + CLOCKS_APART_MS) return;
   throw new ApiError({
     ...invalidField('restored_to', 'too_early'),
-    message: `the database has what was posted at ${toRfc3339(last)}: it was restored to then, or later`,
+    message: `the database contains a posting of ${toRfc3339(last)}, so it was restored to that time or later`,
   });
 }
 
-/** Returns the end of a dump, which closes a copy's ledger. (docs/operations/backup.md) */
+/** Returns the last lines of a dump, which close a copy's ledger. (docs/operations/backup.md) */
 export function copyMark(clock: Clock, database: string): string {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database))
-    throw new RangeError('the database has no plain name');
+    throw new RangeError('the name of the database is not plain letters, digits and _');
   const mark = { ...newRestore('copy', clock()), reason: 'this is a copy' };
   const isOpen = `SELECT 1 FROM ${database}.restores WHERE finished_at IS NULL`;
   const columns = restores.columns.map(({ name }) => name).join(',');
@@ -157,7 +157,7 @@ export function copyMark(clock: Clock, database: string): string {
     own.literal(mark[property as keyof typeof mark]),
   );
   const now = column.string.literal(toRfc3339(mark.beganAt));
-  return `-- A copy, closed since ${now}: nothing is posted before it is made good (restore begin, restore finish).
+  return `-- A copy, closed since ${now}: nothing is posted until it is repaired (restore begin, restore finish).
 INSERT INTO ${database}.restores (${columns}) SELECT ${values.join(',')} FROM DUAL WHERE NOT EXISTS (${isOpen});
 `;
 }

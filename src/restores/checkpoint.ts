@@ -33,7 +33,7 @@ export function parseCheckpoint(value: unknown): Checkpoint | null {
   return checkpoint.safeParse(value).data ?? null;
 }
 
-/** Only the tenants with the newest events, because a rollback loses the newest rows first. */
+/** Tenants with the newest events are enough, because a rollback loses the newest rows first. */
 const MAX_TENANTS = 100;
 
 /** Reads the newest ledger transaction, event and audit chain's head of these tenants. */
@@ -55,7 +55,7 @@ export async function readCheckpoint(reader: Reader): Promise<Checkpoint> {
       sequence: String(row.last_sequence),
       id: nullable(uuid).parse(row.id),
     })),
-    // A chain without numbered rows has no row of the audit log as its head.
+    // A chain that has no rows yet has no head to compare.
     acts: heads
       .filter(({ lastSequence }) => lastSequence > 0n)
       .map(({ chainId, lastSequence, lastHash }) => ({
@@ -73,12 +73,12 @@ async function readFirstTenant(reader: Reader): Promise<Uuid | null> {
 
 /**
  * `lost`: a row is missing or a counter decreased. `closed`: a restore is open. `obsolete`: a
- * restore was finished since, or it is another database. `empty`: no tenant exists, for example
- * while a dump is loaded.
+ * restore was finished since the checkpoint, or it is of another database. `empty`: no tenant
+ * exists, for example while a dump is loaded.
  */
 type Comparison = 'intact' | 'lost' | 'closed' | 'obsolete' | 'empty';
 
-/** Reads through `reader`, which must see every committed row: a snapshot would miss newer rows. */
+/** Compares through a reader that sees every committed row. A snapshot would miss newer rows. */
 async function compareWith(reader: Reader, earlier: Checkpoint): Promise<Comparison> {
   const firstTenant = await readFirstTenant(reader);
   if (firstTenant === null) return 'empty';
@@ -148,13 +148,13 @@ async function hasAuditRows(reader: Reader, { acts: earlier }: Checkpoint): Prom
 const CHECK_EVERY_MS = 5_000;
 /** The first postings of a process wait at most this long for its first check. */
 const FIRST_CHECK_MS = 3_000;
-/** The last ledger transaction of each interval between two checks is remembered. */
+/** Between two checks, the last ledger transaction of each interval is remembered. */
 const SAMPLE_MS = 100;
 const MAX_SAMPLES = 200;
-const ACTOR = { channel: 'ops', name: 'service' } as const;
+const SERVICE_ACTOR = { channel: 'ops', name: 'service' } as const;
 
 interface GuardDeps extends DatabaseDeps {
-  /** The ledger was closed, because rows that existed are missing. */
+  /** Called when the ledger was closed, because rows that existed are missing. */
   readonly onRolledBack: () => void;
 }
 
@@ -165,21 +165,21 @@ interface GuardDeps extends DatabaseDeps {
  */
 export class RollbackGuard {
   private checkpoint: Checkpoint | null = null;
-  /** Since the checkpoint was read, the latest last. */
+  /** Ledger transactions since the checkpoint was read, the latest last. */
   private samples: Uuid[] = [];
   private sampledAt = -Infinity;
   private readonly checked = new WeakSet<object>();
-  /** Null once the checkpoint stored outside MySQL has been read. */
-  private load: (() => Promise<unknown>) | null = null;
+  /** Reads the checkpoint stored outside MySQL. Null once it has been compared. */
+  private loadStored: (() => Promise<unknown>) | null = null;
   private starting: Promise<unknown> = Promise.resolve();
   private checking: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly deps: GuardDeps) {}
 
-  /** Checks now and every 5 s. `load` returns the checkpoint stored outside MySQL. */
-  start(load: () => Promise<unknown>): void {
-    this.load = load;
+  /** Checks now and every 5 s. `loadStored` returns the checkpoint stored outside MySQL. */
+  start(loadStored: () => Promise<unknown>): void {
+    this.loadStored = loadStored;
     // Ignores failures of MySQL and Temporal, because the next check repeats it.
     const check = (): Promise<void> => this.check().catch(() => undefined);
     this.timer = setInterval(() => void check(), CHECK_EVERY_MS).unref();
@@ -194,10 +194,10 @@ export class RollbackGuard {
   }
 
   /** Checks before the first posting on a connection, which may lead to another server. */
-  async admit(transaction: Transaction): Promise<void> {
+  async checkConnection(transaction: Transaction): Promise<void> {
     if (this.checked.has(transaction.connection)) return;
     await this.starting;
-    const earlier = this.remembered();
+    const earlier = this.rememberedRows();
     // A server of a group may lag, so a loss is confirmed by a read that waits for it.
     if (earlier !== null && (await compareWith(transaction, earlier)) === 'lost')
       await this.closeIfLost(earlier);
@@ -205,7 +205,7 @@ export class RollbackGuard {
   }
 
   /** Remembers a ledger transaction whose COMMIT was confirmed. */
-  posted(id: Uuid): void {
+  remember(id: Uuid): void {
     const now = performance.now();
     if (now - this.sampledAt < SAMPLE_MS) this.samples.pop();
     else this.sampledAt = now;
@@ -222,35 +222,35 @@ export class RollbackGuard {
   private async checkOnce(): Promise<void> {
     await this.checkStored().catch(() => undefined);
     const verified = new Set(this.samples);
-    const next = await this.renew(this.remembered());
+    const next = await this.renew(this.rememberedRows());
     if (next === null) return;
     this.checkpoint = next;
     this.samples = this.samples.filter((id) => !verified.has(id));
   }
 
   private async checkStored(): Promise<void> {
-    if (this.load === null) return;
-    const stored = parseCheckpoint(await this.load());
+    if (this.loadStored === null) return;
+    const stored = parseCheckpoint(await this.loadStored());
     if (stored !== null) await this.closeIfLost(stored);
-    this.load = null;
+    this.loadStored = null;
   }
 
-  /** Returns the checkpoint to remember, and closes the ledger if rows of `earlier` are missing. */
-  async next(earlier: unknown): Promise<Checkpoint | null> {
+  /** Returns the next checkpoint to store. Closes the ledger if rows of `earlier` are missing. */
+  async renewStored(earlier: unknown): Promise<Checkpoint | null> {
     const parsed = parseCheckpoint(earlier);
     return (await this.renew(parsed)) ?? parsed;
   }
 
   /** Returns null if `earlier` must be kept: its rows are missing, or a restore is open. */
   private async renew(earlier: Checkpoint | null): Promise<Checkpoint | null> {
-    // Read before the comparison: a rollback between the two is found now or by the next check.
+    // Reads first: a rollback before the comparison is then found now or by the next check.
     const next = await readCheckpoint(this.deps.database.current);
     if (earlier === null) return next;
     const found = await this.closeIfLost(earlier);
     return found === 'intact' || found === 'obsolete' ? next : null;
   }
 
-  private remembered(): Checkpoint | null {
+  private rememberedRows(): Checkpoint | null {
     const { checkpoint, samples } = this;
     return checkpoint === null
       ? null
@@ -265,7 +265,7 @@ export class RollbackGuard {
   }
 }
 
-/** Closes the ledger once, however many processes noticed. Returns whether this call did it. */
+/** Closes the ledger unless another process has closed it. Returns whether this call did. */
 async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> {
   return transact(database, async (transaction) => {
     // Held until the restore is recorded in the audit log, so that a second process finds the ledger closed.
@@ -279,10 +279,10 @@ async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> 
     const now = clock();
     const noticed = {
       ...newRestore('worker', now),
-      reason: 'rows that existed are missing: the database was put back',
+      reason: 'rows that existed are missing: the database was set back to an earlier moment',
     };
     await transaction.execute(insertSql(restores, [noticed]));
-    await recordAction(transaction, ACTOR, now, restoreAudit('restore.notice', noticed));
+    await recordAction(transaction, SERVICE_ACTOR, now, restoreAudit('restore.notice', noticed));
     return true;
   });
 }

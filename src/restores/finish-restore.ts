@@ -22,17 +22,16 @@ import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/
 import { holdNewerPayouts, holdPayouts } from './hold-payouts.js';
 import { lastRestore, restoreAudit } from './begin-restore.js';
 import { findingsOf } from './rails.js';
-import { contradicts, isLossy, type LossyRestore, throughFor } from './rules.js';
+import { contradicts, isLossy, type LossyRestore, lastSkipped } from './rules.js';
 import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { RESTORE_GAP, SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { eventCounters } from '../db/entities/events.js';
 import { auditChains } from '../db/entities/identity.js';
 
-/** Repairs a restored database in steps that may be repeated. (docs/operations/backup.md) */
-
+/** A step of the repair of a restored database, which may be repeated. (docs/operations/backup.md) */
 type Step = 'sequencesMovedAt' | 'workflowsRebuiltAt' | 'railsQueriedAt' | 'auditedAt';
 
-type Progress = (what: string, done: number, total: number) => void;
+type Progress = (step: string, done: number, total: number) => void;
 
 /** Returns the open restore, else the last finished one. Throws ApiError. */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
@@ -42,7 +41,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   if (open.finishedAt !== null) return open;
   if (open.beganById === null)
     throw new ApiError(
-      invalidState('the moment of the restore was not given yet: restore begin --help'),
+      invalidState('the restore has not begun: run restore begin first (restore begin --help)'),
     );
   const refusal = secondPersonRefusal(open.beganById, by.id);
   if (refusal !== null) throw new ApiError(refusal);
@@ -66,7 +65,7 @@ export async function runStep(
 }
 
 /** If data was lost, skips the sequence numbers that clients may have seen. */
-export function moveNumbers(
+export function skipLostNumbers(
   deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
@@ -74,14 +73,14 @@ export function moveNumbers(
 ): Promise<void> {
   return runStep(deps, restore, 'sequencesMovedAt', async () => {
     if (!isLossy(restore)) return;
-    await moveSequences(deps, restore, by, (done, total) =>
-      onProgress('Leaving a gap', done, total),
+    await skipSequences(deps, restore, by, (done, total) =>
+      onProgress('Skipping lost numbers', done, total),
     );
-    await moveSystemChain(deps, restore, by);
+    await skipSystemChain(deps, restore, by);
   });
 }
 
-/** Audits the database. The step is done unless the audit finds more than was accepted. */
+/** Audits the database. Records the step as done if there are at most `accepted` findings. */
 export async function auditRestored(
   deps: DatabaseDeps,
   restore: Restore,
@@ -97,18 +96,17 @@ export async function auditRestored(
 }
 
 /**
- * Opens the ledger, after holding payouts that rails have, or may have, received. `leftOutRails`
- * were not queried. Throws ApiError authority_insufficient if the person has lost the right
- * meanwhile.
+ * Opens the ledger, after holding payouts that rails may have received. `figures` go to the audit
+ * log. Throws ApiError authority_insufficient if the person has lost the right meanwhile.
  */
 export async function openLedger(
   deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
-  leftOutRails: readonly string[],
-  found: Readonly<Record<string, string | number>>,
+  unqueriedRails: readonly string[],
+  figures: Readonly<Record<string, string | number>>,
 ): Promise<void> {
-  await holdPayouts(deps, restore, leftOutRails);
+  await holdPayouts(deps, restore, unqueriedRails);
   const { database, clock } = deps;
   await transact(database, async (transaction) => {
     const now = clock();
@@ -122,17 +120,17 @@ export async function openLedger(
     if (open.length === 0) return;
     const refusal = await currentRefusal(transaction, 'restore.finish', by);
     if (refusal !== null) throw new ApiError(refusal);
-    await holdNewerPayouts(transaction, restore, leftOutRails, now);
+    await holdNewerPayouts(transaction, restore, unqueriedRails, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const entry = restoreAudit('restore.finish', restore);
     await recordAction(transaction, by, now, {
       ...entry,
-      details: { ...entry.details, ...found, left_out: leftOutRails.join(',') },
+      details: { ...entry.details, ...figures, left_out: unqueriedRails.join(',') },
     });
   });
 }
 
-/** Flags contradicting payouts for operators. May be repeated. Returns how many. */
+/** Polls payouts that contradict their rail, which flags them. May be repeated. Returns how many. */
 export async function flagContradictions(
   { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
@@ -163,10 +161,10 @@ async function isReportRecorded(
 }
 
 /**
- * Makes the gap in each event log, a tenant per transaction, because numbers that clients may have
- * seen are never used again. Throws DatabaseUnavailable. (docs/contract.md, Events)
+ * Leaves a gap in each tenant's event log, because numbers that clients may have seen are never used
+ * again. Uses one transaction for each tenant. Throws DatabaseUnavailable. (docs/contract.md, Events)
  */
-export async function moveSequences(
+export async function skipSequences(
   deps: DatabaseDeps,
   restore: LossyRestore,
   actor: Actor,
@@ -178,13 +176,13 @@ export async function moveSequences(
   for (const [index, row] of rows.entries()) {
     const tenantId = column.uuid.parse(row.tenant_id);
     await transact(deps.database, (transaction) =>
-      moveTenant(transaction, restore, tenantId, actor, deps.clock()),
+      skipSequencesOf(transaction, restore, tenantId, actor, deps.clock()),
     );
     onProgress(index + 1, rows.length);
   }
 }
 
-async function moveTenant(
+async function skipSequencesOf(
   transaction: Transaction,
   restore: LossyRestore,
   tenantId: Uuid,
@@ -195,7 +193,7 @@ async function moveTenant(
   const known = await transaction.find(eventGaps, { restoreId: restore.id, tenantId });
   if (counter === undefined || known !== undefined) return;
   const { lastSequence: after, lastAt, restores } = counter;
-  const throughSequence = throughFor(after, restore.skip);
+  const throughSequence = lastSkipped(after, restore.skip);
   const gap: EventGap = {
     ...{
       tenantId,
@@ -215,19 +213,20 @@ async function moveTenant(
      WHERE tenant_id=${column.uuid.literal(tenantId)} AND cursor_sequence=${after}`,
   ]);
   const events = { events_after: after.toString(), events_through: throughSequence.toString() };
-  await leaveOut(transaction, restore, tenantId, actor, now, events);
+  await skipAuditNumbers(transaction, restore, tenantId, actor, now, events);
 }
 
-function moveSystemChain(deps: DatabaseDeps, restore: LossyRestore, actor: Actor): Promise<void> {
+function skipSystemChain(deps: DatabaseDeps, restore: LossyRestore, actor: Actor): Promise<void> {
   return transact(deps.database, async (transaction) => {
     const own = `action='${RESTORE_GAP}' AND subject_id=${column.string.literal(restore.id)} AND tenant_id IS NULL`;
     const known = await transaction.query(`SELECT 1 FROM audit_log WHERE ${own} LIMIT 1`);
-    if (known.length === 0) await leaveOut(transaction, restore, null, actor, deps.clock(), {});
+    if (known.length === 0)
+      await skipAuditNumbers(transaction, restore, null, actor, deps.clock(), {});
   });
 }
 
 /** Sets the chain's next number after the gap; the row with that number records the gap. */
-async function leaveOut(
+async function skipAuditNumbers(
   transaction: Transaction,
   restore: LossyRestore,
   tenantId: Uuid | null,
@@ -238,7 +237,7 @@ async function leaveOut(
   const chainId = tenantId ?? SYSTEM_CHAIN;
   const chain = await transaction.find(auditChains, { chainId }, { forUpdate: true });
   const after = chain?.lastSequence ?? 0n;
-  const lastSequence = throughFor(after, restore.skip);
+  const lastSequence = lastSkipped(after, restore.skip);
   if (chain !== undefined)
     await transaction.execute(updateSql(auditChains, { lastSequence }, { chainId }));
   const details = {

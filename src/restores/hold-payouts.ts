@@ -11,83 +11,84 @@ import { lockAccount } from '../accounts/access.js';
 import { outboxEntry } from '../temporal/outbox.js';
 import { isLossy } from './rules.js';
 
-/** Holds payouts that rails may have received in the lost time: only the rail's report ends them. */
-
 const ROWS_PER_SEARCH = 10_000;
 const SLICE = 500;
 
-/** Prevents payouts from ending while the ledger is closed. May be repeated. */
+/**
+ * Holds payouts that rails may have received in the lost time, so that only the rail's report ends
+ * them. Runs while the ledger is closed, and may be repeated.
+ */
 export async function holdPayouts(
   { database, clock }: DatabaseDeps,
   restore: Restore,
-  leftOutRails: readonly string[],
+  unqueriedRails: readonly string[],
 ): Promise<void> {
   for (const rule of holdRules(clock()))
     for (;;) {
-      const changes = await changesFor(database.current, rule, restore, leftOutRails);
+      const changes = await readChanges(database.current, rule, restore, unqueriedRails);
       if (changes.length === 0) break;
       for (const change of changes)
         await transact(database, (transaction) => transaction.execute(change));
     }
 }
 
-/** Prevents newer payouts from ending, in the transaction that opens the ledger. */
+/** Holds payouts that changed since `holdPayouts`, in the transaction that opens the ledger. */
 export async function holdNewerPayouts(
   transaction: Transaction,
   restore: Restore,
-  leftOutRails: readonly string[],
+  unqueriedRails: readonly string[],
   now: Instant,
 ): Promise<void> {
   for (const rule of holdRules(now))
-    for (const change of await changesFor(transaction, rule, restore, leftOutRails))
+    for (const change of await readChanges(transaction, rule, restore, unqueriedRails))
       await transaction.execute(change);
 }
 
-/** A change of the payouts that have certain findings or whose rail was left out. */
+/** A change of the payouts with certain findings, and of those whose rail was not queried. */
 interface HoldRule {
   readonly set: string;
   readonly finding: string;
   readonly status: Payout['status'];
-  readonly isOpen: string;
+  readonly isUnheld: string;
 }
 
 function holdRules(now: Instant): readonly HoldRule[] {
   const set = `stuck_since=COALESCE(stuck_since, ${time.literal(now)}), stuck_reason='contradiction'`;
-  const isOpen = `NOT stuck_reason<=>'contradiction'`;
+  const isUnheld = `NOT stuck_reason<=>'contradiction'`;
   return [
-    { set, finding: `f.kind<>'goes_on'`, status: 'pending_approval', isOpen },
-    { set: beginSql(now), finding: `f.kind='goes_on'`, status: 'approved', isOpen: 'TRUE' },
+    { set, finding: `f.kind<>'goes_on'`, status: 'pending_approval', isUnheld },
+    { set: submitSql(now), finding: `f.kind='goes_on'`, status: 'approved', isUnheld: 'TRUE' },
   ];
 }
 
-async function changesFor(
+async function readChanges(
   reader: Pick<Reader, 'query'>,
-  { set, finding, status, isOpen }: HoldRule,
+  { set, finding, status, isUnheld }: HoldRule,
   restore: Restore,
-  leftOutRails: readonly string[],
+  unqueriedRails: readonly string[],
 ): Promise<readonly string[]> {
   const ofRails =
-    leftOutRails.length > 0 && isLossy(restore)
-      ? `rail IN (${literals(payouts, 'rail', leftOutRails)})`
+    unqueriedRails.length > 0 && isLossy(restore)
+      ? `rail IN (${literals(payouts, 'rail', unqueriedRails)})`
       : 'FALSE';
   const rows = await reader.query(
     `(SELECT p.id FROM restore_findings f STRAIGHT_JOIN payouts p ON p.id=f.payout_id
-      WHERE f.restore_id=${uuid.literal(restore.id)} AND ${finding} AND p.status IN ('approved','${status}') AND ${isOpen}
+      WHERE f.restore_id=${uuid.literal(restore.id)} AND ${finding} AND p.status IN ('approved','${status}') AND ${isUnheld}
       LIMIT ${ROWS_PER_SEARCH})
-     UNION (SELECT id FROM payouts FORCE INDEX (expiring) WHERE status='${status}' AND ${ofRails} AND ${isOpen}
+     UNION (SELECT id FROM payouts FORCE INDEX (expiring) WHERE status='${status}' AND ${ofRails} AND ${isUnheld}
       LIMIT ${ROWS_PER_SEARCH})`,
   );
   const changes: string[] = [];
   for (let from = 0; from < rows.length; from += SLICE) {
     const ids = rows.slice(from, from + SLICE).map((row) => uuid.parse(row.id));
-    const own = `id IN (${literals(payouts, 'id', ids)}) AND status IN ('approved','${status}') AND ${isOpen}`;
+    const own = `id IN (${literals(payouts, 'id', ids)}) AND status IN ('approved','${status}') AND ${isUnheld}`;
     changes.push(`UPDATE payouts SET ${set} WHERE ${own}`);
   }
   return changes;
 }
 
 /** Marks a payout as submitted, so that its workflow asks the rail before it submits. */
-function beginSql(now: Instant): string {
+function submitSql(now: Instant): string {
   return `status='in_progress', submitted_at=GREATEST(approved_at, ${time.literal(now)}),
     stuck_since=IF(stuck_reason='no_outcome', NULL, stuck_since), stuck_reason=NULLIF(stuck_reason, 'no_outcome')`;
 }
@@ -96,10 +97,10 @@ const CLOCKS_APART = 'INTERVAL 1 MINUTE';
 
 /**
  * Releases held payouts of rails that were queried after the ledger was opened. A payout that was
- * approved meanwhile is in progress if the rail may have it. A payout that the rail does not know
- * can end again.
+ * approved meanwhile becomes in progress if the rail may have it. A payout that the rail does not
+ * know can end again.
  */
-export async function settlePayoutsOf(
+export async function settlePayouts(
   deps: DatabaseDeps,
   restore: Restore,
   queriedRails: Iterable<string>,
@@ -137,7 +138,7 @@ async function settlePayout(
     await lockAccount(transaction, sourceAccountId);
     const now = clock();
     const begun = await transaction.execute(
-      `UPDATE payouts SET ${beginSql(now)} WHERE ${own} AND ${continuesSql}`,
+      `UPDATE payouts SET ${submitSql(now)} WHERE ${own} AND ${continuesSql}`,
     );
     await transaction.execute(
       `UPDATE payouts SET stuck_since=NULL, stuck_reason=NULL WHERE ${own} AND ${agreesSql}`,

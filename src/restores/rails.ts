@@ -20,8 +20,8 @@ import { type FindingKind, findingOf, isLossy } from './rules.js';
 
 /** Compares the payouts with what the rails report after a restore. (docs/operations/backup.md) */
 
-/** Maximum difference assumed between the clocks of a rail and the database. */
-const MARGIN_MS = 300_000;
+/** Largest difference assumed between the clocks of a rail and the database. */
+const CLOCKS_APART_MS = 300_000;
 const SLICE = 500;
 const STATUS_REQUESTS_AT_ONCE = 20;
 
@@ -38,7 +38,7 @@ export async function railsInUse(reader: Reader): Promise<readonly string[]> {
 export async function railsEverSeen(reader: Reader): Promise<readonly string[]> {
   const rails: string[] = [];
   for (;;) {
-    // One row per step, because DISTINCT may read the whole index.
+    // Reads one rail at a time, because DISTINCT may read the whole index.
     const [next] = await reader.query(
       `SELECT rail FROM payouts FORCE INDEX (polling) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
        ORDER BY rail LIMIT 1`,
@@ -59,7 +59,10 @@ interface RailReconciliation extends DatabaseDeps {
  * of every payout that has not ended here. Stores the findings. Returns the rails that cannot list
  * payments. Throws RailUnresponsive.
  */
-export async function askRails(deps: RailReconciliation, rails: Rails): Promise<readonly string[]> {
+export async function queryRails(
+  deps: RailReconciliation,
+  rails: Rails,
+): Promise<readonly string[]> {
   const cannotList: string[] = [];
   for (const [name, rail] of rails) {
     await compareUnfinished(deps, name, rail);
@@ -70,7 +73,7 @@ export async function askRails(deps: RailReconciliation, rails: Rails): Promise<
 
 async function compareList(deps: RailReconciliation, name: string, rail: Rail): Promise<boolean> {
   const { restoredTo } = deps.restore;
-  const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
+  const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - CLOCKS_APART_MS);
   let seen = 0;
   let after: Uuid | null = null;
   do {
@@ -112,16 +115,16 @@ async function compareUnfinished(
   for await (const slice of readUnfinished(deps.database.reader, name)) {
     for (let from = 0; from < slice.length; from += STATUS_REQUESTS_AT_ONCE) {
       const some = slice.slice(from, from + STATUS_REQUESTS_AT_ONCE);
-      const answers = await Promise.all(some.map((payout) => statusOf(rail, payout)));
+      const responses = await Promise.all(some.map((payout) => statusOf(rail, payout)));
       const ids = some.map(({ id }) => id);
       const now = await readCurrent(deps, name, ids);
       const found = some.flatMap((before, index) => {
-        const answer = answers[index] ?? null;
+        const response = responses[index] ?? null;
         const payout = now.get(before.id) ?? before;
-        const kind = answeredFinding(deps.restore, before, payout, answer);
+        const kind = findingFor(deps.restore, before, payout, response);
         return kind === null
           ? []
-          : [newFinding(deps, kind, name, payout.id, payout, answerText(answer))];
+          : [newFinding(deps, kind, name, payout.id, payout, responseText(response))];
       });
       await storeFindings(deps, found);
       seen += some.length;
@@ -144,24 +147,24 @@ async function readCurrent(
   );
 }
 
-function answeredFinding(
+function findingFor(
   restore: Restore,
   before: Payout,
   now: Payout,
-  answer: RailAnswer,
+  response: RailResponse,
 ): FindingKind | null {
   // The payout may have been submitted in the time that the restore lost.
-  if (answer === 'silent')
+  if (response === 'silent')
     return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
-  // A rail that answered that it does not know the payout may have received it since.
-  return findingOf(answer === null ? before : now, answer);
+  // The rail may have received the payout since it responded that it does not know it.
+  return findingOf(response === null ? before : now, response);
 }
 
 /**
- * Returns `silent` if the rail does not answer about an approved payout, because its workflow polls
+ * Returns `silent` if the rail does not respond about an approved payout, because its workflow polls
  * again. Throws RailUnresponsive for a payout that waits for approval.
  */
-async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
+async function statusOf(rail: Rail, payout: Payout): Promise<RailResponse> {
   try {
     return await rail.status(payout.id);
   } catch (failure) {
@@ -186,11 +189,13 @@ async function* readUnfinished(reader: Reader, rail: string): AsyncGenerator<rea
   } while (after !== null);
 }
 
-type RailAnswer = Awaited<ReturnType<Rail['status']>> | 'silent';
+type RailResponse = Awaited<ReturnType<Rail['status']>> | 'silent';
 
-function answerText(answer: RailAnswer): string {
-  if (answer === 'silent') return 'no answer';
-  return answer === null ? 'unknown' : `${answer.status}, reference ${answer.reference ?? 'none'}`;
+function responseText(response: RailResponse): string {
+  if (response === 'silent') return 'no answer';
+  return response === null
+    ? 'unknown'
+    : `${response.status}, reference ${response.reference ?? 'none'}`;
 }
 
 function reportText({ status, reference, amount: { raw, asset } }: ListedPayment): string {
@@ -222,7 +227,7 @@ export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly Re
   return reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
 }
 
-/** Returns the findings of a restore, and of earlier ones whose rails were asked since it began. */
+/** Returns the findings of a restore, and those made since it began for earlier restores. */
 export async function findingsSince(
   reader: Reader,
   { id, beganAt }: Restore,
@@ -231,9 +236,9 @@ export async function findingsSince(
     restoreFindings,
     `WHERE restore_id=${uuid.literal(id)} OR found_at>=${time.literal(beganAt)} ORDER BY rail, payout_id, found_at`,
   );
-  const once = new Map(all.map((one) => [`${one.kind} ${one.rail} ${one.payoutId}`, one]));
-  const { goes_on: rest = [], ...others } = Object.fromEntries(
-    groupBy([...once.values()], ({ kind }) => kind),
+  const distinct = new Map(all.map((one) => [`${one.kind} ${one.rail} ${one.payoutId}`, one]));
+  const { goes_on: continuing = [], ...contradictions } = Object.fromEntries(
+    groupBy([...distinct.values()], ({ kind }) => kind),
   );
-  return [...Object.values(others).flat(), ...rest];
+  return [...Object.values(contradictions).flat(), ...continuing];
 }

@@ -3,9 +3,7 @@ import type { Payout } from '../db/entities/payouts.js';
 import type { Restore, RestoreFinding } from '../db/entities/restores.js';
 import type { Instant } from '../core/instant.js';
 
-/** Pure rules: which sequences a restore skips, and what its search of the rails finds. (docs/decisions/0041) */
-
-/** More events than a tenant has in a second: twice what the whole service was measured to post. */
+/** Upper bound for a tenant: twice what the whole service was measured to post. (docs/decisions/0041) */
 const EVENTS_PER_SECOND = 10_000n;
 const MIN_SKIP = 1_000_000n;
 
@@ -23,13 +21,13 @@ export function skipFor({
 }
 
 /** Returns the last skipped sequence, a round number that people recognise. */
-export function throughFor(last: bigint, skip: bigint): bigint {
+export function lastSkipped(last: bigint, skip: bigint): bigint {
   const min = last + skip;
   return ((min + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
 /** Statuses in which the money may be on its way or have arrived. */
-const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
+const ACCEPTED_STATUSES: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
 
 export type FindingKind = RestoreFinding['kind'];
 
@@ -47,7 +45,7 @@ export function findingOf(
     return 'amount';
   if (status === 'approved' || status === 'in_progress') return 'goes_on';
   const isUnsent = status === 'pending_approval' || status === 'rejected' || status === 'canceled';
-  return isUnsent && TAKEN.includes(reported.status) ? 'approval_lost' : null;
+  return isUnsent && ACCEPTED_STATUSES.includes(reported.status) ? 'approval_lost' : null;
 }
 
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {

@@ -175,12 +175,12 @@ export async function listStatements(
     accountId === undefined
       ? { index: 'tenant', within: [`t.tenant_id=${uuid.literal(tenantId)}`] }
       : { index: 'account', within: [`t.account_id=${uuid.literal(accountId)}`] };
-  const shown = [
+  const filters = [
     `l.tenant_id=${uuid.literal(tenantId)}`,
     `EXISTS (SELECT 1 FROM member_roles r WHERE r.account_id=l.account_id
        AND r.member_id=${literal(memberRoles, 'memberId', memberId)})`,
   ];
-  return readVisible(reader, { table: statements, ...rows, shown }, before, limit);
+  return readVisible(reader, { table: statements, ...rows, filters }, before, limit);
 }
 
 /** Opens a file of the statement. Throws not_found also if it has no file. */

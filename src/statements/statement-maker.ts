@@ -226,7 +226,7 @@ export function statementsSweep(deps: DatabaseDeps, length: Length): Sweep {
   return {
     name: `${length} statements`,
     everyMs: MAKE_EVERY_MS,
-    inEach: true,
+    inEveryProcess: true,
     run: (signal) => maker.makeNext(signal),
   };
 }

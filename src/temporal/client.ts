@@ -35,9 +35,9 @@ type ExpectedSignal = Pick<StaffSignal, 'action' | 'number' | 'actor' | 'reason'
 
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
-const ANSWER_DEADLINE_MS = 2_000;
-/** A start missed for longer is left to the next. */
-const CATCH_UP = '1 minute';
+const RESPONSE_DEADLINE_MS = 2_000;
+/** An audit whose start is late by more than this is skipped. */
+const CATCH_UP_WINDOW = '1 minute';
 const PAGE = 500;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
 const HISTORY_PAGE = 256;
@@ -72,9 +72,9 @@ export class TemporalClient {
         staticSummary: start.summary,
         // Servers with fairness serve tenants in turn. Activities inherit the key.
         priority: { fairnessKey: start.tenantId },
-        // A lost task is handed out again after this.
+        // After this time, a lost task is given to another worker.
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        // The resource waits, so an ended workflow was ended by hand.
+        // The resource still waits, so a workflow that ended was terminated by a person.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),
     );
@@ -104,7 +104,7 @@ export class TemporalClient {
     }
   }
 
-  /** Yields ids of a type's running workflows. Temporal's visibility may lag. */
+  /** Yields pages of ids of running workflows, from an index that may lag. */
   async *runningPages(type: WorkflowType): AsyncGenerator<readonly string[]> {
     const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
     const list = { namespace: this.options.namespace, query, pageSize: PAGE };
@@ -116,9 +116,9 @@ export class TemporalClient {
   }
 
   /**
-   * Returns when the run's `number`th signal of this name arrived. The history decides, because the
-   * workflow's clock is late if no worker was running. Null without that signal, and if its content
-   * differs: an activity's input can be invented, but not the history.
+   * Returns when the run's `number`th signal of this name arrived, by the history, because the
+   * workflow's clock is late if no worker was running. Null if that signal does not exist or has
+   * other content, because an activity's input can be forged, but not the history.
    */
   async signalReceivedAt(
     { workflowId, runId }: WorkflowRun,
@@ -177,7 +177,7 @@ export class TemporalClient {
 
   /** Returns the audit's latest checkpoint, which the caller validates; null without one. */
   async auditCheckpoint(): Promise<unknown> {
-    // The SDK would repeat a refused call, and postings wait for this one.
+    // The SDK would retry a refused connection, and postings wait for this call.
     await assertListens(this.options.address);
     return this.within(DEADLINE_MS, async ({ client }) => {
       const described = await client.schedule
@@ -200,10 +200,10 @@ export class TemporalClient {
     });
   }
 
-  /** Creates, updates or deletes (0) the schedule of audits, which never overlap. */
+  /** Creates or updates the schedule of audits, which never overlap. Deletes it if `everyMs` is 0. */
   async keepAuditSchedule(everyMs: number): Promise<void> {
     const spec = { intervals: [{ every: everyMs }] };
-    const policies = { overlap: 'BUFFER_ONE' as const, catchupWindow: CATCH_UP };
+    const policies = { overlap: 'BUFFER_ONE' as const, catchupWindow: CATCH_UP_WINDOW };
     await this.within(LIST_DEADLINE_MS, async ({ client: { schedule } }) => {
       const handle = schedule.getHandle(AUDIT_SCHEDULE_ID);
       try {
@@ -230,10 +230,10 @@ export class TemporalClient {
     });
   }
 
-  /** Whether the server responds within two seconds. Never throws. */
-  async answers(): Promise<boolean> {
+  /** Returns whether the server responds within two seconds. Never throws. */
+  async isResponding(): Promise<boolean> {
     try {
-      await this.within(ANSWER_DEADLINE_MS, ({ connection }) =>
+      await this.within(RESPONSE_DEADLINE_MS, ({ connection }) =>
         connection.workflowService.getSystemInfo({}),
       );
       return true;

@@ -7,7 +7,7 @@ import {
 import { findTlsFault, type TlsMaterial } from '../db/servers.js';
 
 export interface TemporalTls extends TlsMaterial {
-  /** If it differs from the host in the address. */
+  /** Name in the server's certificate, if it differs from the host in the address. */
   readonly serverName?: string | undefined;
 }
 
@@ -45,11 +45,11 @@ const CHECK_EVERY_MS = 5_000;
 
 /** Detects changes of a connection's certificates, and reports each change once. */
 export class CertificateRenewals {
-  private known: string;
+  private lastText: string;
   private checkedAt = performance.now();
 
   constructor(private readonly tls: TemporalTls | null) {
-    this.known = textOf(tls);
+    this.lastText = textOf(tls);
   }
 
   /** Returns true once for each change, after the new certificate and key match. */
@@ -58,8 +58,8 @@ export class CertificateRenewals {
     this.checkedAt = performance.now();
     try {
       const text = textOf(this.tls);
-      if (text === this.known || findTlsFault(this.tls) !== null) return false;
-      this.known = text;
+      if (text === this.lastText || findTlsFault(this.tls) !== null) return false;
+      this.lastText = text;
       return true;
     } catch {
       return false;
@@ -71,7 +71,7 @@ function textOf(tls: TemporalTls | null): string {
   return JSON.stringify([tls?.ca?.(), tls?.certificate?.(), tls?.key?.()]);
 }
 
-/** Closes after its calls: the SDK's retries would throw uncatchable errors once it is closed. */
+/** Closes only after its calls, because the SDK's retries throw uncatchable errors once it is closed. */
 export class OpenConnection {
   readonly connection: Connection;
   readonly client: Client;

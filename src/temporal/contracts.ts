@@ -6,7 +6,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
  * (docs/contract.md, Secrets and personal data)
  */
 
-/** Each kind of work has a queue, so that none delays another. */
+/** Each kind of work has a queue, so that it does not delay other kinds. */
 export const TASK_QUEUES = ['approvals', 'payouts', 'batches', 'webhooks'] as const;
 export type TaskQueue = (typeof TASK_QUEUES)[number];
 
@@ -59,9 +59,7 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 
 export const SIGNALS = {
-  /**
-   * Content: `{"actor": "<active staff>", "reason": "<1 to 140 characters>", "code": "<digits>"}`.
-   */
+  /** Content: `{"actor": "<active staff>", "reason": "<1 to 140 characters>", "code": "<digits>"}`. */
   approve: 'approve',
   reject: 'reject',
   cancel: 'cancel',
@@ -83,7 +81,7 @@ export interface ContinuedInput {
   readonly lookAgainMs: number;
 }
 
-/** The relay adds the other fields. */
+/** Input without the fields of `ContinuedInput`, which the relay adds. */
 export type ResourceInput<Input extends ContinuedInput> = Omit<Input, keyof ContinuedInput>;
 
 /** Input of a workflow. Later changes of the configuration do not affect it. */
@@ -95,6 +93,7 @@ export interface ApprovalWorkflowInput extends ContinuedInput {
 export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
   /** Intervals of status requests: each is twice the previous one, up to `longestMs`. */
   readonly polling: { readonly firstMs: number; readonly longestMs: number };
+  /** Status requests that earlier runs have sent. */
   readonly asked?: number;
 }
 
@@ -103,7 +102,7 @@ interface SignalContent {
   readonly actor: string | null;
   readonly reason: string | null;
   readonly code: string | null;
-  /** Ordinal among the run's signals of this name, from 1, by which the history shows it. */
+  /** Position among the run's signals of this name, from 1, which finds it in the history. */
   readonly number: number;
 }
 
@@ -143,7 +142,7 @@ export interface ApprovalState {
   readonly isHeld?: boolean;
   /** True if held because of the account. */
   readonly isFrozen?: boolean;
-  /** False if no worker serves the rail's queue. A later one does not notify the workflow. */
+  /** False if no worker serves the rail's queue. A worker that starts later does not notify. */
   readonly isServed?: boolean;
 }
 

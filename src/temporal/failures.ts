@@ -50,7 +50,7 @@ export function messageOf(failure: unknown): string {
   return failure instanceof Error ? failure.message : String(failure);
 }
 
-/** History shows only refusals with their message. (docs/contract.md, Secrets and personal data) */
+/** Hides all messages but those of refusals. (docs/contract.md, Secrets and personal data) */
 export function activityFailure(fault: unknown): Error {
   if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
   if (fault instanceof ApiError) {

@@ -70,7 +70,7 @@ export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock):
 
 export function temporalMetrics(
   registry: Registry,
-  client: { answers(): Promise<boolean> },
+  client: { isResponding(): Promise<boolean> },
   workers: { readonly isPolling: boolean },
 ): void {
   registerGauges(
@@ -80,7 +80,7 @@ export function temporalMetrics(
       temporal_workers_polling: { help: '1 while every task queue of this process is polled' },
     },
     async () => ({
-      temporal_up: (await client.answers()) ? 1 : 0,
+      temporal_up: (await client.isResponding()) ? 1 : 0,
       temporal_workers_polling: workers.isPolling ? 1 : 0,
     }),
   );

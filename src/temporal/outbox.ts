@@ -8,11 +8,11 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/reader.js';
 import { insertRow, type RowWrite } from '../ledger/writer/types.js';
 
-/** Duration of a claim, longer than relaying can take. */
+/** Longer than relaying the claimed entries can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-const MAX_ERROR = 300;
+const MAX_ERROR_LENGTH = 300;
 /** Attempts after which an entry becomes a dead letter, after about 20 minutes. */
 export const MAX_TRIES = 25;
 /** Failures that affect every entry count as at most this many attempts. */
@@ -23,13 +23,14 @@ const NEVER = instant(Date.UTC(9999, 0, 1));
 export interface OutboxFilter {
   readonly tenantId?: Uuid | undefined;
   readonly resourceId?: Uuid | undefined;
-  readonly isDead?: boolean | undefined;
+  /** True for dead letters only. */
+  readonly onlyDead?: boolean | undefined;
 }
 
 interface FailedEntry {
   readonly id: Uuid;
   readonly attempts: number;
-  /** One line, for operators. */
+  /** A line for operators. */
   readonly error: string;
   /** False if the cause affects every entry, such as a missing namespace. */
   readonly isOwnFailure: boolean;
@@ -93,10 +94,7 @@ export class Outbox {
     await this.write(insertSql(outbox, rows));
   }
 
-  /**
-   * Counts entries that wait to be relayed, and dead letters. `oldestAt` is the time of the oldest
-   * waiting entry.
-   */
+  /** Counts waiting entries and dead letters. `oldestAt` is the time of the oldest waiting entry. */
   async depth() {
     const [row] = await this.database.reader.query(
       `SELECT COUNT(*)-COUNT(dead_at) AS entries, COUNT(dead_at) AS dead, MIN(IF(dead_at IS NULL, created_at, NULL)) AS oldest FROM outbox`,
@@ -143,7 +141,11 @@ function failureSql(failed: FailedEntry, now: Instant): string {
     : Math.max(before, Math.min(before + 1, MAX_GENERAL_TRIES));
   const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(before, 10));
   const isDead = becomesDead(failed);
-  const lastError = literal(outbox, 'lastError', [...failed.error].slice(0, MAX_ERROR).join(''));
+  const lastError = literal(
+    outbox,
+    'lastError',
+    [...failed.error].slice(0, MAX_ERROR_LENGTH).join(''),
+  );
   const dueAt = time.literal(isDead ? NEVER : instant(now + pauseMs));
   return `UPDATE outbox SET attempts=${attempts}, last_error=${lastError}, due_at=${dueAt}${isDead ? `, dead_at=${time.literal(now)}` : ''}
     WHERE id=${uuid.literal(failed.id)}`;
@@ -155,14 +157,14 @@ export function dueSql(limit: number, now: Instant): string {
     ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;
 }
 
-/** Returns the ids that have an outbox entry, dead letters included. */
-export async function withOutboxEntry(
+/** Returns those of the ids that have an outbox entry, dead letters included. */
+export async function idsWithOutboxEntry(
   reader: Reader,
-  resourceId: readonly Uuid[],
+  resourceIds: readonly Uuid[],
 ): Promise<ReadonlySet<Uuid>> {
-  if (resourceId.length === 0) return new Set();
+  if (resourceIds.length === 0) return new Set();
   const rows = await reader.query(
-    `SELECT resource_id FROM outbox WHERE ${equalsSql(outbox, { resourceId })}`,
+    `SELECT resource_id FROM outbox WHERE ${equalsSql(outbox, { resourceId: resourceIds })}`,
   );
   return new Set(rows.map((row) => uuid.parse(row.resource_id)));
 }
@@ -171,19 +173,19 @@ function idsSql(rows: readonly Pick<OutboxRow, 'id'>[]): string {
   return equalsSql(outbox, { id: rows.map(({ id }) => id) });
 }
 
-function conditionsOf({ tenantId, resourceId, isDead = false }: OutboxFilter): string {
+function conditionsOf({ tenantId, resourceId, onlyDead = false }: OutboxFilter): string {
   const conditions = ['TRUE'];
   if (tenantId !== undefined) conditions.push(`tenant_id=${literal(outbox, 'tenantId', tenantId)}`);
   if (resourceId !== undefined)
     conditions.push(`resource_id=${literal(outbox, 'resourceId', resourceId)}`);
-  if (isDead) conditions.push('dead_at IS NOT NULL');
+  if (onlyDead) conditions.push('dead_at IS NOT NULL');
   return conditions.join(' AND ');
 }
 
 /** Time for the process that wrote an entry to relay it, before a sweep does. */
 const HEAD_START_MS = 2_000;
 
-interface Changed {
+interface ChangedResource {
   /** Chosen by the caller, to relay the entry right after the commit. */
   readonly outboxId: Uuid;
   readonly tenantId: Uuid;
@@ -193,7 +195,7 @@ interface Changed {
 
 /** Returns the entry that notifies a resource's workflow of a change. */
 export function outboxEntry(
-  { outboxId, tenantId, resourceType, resourceId }: Changed,
+  { outboxId, tenantId, resourceType, resourceId }: ChangedResource,
   at: Instant,
 ): OutboxRow {
   return {
@@ -210,6 +212,6 @@ export function outboxEntry(
   };
 }
 
-export function outboxWrite(changed: Changed, at: Instant): RowWrite {
+export function outboxWrite(changed: ChangedResource, at: Instant): RowWrite {
   return insertRow(outbox, outboxEntry(changed, at));
 }

@@ -9,16 +9,16 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import type { TemporalClient } from './client.js';
 import { TemporalUnavailable } from './failures.js';
-import { withOutboxEntry, type Outbox } from './outbox.js';
+import { idsWithOutboxEntry, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
 const TICK_MS = 5_000;
 /** Less than 1, so that a pass begins before workflows check their resources themselves. */
 const PASS_SHARE = 0.75;
-/** Age from which a resource is compared. The outbox handles younger ones. */
-const YOUNG_MS = 60_000;
-const SLICE = 200;
+/** Age from which a resource is compared. The outbox notifies workflows of younger ones. */
+const MIN_AGE_MS = 60_000;
+const ROWS_PER_SLICE = 200;
 const CALLS_AT_ONCE = 20;
 
 interface ReconciliationDeps {
@@ -79,11 +79,11 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   const { reader } = deps.database;
   const resource = deps.resources[pass.index] as WorkflowResource;
   const { resourceType, workflowIdOf } = resource;
-  if (pass.after === null) await notifyEnded(deps, resource, pass.restores.length > 0);
-  const madeBefore = instant(clock() - Math.min(YOUNG_MS, lookAgainMs));
-  const rows = await resource.listWaiting(reader, madeBefore, pass.after, SLICE);
+  if (pass.after === null) await notifyEnded(deps, resource, pass);
+  const createdBefore = instant(clock() - Math.min(MIN_AGE_MS, lookAgainMs));
+  const rows = await resource.listWaiting(reader, createdBefore, pass.after, ROWS_PER_SLICE);
   const ids = rows.map(({ id }) => id);
-  const withEntry = await withOutboxEntry(reader, ids);
+  const withEntry = await idsWithOutboxEntry(reader, ids);
   const withoutEntry = rows.filter(({ id }) => !withEntry.has(id));
   const compared = await mapConcurrently(
     CALLS_AT_ONCE,
@@ -96,20 +96,20 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   const behind = compared.flat();
   await outbox.add(behind);
   if (behind.length > 0) onBehind(resourceType, behind.length);
-  pass.after = ids.length < SLICE ? null : (ids.at(-1) ?? null);
+  pass.after = ids.length < ROWS_PER_SLICE ? null : (ids.at(-1) ?? null);
   if (pass.after === null) pass.index += 1;
 }
 
-/** Notifies running workflows whose resource is not waiting, or all with `isAll`. */
+/** Notifies running workflows whose resource is not waiting. After a restore, notifies all. */
 async function notifyEnded(
   { database, client }: ReconciliationDeps,
   { workflowType, readWaiting }: WorkflowResource,
-  isAll: boolean,
+  { restores }: Pass,
 ): Promise<void> {
   for await (const page of client.runningPages(workflowType)) {
     const idOf = (workflowId: string): Uuid | null => parseUuid(workflowId.split('/').at(-1) ?? '');
-    const ids = isAll ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
-    // An unreadable row means that all are notified, which is harmless.
+    const ids = restores.length > 0 ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
+    // If a row is unreadable, all workflows are notified, which is harmless.
     const waiting: ReadonlyMap<Uuid | null, unknown> = await readWaiting(
       database.reader,
       ids,

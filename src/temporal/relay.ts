@@ -36,7 +36,7 @@ const MAX_CALLS = 24;
 const CLAIM_SIZE = 100;
 const SWEEP_EVERY_MS = 1_000;
 
-/** Entries only name a resource, so they may be relayed twice or late. */
+/** Notifies workflows. Entries only name a resource, so they may be relayed twice or late. */
 export class Relay {
   private readonly resources: ReadonlyMap<WorkflowResourceType, WorkflowResource>;
 
@@ -44,11 +44,13 @@ export class Relay {
     this.resources = new Map(deps.resources.map((resource) => [resource.resourceType, resource]));
   }
 
-  /** Postpones entries that Temporal refuses. Throws `TemporalUnavailable`. */
+  /** Relays claimed entries, and postpones those that fail. Throws `TemporalUnavailable`. */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
     const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
-    const left = await this.deliver(rows, (entry, failure) => failures.set(entry.id, failure));
+    const { untried, cause } = await this.deliver(rows, (entry, failure) =>
+      failures.set(entry.id, failure),
+    );
     const failed = rows
       .filter(({ id }) => failures.has(id))
       .map((row) => {
@@ -59,11 +61,11 @@ export class Relay {
     for (const one of failed)
       if (becomesDead(one)) observer.died(one.resourceType, one.error);
       else observer.refused(one.resourceType, one.error);
-    await outbox.releaseUntried(rows.filter((row) => left.untried.has(row.id)));
-    if (left.cause !== null) throw left.cause;
+    await outbox.releaseUntried(rows.filter((row) => untried.has(row.id)));
+    if (cause !== null) throw cause;
   }
 
-  /** The sweeper relays those that fail here. */
+  /** Relays entries that this process has just written. The sweeper relays those that fail. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
     await this.deliver(entries, (entry, failure) =>
       this.deps.observer.refused(entry.resourceType, messageOf(failure)),
@@ -78,11 +80,11 @@ export class Relay {
     let cause: TemporalUnavailable | null = null;
     const untried = new Set<Uuid>();
     const done: Entry[] = [];
-    const leave = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
-    // The workflow of a resource is notified once.
+    const leaveUntried = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
+    // Notifies each resource's workflow once.
     const groups = groupBy(entries, (entry) => `${entry.resourceType} ${entry.resourceId}`);
     await mapConcurrently(MAX_CALLS, [...groups.values()], async (own) => {
-      if (cause !== null) return leave(own);
+      if (cause !== null) return leaveUntried(own);
       try {
         failpoint('before_outbox_start');
         await this.notifyTraced(own as [Entry, ...Entry[]]);
@@ -93,7 +95,7 @@ export class Relay {
         if (!(failure instanceof TemporalUnavailable))
           return own.forEach((entry) => onRefused(entry, failure));
         cause = failure;
-        leave(own);
+        leaveUntried(own);
       }
     });
     await outbox.remove(done);
@@ -110,14 +112,14 @@ export class Relay {
     const traces = entries.flatMap(({ traceparent }) =>
       typeof traceparent === 'string' ? [traceparent] : [],
     );
-    const part = { name: `outbox ${resourceType}`, attributes: { 'resource.id': resourceId } };
-    return continueTrace(part, traces.at(-1), () => this.notify(resourceType, resourceId));
+    const span = { name: `outbox ${resourceType}`, attributes: { 'resource.id': resourceId } };
+    return continueTrace(span, traces.at(-1), () => this.notify(resourceType, resourceId));
   }
 
   private async notify(type: WorkflowResourceType, resourceId: Uuid): Promise<void> {
     const { client, database, lookAgainMs } = this.deps;
     const resource = this.resources.get(type);
-    if (resource === undefined) throw new Error(`no workflow is known for the type ${type}`);
+    if (resource === undefined) throw new Error(`the type ${type} has no workflow`);
     const row = (await resource.readWaiting(database.reader, [resourceId])).get(resourceId);
     if (row === undefined) return client.notifyWorkflow(resource.workflowIdOf(resourceId));
     const input = { ...row.input, lookAgainMs };
@@ -125,7 +127,7 @@ export class Relay {
   }
 }
 
-/** Relays entries not relayed by their writer. */
+/** Relays entries that the process that wrote them did not relay. */
 export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
   return {
     name: 'outbox',
@@ -135,7 +137,7 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
       try {
         await relay.relay(rows);
       } catch (failure) {
-        // Reported; the entries stay due.
+        // The relay has reported the failure. Its entries stay due.
         if (failure instanceof TemporalUnavailable) return false;
         throw failure;
       }

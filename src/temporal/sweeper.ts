@@ -13,12 +13,10 @@ export interface Sweep {
   /** Name of the sweep and of its lease. */
   readonly name: string;
   readonly everyMs: number;
-  /**
-   * Returns true if work remains. `signal` is aborted when the process stops or loses the lease.
-   */
+  /** Returns true if work remains. `signal` is aborted when the process stops or loses the lease. */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
   /** Every process runs the sweep, because each row has its own lease. */
-  readonly inEach?: true;
+  readonly inEveryProcess?: true;
 }
 
 export interface SweeperObserver {
@@ -42,7 +40,7 @@ interface SweeperDeps {
 
 const RENEW_EVERY_MS = 1_000;
 /** A process considers its leases expired this much earlier than MySQL. */
-const MARGIN_MS = 500;
+const EXPIRY_MARGIN_MS = 500;
 const MAX_FAILED_PAUSE_MS = 10_000;
 
 /** Runs the sweeps whose leases this process holds, with or without Temporal. */
@@ -60,7 +58,7 @@ export class Sweeper {
 
   start(): void {
     for (const sweep of this.deps.sweeps)
-      if (sweep.inEach === true) this.begin(sweep, this.stopping.signal);
+      if (sweep.inEveryProcess === true) this.startLoop(sweep, this.stopping.signal);
     this.renewing = this.renewUntilStopped();
   }
 
@@ -86,17 +84,20 @@ export class Sweeper {
   private async renew(): Promise<void> {
     const { database, sweeps, label, beforeRenewal } = this.deps;
     await beforeRenewal?.();
-    const expiresAt = performance.now() + LEASE_MS - MARGIN_MS;
-    const names = sweeps.flatMap(({ name, inEach }) => (inEach === true ? [] : [name]));
+    const expiresAt = performance.now() + LEASE_MS - EXPIRY_MARGIN_MS;
+    const names = sweeps.flatMap(({ name, inEveryProcess }) =>
+      inEveryProcess === true ? [] : [name],
+    );
     if (names.length === 0) return;
     const held = await claimLeases(database, this.workerId, label, names);
     this.leasesExpireAt = expiresAt;
     clearTimeout(this.expiry);
-    this.expiry = setTimeout(() => this.hold([]), expiresAt - performance.now());
-    this.hold(performance.now() < expiresAt ? held : []);
+    this.expiry = setTimeout(() => this.keepLeases([]), expiresAt - performance.now());
+    this.keepLeases(performance.now() < expiresAt ? held : []);
   }
 
-  private hold(names: readonly string[]): void {
+  /** Stops the sweeps of lost leases, and starts those of new ones. */
+  private keepLeases(names: readonly string[]): void {
     if (this.stopping.signal.aborted) return;
     for (const [name, lease] of this.leases)
       if (!names.includes(name)) {
@@ -108,13 +109,13 @@ export class Sweeper {
       if (names.includes(sweep.name) && !this.leases.has(sweep.name)) {
         const lease = new AbortController();
         this.leases.set(sweep.name, lease);
-        this.begin(sweep, lease.signal);
+        this.startLoop(sweep, lease.signal);
       }
     this.deps.observer.holds(this.leases.size);
   }
 
   /** Starts a sweep's loop after that of an earlier lease has ended. */
-  private begin(sweep: Sweep, signal: AbortSignal): void {
+  private startLoop(sweep: Sweep, signal: AbortSignal): void {
     const earlier = this.loops.get(sweep.name) ?? Promise.resolve();
     this.loops.set(
       sweep.name,
@@ -126,9 +127,9 @@ export class Sweeper {
     const { observer } = this.deps;
     for (let failures = 0; this.mayRun(sweep, signal);) {
       const began = performance.now();
-      let isMore = false;
+      let hasMore = false;
       try {
-        isMore = await sweep.run(signal);
+        hasMore = await sweep.run(signal);
         failures = 0;
         observer.swept(sweep.name, (performance.now() - began) / 1_000);
       } catch (fault) {
@@ -137,13 +138,13 @@ export class Sweeper {
       }
       const failedMs = Math.min(MAX_FAILED_PAUSE_MS, sweep.everyMs * (1 + failures));
       const pauseMs = failures === 0 ? sweep.everyMs : failedMs;
-      if (!isMore) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (!hasMore) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   /** Detects an expired lease even when timers are late after a freeze. */
-  private mayRun({ inEach }: Sweep, signal: AbortSignal): boolean {
-    if (inEach !== true && performance.now() >= this.leasesExpireAt) this.hold([]);
+  private mayRun({ inEveryProcess }: Sweep, signal: AbortSignal): boolean {
+    if (inEveryProcess !== true && performance.now() >= this.leasesExpireAt) this.keepLeases([]);
     return !signal.aborted;
   }
 }
@@ -153,12 +154,12 @@ const PIECE_PAUSE_MS = 50;
 
 export interface Piece {
   /** The next piece begins after this id. */
-  readonly at: Uuid;
+  readonly lastId: Uuid;
   /** False if the piece has more work. */
   readonly isDone: boolean;
 }
 
-/** Returns a sweep over pieces, with pauses. `work` returns null after the last. */
+/** Returns a sweep that works in pieces, with pauses. `work` returns null after the last piece. */
 export function pieceSweep(
   name: string,
   work: (after: Uuid | null) => Promise<Piece | null>,
@@ -171,7 +172,7 @@ export function pieceSweep(
       while (!signal.aborted) {
         const piece: Piece | null = await work(after);
         if (piece === null) break;
-        if (piece.isDone) after = piece.at;
+        if (piece.isDone) after = piece.lastId;
         await sleep(PIECE_PAUSE_MS);
       }
       return false;
@@ -184,9 +185,7 @@ export function pieceSweep(
 export const LEASE_MS = 4_000;
 const NOW = 'UTC_TIMESTAMP(3)';
 
-/**
- * Renews leases and claims expired ones. Returns all that are held. Throws `DatabaseUnavailable`.
- */
+/** Renews leases and claims expired ones. Returns the names of all that the process holds. */
 async function claimLeases(
   database: Database,
   holderId: Uuid,
@@ -194,16 +193,16 @@ async function claimLeases(
   names: readonly string[],
 ): Promise<readonly string[]> {
   const holder = uuid.literal(holderId);
-  const among = equalsSql(sweepLeases, { name: names });
+  const isNamed = equalsSql(sweepLeases, { name: names });
   // MySQL assigns from left to right, so this compares with the previous holder.
   await execute(
     database,
     `UPDATE sweep_leases SET acquired_at=IF(holder<=>${holder}, acquired_at, ${NOW}), holder=${holder},
        worker=${literal(sweepLeases, 'worker', worker)}, lease_until=${NOW}+INTERVAL ${LEASE_MS * 1_000} MICROSECOND
-     WHERE ${among} AND (holder=${holder} OR lease_until<=${NOW})`,
+     WHERE ${isNamed} AND (holder=${holder} OR lease_until<=${NOW})`,
   );
   const rows = await database.reader.query(
-    `SELECT name, IFNULL(holder=${holder} AND lease_until>${NOW}, 0) AS is_held FROM sweep_leases WHERE ${among}`,
+    `SELECT name, IFNULL(holder=${holder} AND lease_until>${NOW}, 0) AS is_held FROM sweep_leases WHERE ${isNamed}`,
   );
   if (rows.length === names.length)
     return rows.flatMap((row) =>
@@ -225,7 +224,7 @@ function releaseLeases(database: Database, holder: Uuid): Promise<void> {
   );
 }
 
-/** Sent together with COMMIT, so that a process that freezes holds no lock. */
+/** Sends the statement together with COMMIT, so that a process that freezes holds no lock. */
 function execute(database: Database, sql: string): Promise<void> {
   return transact(database, (transaction) => {
     transaction.withCommit([sql]);
@@ -234,29 +233,30 @@ function execute(database: Database, sql: string): Promise<void> {
 }
 
 /**
- * Acts on every due row, at most `limit` at a time, and returns how many rows the last search
- * found. A failure, for example of an account dated ahead of the clock, is thrown after the rows of
- * other accounts are processed. @param find Returns due rows, oldest first, that meet the SQL
- * condition.
+ * Finds at most `limit` due rows and performs each. If an account fails, for example because it is
+ * dated ahead of the clock, searches again without its rows, and throws its failure at the end.
+ * Returns how many rows the last search found. `find` takes an SQL condition on the rows.
  */
 export async function performDue<Row extends { readonly sourceAccountId: Uuid }>(
   limit: number,
-  find: (others: string, limit: number) => Promise<readonly Row[]>,
+  find: (conditionSql: string, limit: number) => Promise<readonly Row[]>,
   perform: (row: Row) => Promise<unknown>,
 ): Promise<number> {
   const faults = new Map<Uuid, unknown>();
   for (;;) {
-    const known = [...faults.keys()];
-    const others =
-      known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(accounts, 'id', known)})`;
-    const rows = await find(others, Math.trunc(limit));
+    const failed = [...faults.keys()];
+    const conditionSql =
+      failed.length === 0
+        ? ''
+        : `AND source_account_id NOT IN (${literals(accounts, 'id', failed)})`;
+    const rows = await find(conditionSql, Math.trunc(limit));
     await Promise.all(
       rows.map((row) =>
         perform(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault)),
       ),
     );
-    // If every row failed, the accounts are not the cause.
-    if (faults.size > known.length && faults.size < limit) continue;
+    // If as many accounts failed as one search may find, the accounts are not the cause.
+    if (faults.size > failed.length && faults.size < limit) continue;
     for (const fault of faults.values()) throw fault;
     return rows.length;
   }

@@ -46,19 +46,19 @@ interface WorkersLog {
   warn(fields: object, message: string): void;
 }
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 5_000;
-const RENEWALS_MS = 1_000;
+const FIRST_RESTART_PAUSE_MS = 500;
+const MAX_RESTART_PAUSE_MS = 5_000;
+const CHECK_RENEWALS_EVERY_MS = 1_000;
 /** Few, because each queue keeps its polls open. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
 /** Concurrent workflow tasks per queue. One thread runs them all, and each must end within 3 s. */
 const MAX_WORKFLOW_TASKS = 10;
 const CACHED_WORKFLOWS = 1_000;
-/** Minimum interval of heartbeats, in which the audit stores its progress. */
+/** Longest interval at which the SDK sends heartbeats, in which the audit stores its progress. */
 const HEARTBEAT_EVERY_MS = 5_000;
-/** Warning of the SDK about queues with only activities, such as those of rails. */
-const ACTIVITIES_ALONE = 'No workflows registered';
+/** The SDK's warning about queues that serve only activities, as those of rails do. */
+const ONLY_ACTIVITIES_WARNING = 'No workflows registered';
 
 /** Returns a free port on the loopback interface. */
 export async function freeLoopbackPort(): Promise<number> {
@@ -73,7 +73,7 @@ export async function freeLoopbackPort(): Promise<number> {
 /** Configures the SDK, once per process. Metrics are served on a loopback port (0 for none). */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
-    if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))
+    if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ONLY_ACTIVITIES_WARNING))
       log.warn({ sdk: true, ...logFields(about) }, message);
   };
   Runtime.install({
@@ -107,19 +107,19 @@ function logFields(about: LogMetadata = {}): object {
   };
 }
 
-/** Returns an empty text without a port or response. */
+/** Returns a function that reads the SDK's metrics. The text is empty without a port or response. */
 export function sdkMetrics(port: number): () => Promise<string> {
   return async () => {
     if (port === 0) return '';
     const signal = AbortSignal.timeout(SDK_METRICS_MS);
-    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).catch(() => null);
-    return answer?.ok === true ? answer.text() : '';
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal }).catch(() => null);
+    return response?.ok === true ? response.text() : '';
   };
 }
 
 /**
- * Workflows wait too long to be pinned to a version, so running ones continue with the current. Set
- * here, because servers refuse it from workers without a version. (docs/operations/upgrade.md,
+ * Workflows wait too long to be pinned to a version, so running workflows move to the current one.
+ * Not a default of every worker, because servers refuse it from workers without a version. (docs/operations/upgrade.md,
  * Worker versions)
  */
 function deploymentOptions(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
@@ -158,9 +158,9 @@ export class TemporalWorkers {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     for (
-      let pauseMs = FIRST_PAUSE_MS;
+      let pauseMs = FIRST_RESTART_PAUSE_MS;
       !signal.aborted;
-      pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
+      pauseMs = Math.min(MAX_RESTART_PAUSE_MS, pauseMs * 2)
     ) {
       const began = Date.now();
       try {
@@ -171,7 +171,7 @@ export class TemporalWorkers {
           'the Temporal workers ended, and are restarted',
         );
       }
-      if (Date.now() - began > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+      if (Date.now() - began > MAX_RESTART_PAUSE_MS) pauseMs = FIRST_RESTART_PAUSE_MS;
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -181,9 +181,9 @@ export class TemporalWorkers {
     const { temporal } = this.options;
     const renewals = new CertificateRenewals(temporal.tls);
     let connection = await NativeConnection.connect(connectionOptions(temporal));
-    const looking = setInterval(() => {
+    const renewalTimer = setInterval(() => {
       if (renewals.isDue()) void this.reconnect(connection).then((fresh) => (connection = fresh));
-    }, RENEWALS_MS);
+    }, CHECK_RENEWALS_EVERY_MS);
     try {
       await this.prepareNamespace();
       const runs: Promise<void>[] = [];
@@ -206,11 +206,11 @@ export class TemporalWorkers {
         await Promise.allSettled(runs);
         throw failure;
       }
-      // Workers share the connection.
+      // Waits for all workers before the connection closes, because they share it.
       const ends = await Promise.allSettled(runs);
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {
-      clearInterval(looking);
+      clearInterval(renewalTimer);
       this.workers = [];
       await connection.close().catch(() => undefined);
     }
@@ -230,20 +230,20 @@ export class TemporalWorkers {
     }
   }
 
-  /** Without permission, as in Temporal Cloud, an administrator has created these. */
+  /** Only warns if it has no permission, as in Temporal Cloud, where an administrator does this. */
   private async prepareNamespace(): Promise<void> {
     const warn =
       (message: string) =>
       (failure: unknown): void =>
         this.log.warn({ reason: messageOf(failure) }, message);
-    const made = await this.client
+    const registered = await this.client
       .registerSearchAttributes()
       .catch(warn('the search attributes could not be registered'));
-    if (made !== undefined && made.length > 0)
-      this.log.info({ searchAttributes: made }, 'search attributes registered');
+    if (registered !== undefined && registered.length > 0)
+      this.log.info({ searchAttributes: registered }, 'search attributes registered');
     await this.client
       .keepAuditSchedule(this.options.auditEveryMs)
-      .catch(warn('the schedule of the audit could not be made'));
+      .catch(warn('the schedule of the audit could not be created'));
   }
 
   private createWorker(
@@ -283,7 +283,7 @@ export class TemporalWorkers {
 /** The bundled workflows, made by the build. */
 export const BUNDLE_FILE = fileURLToPath(new URL('../../workflow-bundle.cjs', import.meta.url));
 
-/** For workers that trace. Only here do workflows load OpenTelemetry. */
+/** Workflows with OpenTelemetry, for workers that trace. */
 export const TRACED_BUNDLE_FILE = fileURLToPath(
   new URL('../../workflow-bundle-traced.cjs', import.meta.url),
 );

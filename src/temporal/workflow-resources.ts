@@ -26,7 +26,7 @@ export interface WorkflowResource {
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Returns how to start the workflows of those of the resources that are waiting. */
+  /** Returns how to start the workflow of each of the resources that is waiting. */
   readWaiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WorkflowStart>>;
   /** Returns waiting resources created before `createdBefore`, in order of id. */
   listWaiting(
@@ -65,7 +65,7 @@ const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
 export function workflowResource<Row extends WaitingRow>(
   spec: ResourceSpec<Row>,
 ): WorkflowResource {
-  const { table, states, from, shownStatus = 't.status', describe, ...named } = spec;
+  const { table, states, from, shownStatus = 't.status', describe, ...common } = spec;
   const startOf = (row: Row): WorkflowStart => {
     const { id: resourceId, tenantId, sourceAccountId: accountId = null, status } = row;
     return {
@@ -74,12 +74,12 @@ export function workflowResource<Row extends WaitingRow>(
       accountId,
       status,
       amount: null,
-      workflowId: named.workflowIdOf(resourceId),
+      workflowId: common.workflowIdOf(resourceId),
       ...describe(row),
     };
   };
   return {
-    ...named,
+    ...common,
     async readWaiting(reader, ids) {
       if (ids.length === 0) return new Map();
       const rows = await reader.list(

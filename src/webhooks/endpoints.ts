@@ -57,7 +57,8 @@ export async function listEndpoints(
 ): Promise<Page<EndpointWithTypes>> {
   await assertManager(reader, caller);
   const within = [`t.tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)}`];
-  const list = { table: webhookEndpoints, index: 'tenant', within, shown: [`l.status<>'deleted'`] };
+  const filters = [`l.status<>'deleted'`];
+  const list = { table: webhookEndpoints, index: 'tenant', within, filters };
   const { items, next } = await readVisible(reader, list, before, limit);
   return { items: await addTypes(reader, items), next };
 }

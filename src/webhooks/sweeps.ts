@@ -128,7 +128,7 @@ export async function removeOldAttempts(
        LIMIT ${ROWS_PER_DELETE}`,
     ),
   ]);
-  return { at: endpoint.id, isDone: removed.every((count) => count < ROWS_PER_DELETE) };
+  return { lastId: endpoint.id, isDone: removed.every((count) => count < ROWS_PER_DELETE) };
 }
 
 /** Returns the time from which on a recovery needs deliveries, to skip events that got a 2xx. */
@@ -144,8 +144,8 @@ function deliveriesNeededSince({
 
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return pieceSweep('webhooks', async (after) => {
-    const at = await sweepEndpoints(database, clock(), after);
-    return at === null ? null : { at, isDone: true };
+    const lastId = await sweepEndpoints(database, clock(), after);
+    return lastId === null ? null : { lastId, isDone: true };
   });
 }
 

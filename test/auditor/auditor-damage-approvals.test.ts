@@ -224,7 +224,7 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
   let late = 0;
   const api = await startTestApi(db, {}, { clock: () => instant(systemClock() + late) });
   // Rows that disappear would close the ledger.
-  api.core.rollbacks.stop();
+  api.core.rollbackGuard.stop();
   const own = await openGuarded(api, { approvals: 2 });
   const made = async (): Promise<string> => text((await own.pend()).id);
   const approve = async (

@@ -79,7 +79,7 @@ export function openWriter(
       database,
       clock: databaseClock.now,
       databaseClock,
-      rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
+      rollbackGuard: { checkConnection: () => Promise.resolve(), remember: () => undefined },
       onFault: (kind, fault) => faults.push({ kind, fault }),
       onAccountAhead: (accountId, aheadMs) => ahead.push({ accountId, aheadMs }),
     },

@@ -155,7 +155,7 @@ describe('the auditor, for payouts and messages of rails', () => {
 async function makeVictims(db: TestDatabase): Promise<Victims> {
   const api = await startTestApi(db);
   // Rows that disappear would close the ledger.
-  api.core.rollbacks.stop();
+  api.core.rollbackGuard.stop();
   const own = await openPayoutBank(api);
   const make = async (...words: Parameters<typeof say>[]): Promise<Uuid> => {
     const id = await own.pay();

@@ -37,7 +37,7 @@ describe('an outcome that releases money', () => {
     db = await testDatabase();
     api = await startTestApi(db);
     // A restore that disappears would close the ledger.
-    api.core.rollbacks.stop();
+    api.core.rollbackGuard.stop();
   });
 
   beforeEach(async () => {

@@ -6,7 +6,7 @@ import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { openLedger, flagContradictions } from '../../src/restores/finish-restore.js';
 import { lastRestore, openRestore } from '../../src/restores/begin-restore.js';
-import { askRails } from '../../src/restores/rails.js';
+import { queryRails } from '../../src/restores/rails.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { run } from '../ops/ops.js';
 import {
@@ -108,7 +108,7 @@ describe('finishing a restore', () => {
     const restore = (await openRestore(db.database.reader))!;
     const deps = { database: db.database, clock: systemClock };
     const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
-    await askRails({ ...deps, restore, onProgress: () => undefined }, rails);
+    await queryRails({ ...deps, restore, onProgress: () => undefined }, rails);
     const leo = await proveLeo();
     await openLedger(deps, restore, leo, [], {});
     // Before anything else is done.

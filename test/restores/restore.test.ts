@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { copyMark, openRestore } from '../../src/restores/begin-restore.js';
-import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';
+import { findingOf, skipFor, lastSkipped } from '../../src/restores/rules.js';
 import { RollbackGuard } from '../../src/restores/checkpoint.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
@@ -18,8 +18,8 @@ describe('the skipped sequences and the findings of a restore', () => {
   it('a restore skips more sequences than a tenant can have used, up to a round number', () => {
     assert.equal(skipFor({ restoredTo: 0, until: 600_000 }), 6_000_000n);
     assert.equal(skipFor({ restoredTo: 0, until: 1 }), 1_000_000n);
-    assert.equal(throughFor(4_711n, 1_000_000n), 2_000_000n);
-    assert.equal(throughFor(0n, 1_000_000n), 1_000_000n);
+    assert.equal(lastSkipped(4_711n, 1_000_000n), 2_000_000n);
+    assert.equal(lastSkipped(0n, 1_000_000n), 1_000_000n);
   });
 
   it('a restore finds a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
@@ -196,7 +196,7 @@ describe('a restore', () => {
     assert.equal((await openRestore(db.database.reader))?.noticedBy, 'copy');
     const early = await ops('restore', 'finish', '--as', 'leo');
     assert.deepEqual(
-      [early.code, /the moment of the restore was not given/.test(early.stderr)],
+      [early.code, /the restore has not begun/.test(early.stderr)],
       [1, true],
       early.stderr,
     );

@@ -104,7 +104,7 @@ class BusyService {
 
   /** Makes the checks that each API and worker makes every 5 s. */
   async check(): Promise<void> {
-    await Promise.all([...this.apis, this.worker!].map(({ core }) => core.rollbacks.check()));
+    await Promise.all([...this.apis, this.worker!].map(({ core }) => core.rollbackGuard.check()));
   }
 
   async stopAll(): Promise<void> {
@@ -229,8 +229,8 @@ describe('a process that starts', () => {
     const from = await bank.account({ funds: { COPM: 2n * LEAST } });
     await bank.sent({ from, to: await bank.account(), raw: LEAST });
     // The API's own guard would close the ledger because of what the tests change.
-    api.core.rollbacks.stop();
-    await api.core.rollbacks.check();
+    api.core.rollbackGuard.stop();
+    await api.core.rollbackGuard.check();
   });
   beforeEach(() => db.change('DELETE FROM restores'));
   afterEach(() => guards.forEach((guard) => guard.stop()));
@@ -252,7 +252,7 @@ describe('a process that starts', () => {
   /** Returns what a worker would store in Temporal now. */
   const stored = (): Promise<Checkpoint> => readCheckpoint(db.database.current);
   const firstPosting = (guard: RollbackGuard): Promise<void> =>
-    db.database.withPosting((transaction) => guard.admit(transaction));
+    db.database.withPosting((transaction) => guard.checkConnection(transaction));
 
   it('a process that starts closes the ledger before its first posting if a row that Temporal remembers is missing', async () => {
     const { events, ...rest } = await stored();
@@ -318,7 +318,7 @@ describe('a process that starts', () => {
     await guard.check();
     await guard.check();
     assert.equal(await isOpen(), true);
-    guard.posted(newId());
+    guard.remember(newId());
     await firstPosting(guard);
     assert.equal(await isOpen(), false);
   });

@@ -4,7 +4,7 @@ import { restores } from '../../src/db/entities/restores.js';
 import { dailyTotals } from '../../src/db/entities/sweeps.js';
 import { insertSql } from '../../src/db/statements.js';
 import { newRestore } from '../../src/restores/begin-restore.js';
-import { moveSequences } from '../../src/restores/finish-restore.js';
+import { skipSequences } from '../../src/restores/finish-restore.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
@@ -102,7 +102,7 @@ describe('the daily totals of a tenant', () => {
         finishedAt: clock(),
       };
       await restored.sql(insertSql(restores, [restore]));
-      await moveSequences({ database, clock }, restore, TEST_ACTOR, () => undefined);
+      await skipSequences({ database, clock }, restore, TEST_ACTOR, () => undefined);
       await bank.sent({ from, to, raw: LEAST });
       const { run } = dailyTotalsSweep({ database, clock });
       assert.equal(await run(new AbortController().signal), false);

@@ -110,7 +110,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     );
     assert.deepEqual(await outbox.depth(), { entries: 0, oldestAt: null, deadLetters: 1 });
     assert.equal((await claimAll()).length, 0);
-    assert.equal(await outbox.release({ isDead: true }), 1);
+    assert.equal(await outbox.release({ onlyDead: true }), 1);
     const mended = relayOver(transferWorkflowResource);
     await mended.relay.relay(await outbox.claim(10));
     assert.equal(mended.seen.relayed, 1);

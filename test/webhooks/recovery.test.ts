@@ -54,7 +54,7 @@ describe('a recovery', () => {
     for (let after: Hooked['id'] | null = null; ;) {
       const done = await removeOldAttempts(api.core.database, clock.now(), after);
       if (done === null) return;
-      after = done.at;
+      after = done.lastId;
     }
   };
   /** The events that have arrived, in the order of the log, each as often as it came. */

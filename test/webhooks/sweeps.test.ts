@@ -161,7 +161,7 @@ describe('webhooks', () => {
       const done = await removeOldAttempts(api.core.database, clock.now(), after);
       if (done === null) break;
       assert(done.isDone);
-      seen.push((after = done.at));
+      seen.push((after = done.lastId));
     }
     assert(seen.includes(own.id) && seen.includes(off.id));
     assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
@@ -180,7 +180,7 @@ describe('webhooks', () => {
         const done = await removeOldEvents(api.core.database, clock.now(), after);
         if (done === null) return removed;
         removed += done.removed;
-        if (done.isDone) after = done.at;
+        if (done.isDone) after = done.lastId;
       }
     };
 

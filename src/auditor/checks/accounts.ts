@@ -21,11 +21,11 @@ export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
     scanTable(audit, accounts, ACCOUNTS_PER_SLICE, async (reader, slice) => {
-      audit.counted('accounts', slice.length);
+      audit.countRows('accounts', slice.length);
       const ids = slice.map((account) => account.id);
       const own = await reader.select(balances, { accountId: ids, asset: ASSETS });
       const [heads, held] = [await readHeads(reader, ids), await readHeld(reader, ids)];
-      audit.counted('balances', own.length);
+      audit.countRows('balances', own.length);
       const rows = new Map(own.map((row) => [`${row.accountId}|${row.asset}`, row]));
       for (const account of slice) {
         const head = heads.get(account.id);
@@ -142,7 +142,7 @@ async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]
     }
   }
   const stored = await reader.select(monthTotals, { accountId: ids });
-  audit.counted('month_totals', stored.length);
+  audit.countRows('month_totals', stored.length);
   const counted = new Map(
     stored.map((row) => [`account ${row.accountId} ${row.asset} ${row.month}`, row.used]),
   );

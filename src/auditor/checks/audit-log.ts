@@ -23,7 +23,7 @@ async function checkChains(audit: AuditRun): Promise<void> {
     const afterSql = ({ chainId, sequence }: ChainedAuditRow): string =>
       afterKey('chain_id', 'sequence', uuid.literal(chainId), bigint.literal(sequence));
     const conditions = [
-      ...audit.own('chain_id'),
+      ...audit.tenantConditions('chain_id'),
       ...(after === undefined ? [] : [afterSql(after)]),
     ];
     return reader.list(
@@ -33,7 +33,7 @@ async function checkChains(audit: AuditRun): Promise<void> {
     );
   };
   await scan(audit, ROWS_PER_SLICE, read, (_, slice) => {
-    audit.counted('audit_log', slice.length);
+    audit.countRows('audit_log', slice.length);
     for (const row of slice) {
       checkLink(audit, row, before?.chainId === row.chainId ? before : undefined);
       before = row;
@@ -70,7 +70,7 @@ async function checkHeads(audit: AuditRun): Promise<void> {
     const cut = await reader.query(
       `SELECT c.chain_id, CAST(c.last_sequence AS CHAR) AS last FROM audit_chains c
        LEFT JOIN audit_log a ON a.chain_id=c.chain_id AND a.sequence=c.last_sequence
-       ${whereAll(['c.last_sequence>0', '(a.id IS NULL OR a.hash<>c.last_hash)', ...audit.own('c.chain_id')])}
+       ${whereAll(['c.last_sequence>0', '(a.id IS NULL OR a.hash<>c.last_hash)', ...audit.tenantConditions('c.chain_id')])}
        LIMIT 1000`,
     );
     for (const row of cut)
@@ -81,7 +81,7 @@ async function checkHeads(audit: AuditRun): Promise<void> {
       );
     const added = await reader.query(
       `SELECT ${columnList(chainedAuditLog, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
-       ${whereAll(['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')])}
+       ${whereAll(['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.tenantConditions('a.chain_id')])}
        LIMIT 1000`,
     );
     for (const row of added.map((one) => parseRow(chainedAuditLog, one)))

@@ -34,11 +34,11 @@ export const batchChecks: Check = {
       );
       const stored = await reader.select(bonusBatchStorage, { batchId });
       const removed = stored.filter(({ rowsRemovedAt }) => rowsRemovedAt !== null);
-      const isRemoved = new Set(removed.map((one) => one.batchId));
+      const removedIds = new Set(removed.map((one) => one.batchId));
       for (const batch of accepted) {
         const rows = sums.get(batch.id) ?? [];
-        compare(audit, batch, 'bonuses', BigInt(batch.rowsPaid), paid.get(batch.id) ?? 0n);
-        if (isRemoved.has(batch.id)) checkRemoved(audit, batch, rows);
+        compareSum(audit, batch, 'bonuses', BigInt(batch.rowsPaid), paid.get(batch.id) ?? 0n);
+        if (removedIds.has(batch.id)) checkRemoved(audit, batch, rows);
         else checkRows(audit, batch, rows);
         checkState(audit, batch);
       }
@@ -56,15 +56,15 @@ const parseSums = rowParser({
 type RowSums = ReturnType<typeof parseSums>;
 
 async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]> {
-  const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
+  const asText = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
   // A row that was not paid has no bonus. A paid row has the fee set at validation.
   const isSame = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw
     AND b.fee_raw=r.fee_raw AND b.recipient_account_id=r.recipient_account_id
     AND b.source_account_id=x.source_account_id))`;
   const rows = await reader.query(
-    `SELECT STRAIGHT_JOIN r.batch_id, r.status, ${text('COUNT(*)', 'own_rows')},
-      ${text('SUM(r.raw)', 'raw')}, ${text('SUM(r.fee_raw)', 'fee_raw')},
-      ${text(`SUM(NOT (${isSame}))`, 'mismatched')}
+    `SELECT STRAIGHT_JOIN r.batch_id, r.status, ${asText('COUNT(*)', 'own_rows')},
+      ${asText('SUM(r.raw)', 'raw')}, ${asText('SUM(r.fee_raw)', 'fee_raw')},
+      ${asText(`SUM(NOT (${isSame}))`, 'mismatched')}
      FROM bonus_batches x JOIN bonus_batch_rows r FORCE INDEX (PRIMARY) ON r.batch_id=x.id
       LEFT JOIN bonuses b FORCE INDEX (batch) ON b.batch_id=r.batch_id AND b.batch_row=r.number
      WHERE x.id IN (${ids}) GROUP BY r.batch_id, r.status`,
@@ -72,7 +72,7 @@ async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]
   return rows.map(parseSums);
 }
 
-function compare(
+function compareSum(
   audit: AuditRun,
   { id }: BonusBatch,
   kind: string,
@@ -95,14 +95,14 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
     sums
       .filter(({ status }) => statuses.length === 0 || statuses.includes(status))
       .reduce((sum, one) => sum + one[property], 0n);
-  audit.counted('bonus_batch_rows', Number.parseInt(sumOf('ownRows').toString(), 10));
+  audit.countRows('bonus_batch_rows', Number.parseInt(sumOf('ownRows').toString(), 10));
   const settled = sumOf('raw', 'paid', 'failed') + sumOf('feeRaw', 'paid', 'failed');
-  compare(audit, batch, 'rows', BigInt(batch.rowCount), sumOf('ownRows'));
-  compare(audit, batch, 'total', batch.totalRaw, sumOf('raw'));
-  compare(audit, batch, 'fees', batch.feesRaw, sumOf('feeRaw'));
-  compare(audit, batch, 'paid rows', BigInt(batch.rowsPaid), sumOf('ownRows', 'paid'));
-  compare(audit, batch, 'failed rows', BigInt(batch.rowsFailed), sumOf('ownRows', 'failed'));
-  compare(audit, batch, 'settled sum', batch.settledRaw, settled);
+  compareSum(audit, batch, 'rows', BigInt(batch.rowCount), sumOf('ownRows'));
+  compareSum(audit, batch, 'total', batch.totalRaw, sumOf('raw'));
+  compareSum(audit, batch, 'fees', batch.feesRaw, sumOf('feeRaw'));
+  compareSum(audit, batch, 'paid rows', BigInt(batch.rowsPaid), sumOf('ownRows', 'paid'));
+  compareSum(audit, batch, 'failed rows', BigInt(batch.rowsFailed), sumOf('ownRows', 'failed'));
+  compareSum(audit, batch, 'settled sum', batch.settledRaw, settled);
   const mismatched = sumOf('mismatched');
   audit.report(
     'batch_row_bonus',
@@ -111,7 +111,7 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
   );
 }
 
-/** Checks a batch whose rows retention has removed, as it does only after it checked their sums. */
+/** Checks a batch whose rows retention has removed. It checks their sums before it removes them. */
 function checkRemoved(audit: AuditRun, batch: BonusBatch, rows: readonly RowSums[]): void {
   const subject = `bonus_batch ${batch.id}`;
   const isOpen = batch.finishedAt === null;

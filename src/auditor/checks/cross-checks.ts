@@ -16,7 +16,7 @@ import { sourceOf, SOURCES } from '../sources.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
 import { checkEvents, mayBeRemoved, readRemovals, readExcluded } from './events.js';
-import { checkKeys, isKeyOfRequest } from './references.js';
+import { checkKeys, isRequestKey } from './references.js';
 import { checkOperations } from './operations.js';
 
 /**
@@ -36,7 +36,7 @@ export const crossChecks: Check = {
     const isExcluded = await audit.slice((reader) => readExcluded(reader, now));
     for (const source of SOURCES)
       await source.scan(audit, async (reader, operations) => {
-        audit.counted(source.table.name, operations.length);
+        audit.countRows(source.table.name, operations.length);
         await checkOperations(audit, reader, source, operations);
         for (const operation of operations) {
           const { money, events } = factsOf(source.resourceType, operation);
@@ -49,14 +49,14 @@ export const crossChecks: Check = {
     await checkEvents(audit, totals, isExcluded);
     await checkKeys(audit, totals);
     for (const range of totals.differing()) {
-      if (REPORTED.some((check) => audit.hasEnoughOf(check))) return;
-      audit.counted('differing ranges', 1);
+      if (CHECKS_OF_RANGES.some((check) => audit.hasEnoughOf(check))) return;
+      audit.countRows('differing ranges', 1);
       await audit.slice((reader) => compareRange(audit, reader, range));
     }
   },
 };
 
-const REPORTED = [
+const CHECKS_OF_RANGES = [
   'operation_event',
   'operation_key',
   'operation_posting',
@@ -67,7 +67,7 @@ const REPORTED = [
 /** Checks that every ledger transaction belongs to an operation of its tenant. */
 async function checkTransactions(audit: AuditRun, totals: Totals): Promise<void> {
   await scanTable(audit, ledgerTransactions, ROWS_PER_SLICE, async (reader, slice) => {
-    audit.counted('ledger_transactions', slice.length);
+    audit.countRows('ledger_transactions', slice.length);
     for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
       const owners = await sourceOf(type)?.owners(
         reader,
@@ -75,12 +75,12 @@ async function checkTransactions(audit: AuditRun, totals: Totals): Promise<void>
       );
       for (const { id, relatedId, tenantId, description } of own) {
         const owner = owners?.get(relatedId);
-        const of = `${type} ${relatedId}`;
+        const operation = `${type} ${relatedId}`;
         audit.report(
           'transaction_resource',
           `ledger transaction ${id}`,
-          owner === undefined && `there is no ${of}`,
-          owner !== undefined && owner !== tenantId && `${of} is another tenant's`,
+          owner === undefined && `there is no ${operation}`,
+          owner !== undefined && owner !== tenantId && `${operation} is another tenant's`,
         );
         totals.add(relatedId, postingFact(type, description), -1);
       }
@@ -88,7 +88,7 @@ async function checkTransactions(audit: AuditRun, totals: Totals): Promise<void>
   });
 }
 
-interface Posted {
+interface PostedTransaction {
   readonly transaction: LedgerTransaction;
   readonly legs: AuditedEntry[];
 }
@@ -104,7 +104,7 @@ async function compareRange(
   const events = await readEventTypes(audit, reader, range);
   const keyed = await readKeyed(audit, reader, range);
   const removals = await readRemovals(reader);
-  const own = [range('id'), ...audit.own('tenant_id')].join(' AND ');
+  const own = [range('id'), ...audit.tenantConditions('tenant_id')].join(' AND ');
   for (const source of SOURCES)
     for (const operation of await source.list(reader, ` WHERE ${own}`)) {
       const { id, tenantId, isKeyed } = operation;
@@ -124,10 +124,10 @@ async function readPosted(
   audit: AuditRun,
   reader: Reader,
   range: (column: string) => string,
-): Promise<readonly Posted[]> {
-  const own = [range('related_id'), ...audit.own('tenant_id')].join(' AND ');
+): Promise<readonly PostedTransaction[]> {
+  const own = [range('related_id'), ...audit.tenantConditions('tenant_id')].join(' AND ');
   const transactions = await reader.list(ledgerTransactions, `WHERE ${own}`);
-  const posted = new Map<Uuid, Posted>(
+  const posted = new Map<Uuid, PostedTransaction>(
     transactions.map((transaction) => [transaction.id, { transaction, legs: [] }]),
   );
   for (const entry of await readEntries(audit, reader, range('t.related_id')))
@@ -140,7 +140,7 @@ async function readEventTypes(
   reader: Reader,
   range: (column: string) => string,
 ): Promise<ReadonlyMap<Uuid, readonly string[]>> {
-  const own = [range('resource_id'), ...audit.own('tenant_id')].join(' AND ');
+  const own = [range('resource_id'), ...audit.tenantConditions('tenant_id')].join(' AND ');
   const rows = await reader.query(`SELECT resource_id, type FROM events WHERE ${own}`);
   const types = groupBy(rows, (row) => uuid.parse(row.resource_id));
   return new Map(Array.from(types, ([id, own]) => [id, own.map(({ type }) => string.parse(type))]));
@@ -151,13 +151,13 @@ async function readKeyed(
   reader: Reader,
   range: (column: string) => string,
 ): Promise<ReadonlySet<Uuid>> {
-  const own = [range('resource_id'), ...audit.own('tenant_id')].join(' AND ');
+  const own = [range('resource_id'), ...audit.tenantConditions('tenant_id')].join(' AND ');
   const keys = await reader.list(idempotencyKeys, `WHERE ${own}`);
-  const ofRequests = keys.filter(({ idempotencyKey }) => isKeyOfRequest(idempotencyKey));
+  const ofRequests = keys.filter(({ idempotencyKey }) => isRequestKey(idempotencyKey));
   return new Set(ofRequests.flatMap(({ resourceId }) => resourceId ?? []));
 }
 
-function checkSums(audit: AuditRun, { transaction, legs }: Posted): void {
+function checkSums(audit: AuditRun, { transaction, legs }: PostedTransaction): void {
   const subject = `ledger transaction ${transaction.id}`;
   audit.report('transaction_entries', subject, legs.length === 0 && 'it has no entries');
   const sums = eachAsset(() => 0n);
@@ -170,7 +170,7 @@ function checkPosted(
   audit: AuditRun,
   { resourceType }: OperationSource,
   { id, state, postings, description }: Expectation,
-  posted: readonly Posted[],
+  posted: readonly PostedTransaction[],
 ): void {
   const own = posted.filter(({ transaction }) => transaction.relatedType === resourceType);
   const subject = `${resourceType} ${id}`;

@@ -36,7 +36,7 @@ export async function checkEntries(audit: AuditRun, totals: Totals): Promise<voi
     const own = entries.filter(
       ({ account }) => audit.tenantId === undefined || account.tenantId === audit.tenantId,
     );
-    audit.counted('entries', own.length);
+    audit.countRows('entries', own.length);
     for (const entry of own) {
       if (progress?.accountId !== entry.account.id) progress = startOf(entry.account.id);
       const isBefore = entry.createdAt < progress.createdAt;
@@ -54,7 +54,9 @@ export async function readEntries(
   condition: string,
   limit = '',
 ): Promise<AuditedEntry[]> {
-  const own = [audit.own('a.tenant_id'), audit.own('t.tenant_id')].flat().join(' OR ');
+  const own = [audit.tenantConditions('a.tenant_id'), audit.tenantConditions('t.tenant_id')]
+    .flat()
+    .join(' OR ');
   // Only an audit of one tenant needs the tenants of accounts without a role.
   const tenantOf = (party: string): string =>
     own === ''
@@ -65,7 +67,7 @@ export async function readEntries(
       e.total_after, e.created_at, e.counterparty_account_id, a.id IS NOT NULL AS has_account,
       ${tenantOf('a')} AS tenant_id, a.system_role, ${tenantOf('c')} AS c_tenant_id,
       c.system_role AS c_system_role, t.related_type, t.related_id, t.tenant_id AS t_tenant_id,
-      t.created_at<=>e.created_at AS is_dated
+      t.created_at<=>e.created_at AS has_transaction_date
      FROM entries e FORCE INDEX (PRIMARY) LEFT JOIN accounts a ON a.id=e.account_id
       LEFT JOIN accounts c ON c.id=e.counterparty_account_id
       LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
@@ -91,8 +93,7 @@ function parseEntry(row: StoredRow) {
     createdAt: string.parse(row.created_at),
     counterparty: counterpartyId === null ? null : partyOf(counterpartyId, row, 'c_'),
     hasAccount: integer.parse(row.has_account) === 1,
-    /** Whether the ledger transaction has the same date. */
-    isDated: integer.parse(row.is_dated) === 1,
+    hasTransactionDate: integer.parse(row.has_transaction_date) === 1,
     transaction:
       row.related_id === null
         ? null
@@ -104,16 +105,16 @@ function parseEntry(row: StoredRow) {
   };
 }
 
-/** Adds the entry to its operation's totals, and its amount to its transaction's, to sum to 0. */
+/** Subtracts the entry from its operation's totals, and adds its amount, which must sum to 0. */
 function addToTotals(audit: AuditRun, totals: Totals, entry: AuditedEntry): void {
-  const { transaction, transactionId, raw, isDated } = entry;
+  const { transaction, transactionId, raw, hasTransactionDate } = entry;
   const isForeign = audit.tenantId !== undefined && transaction?.tenantId !== audit.tenantId;
   if (transaction === null || isForeign) return;
   const { relatedId, relatedType: type, tenantId } = transaction;
   const subject = `ledger transaction ${transactionId}`;
-  audit.report('transaction_time', subject, !isDated && 'an entry has another date');
+  audit.report('transaction_time', subject, !hasTransactionDate && 'an entry has another date');
   totals.add(relatedId, `${type} ${describePosted(entry, tenantId)}`, -1);
-  // The lower 32 bits of an amount suffice, and a number can hold their product exactly.
+  // The lower 32 bits of the amounts suffice to detect a difference, and a number holds them exactly.
   // eslint-disable-next-line no-restricted-syntax -- no amount any more
   totals.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
 }

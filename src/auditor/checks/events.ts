@@ -17,7 +17,7 @@ import { eventFact, type Totals } from '../totals.js';
 import {
   type AuditRun,
   type Check,
-  ownersById,
+  readOwners,
   ROWS_PER_SLICE,
   scanTable,
   whereAll,
@@ -41,7 +41,7 @@ export async function checkEvents(
 ): Promise<void> {
   let before: EventRow | undefined;
   await scanTable(audit, events, ROWS_PER_SLICE, async (reader, slice) => {
-    audit.counted('events', slice.length);
+    audit.countRows('events', slice.length);
     const tenantIds = slice.map((event) => event.tenantId);
     const [removals, gaps] = [
       await readRemovals(reader, tenantIds),
@@ -73,7 +73,7 @@ export async function readRemovals(
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
-/** Whether retention may have removed events of the operation, which is older than its events. */
+/** Returns whether retention may have removed events of the operation, which is older than they. */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
@@ -82,7 +82,7 @@ type IsExcluded = (operationId: Uuid, tenantId: Uuid) => boolean;
 
 /**
  * Returns which operations' events stay out of the totals, because retention has removed them or
- * may do so before the audit ends. Both sides must exclude the same.
+ * may do so before the audit ends. The scans of operations and of events must exclude the same ones.
  */
 export async function readExcluded(reader: Reader, now: number): Promise<IsExcluded> {
   const days = (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
@@ -101,7 +101,7 @@ async function readGaps(
   return groupBy(rows, ({ tenantId }) => tenantId);
 }
 
-/** Returns the last number skipped by the gaps that begin at `last`; `last` without a gap. */
+/** Returns the last number skipped by the gaps that begin at `last`, or `last` without a gap. */
 function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce(
     (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
@@ -151,10 +151,11 @@ function checkBody(audit: AuditRun, event: EventRow, resource: Resource | undefi
   if ((object?.id ?? object?.account_id) !== event.resourceId) wrong.push('data.object');
   if (wrong.length > 0)
     audit.report('event_body', `event ${event.id}`, `its body differs in ${wrong.join(', ')}`);
-  const shown = resource?.tenantId === event.tenantId ? resource.operation?.shown : undefined;
-  if (object === null || shown === undefined) return;
-  const other = Object.keys(shown).filter(
-    (field) => !isDeepStrictEqual(object[field] ?? null, shown[field]),
+  const eventFields =
+    resource?.tenantId === event.tenantId ? resource.operation?.eventFields : undefined;
+  if (object === null || eventFields === undefined) return;
+  const other = Object.keys(eventFields).filter(
+    (field) => !isDeepStrictEqual(object[field] ?? null, eventFields[field]),
   );
   if (other.length > 0)
     audit.report(
@@ -205,7 +206,7 @@ async function readResources(
     for (const [id, operation] of operations ?? [])
       resources.set(`${resourceType} ${id}`, { tenantId: operation.tenantId, operation });
     if (resourceType !== 'account') continue;
-    for (const [id, tenantId] of await ownersById(reader, accounts, ids))
+    for (const [id, tenantId] of await readOwners(reader, accounts, ids))
       resources.set(`${resourceType} ${id}`, { tenantId, operation: null });
   }
   return resources;
@@ -238,7 +239,7 @@ async function checkVerified(audit: AuditRun): Promise<void> {
          MAX(a.verified_at) AS verified_at
        FROM tenants t JOIN events e FORCE INDEX (type)
          ON e.tenant_id=t.id AND e.type='account.verified'
-       JOIN accounts a ON a.id=e.resource_id${whereAll(audit.own('t.id'))}
+       JOIN accounts a ON a.id=e.resource_id${whereAll(audit.tenantConditions('t.id'))}
        GROUP BY e.resource_id HAVING COUNT(*)>1 OR MAX(a.verified_at) IS NULL`,
     ),
   );
@@ -258,9 +259,9 @@ async function checkCounters(audit: AuditRun): Promise<void> {
       `SELECT t.id, c.last_sequence, c.last_at, r.removed_through, ${last('sequence')},
          ${last('created_at')}
        FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id
-       LEFT JOIN event_removals r ON r.tenant_id=t.id${whereAll(audit.own('t.id'))}`,
+       LEFT JOIN event_removals r ON r.tenant_id=t.id${whereAll(audit.tenantConditions('t.id'))}`,
     );
-    audit.counted('event_counters', rows.length);
+    audit.countRows('event_counters', rows.length);
     const gaps = await readGaps(
       reader,
       rows.map((row) => uuid.parse(row.id)),

@@ -4,7 +4,7 @@ import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import { type Hold, holds } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
-import { type AuditRun, ownersById } from '../scan.js';
+import { type AuditRun, readOwners } from '../scan.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 
 const SUPPORT = 'support';
@@ -18,7 +18,7 @@ export async function checkOperations(
 ): Promise<void> {
   const ids = operations.map((operation) => operation.id);
   const accountIds = operations.flatMap((operation) => operation.accounts);
-  const owners = await ownersById(reader, accounts, accountIds);
+  const owners = await readOwners(reader, accounts, accountIds);
   const held = await reader.select(holds, { resourceId: ids });
   const holdOf = new Map(held.map((hold) => [hold.resourceId, hold]));
   const approved = await reader.select(approvals, { resourceId: ids });

@@ -30,7 +30,7 @@ const EXPECTED_REPORTS: Readonly<
   returned: ['unknown', 'accepted', 'completed', 'returned'],
   failed: ['unknown', 'accepted', 'failed', 'voided'],
 };
-const GENUINE: PayoutRailEvent['effect'][] = [
+const AUTHENTIC_EFFECTS: PayoutRailEvent['effect'][] = [
   'noted',
   'applied',
   'duplicate',
@@ -71,23 +71,23 @@ export const railReportChecks: Check = {
           `payout ${uuid.parse(row.id)}`,
           'its money was given back after a statement had listed it as paid',
         );
-      const traces = await readTraces(reader, all);
-      for (const payout of slice) checkTraces(audit, payout, traces.get(payout.id));
+      const counts = await readEventCounts(reader, all);
+      for (const payout of slice) checkEventCounts(audit, payout, counts.get(payout.id));
     }),
 };
 
-/** Numbers of orders sent, of those sent before the end, and of reports and resolutions applied. */
-const parseTraces = rowParser({
+/** Numbers of submissions sent, of those sent before the end, and of applied reports and decisions. */
+const parseEventCounts = rowParser({
   payoutId: uuid,
   sent: integer,
   sentBeforeEnd: integer,
   applied: integer,
 });
 
-async function readTraces(
+async function readEventCounts(
   reader: Reader,
   ids: string,
-): Promise<ReadonlyMap<Uuid, ReturnType<typeof parseTraces>>> {
+): Promise<ReadonlyMap<Uuid, ReturnType<typeof parseEventCounts>>> {
   const rows = await reader.query(
     `SELECT e.payout_id, COUNT(IF(e.effect='sent', 1, NULL)) AS sent,
        COUNT(IF(e.effect='applied', 1, NULL)) AS applied,
@@ -96,18 +96,18 @@ async function readTraces(
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
      WHERE p.id IN (${ids}) AND e.effect IN ('sent','applied') GROUP BY e.payout_id`,
   );
-  return new Map(rows.map(parseTraces).map((traces) => [traces.payoutId, traces]));
+  return new Map(rows.map(parseEventCounts).map((counts) => [counts.payoutId, counts]));
 }
 
-function checkTraces(
+function checkEventCounts(
   audit: AuditRun,
   { id, status }: Payout,
-  traces: ReturnType<typeof parseTraces> | undefined,
+  counts: ReturnType<typeof parseEventCounts> | undefined,
 ): void {
-  if (traces === undefined) return;
-  const { sent, sentBeforeEnd, applied } = traces;
+  if (counts === undefined) return;
+  const { sent, sentBeforeEnd, applied } = counts;
   const wasSubmitted = sent > 0 && NOT_SUBMITTED.includes(status);
-  // Retention removes older rows first: if the order still exists, so does a report of the outcome.
+  // Retention removes older rows first. If the submission is still stored, so is a later report.
   const isGuessed = sentBeforeEnd > 0 && applied === 0 && REPORTED.includes(status);
   audit.reportAll(`payout ${id}`, {
     payout_order: wasSubmitted && `it is ${status}, but its rail received it and may pay it`,
@@ -130,7 +130,7 @@ async function readReports(
   reader: Reader,
   ids: string,
 ): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
-  const genuine = literals(payoutRailEvents, 'effect', GENUINE);
+  const genuine = literals(payoutRailEvents, 'effect', AUTHENTIC_EFFECTS);
   const rows = await reader.query(
     `SELECT payout_id, reported, rail_reference, effect, MIN(at) AS first_at
      FROM payout_rail_events FORCE INDEX (payout)

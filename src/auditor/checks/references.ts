@@ -12,37 +12,37 @@ import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { KEY_FACT, type Totals } from '../totals.js';
 import type { Expectation } from '../operation-source.js';
 
-const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
+const TABLES_OF_ACCOUNTS = ['balances', 'holds', 'month_totals', 'member_roles'];
 
 /** Checks that rows name operations, accounts, tenants, members and people that exist. */
 export const referenceChecks: Check = {
   tables: ['holds', 'approvals'],
   run: async (audit) => {
-    const own = audit.own('tenant_id');
+    const own = audit.tenantConditions('tenant_id');
     const ofTenant = own.map((one) => `account_id IN (SELECT id FROM accounts WHERE ${one})`);
-    await scanOfOperations(audit, holds, ofTenant, {
+    await checkOperationsExist(audit, holds, ofTenant, {
       check: 'hold_resource',
       subjectOf: (hold) => `hold ${hold.resourceId}`,
     });
     // A row without its operation, account or member belongs to no tenant.
     if (audit.tenantId !== undefined) return;
-    await scanOfOperations(audit, approvals, [], {
+    await checkOperationsExist(audit, approvals, [], {
       check: 'approval_resource',
       subjectOf: (approval) => `approval ${approval.id}`,
     });
-    for (const table of OF_AN_ACCOUNT)
-      await audit.slice((reader) => checkAccountOf(audit, reader, table));
-    for (const { check, of, sql, message } of ASTRAY)
+    for (const table of TABLES_OF_ACCOUNTS)
+      await audit.slice((reader) => checkAccountsExist(audit, reader, table));
+    for (const { check, subjectType, sql, message } of BROKEN_REFERENCES)
       await audit.slice(async (reader) => {
         for (const row of await reader.query(`${sql} LIMIT 1000`))
-          audit.report(check, `${of} ${uuid.parse(row.id)}`, message);
+          audit.report(check, `${subjectType} ${uuid.parse(row.id)}`, message);
       });
   },
 };
 
-type OfOperation = Readonly<{ resourceType: Parameters<typeof sourceOf>[0]; resourceId: Uuid }>;
+type OperationRow = Readonly<{ resourceType: Parameters<typeof sourceOf>[0]; resourceId: Uuid }>;
 
-async function scanOfOperations<Row extends OfOperation>(
+async function checkOperationsExist<Row extends OperationRow>(
   audit: AuditRun,
   table: Table<Row>,
   own: string[],
@@ -53,7 +53,7 @@ async function scanOfOperations<Row extends OfOperation>(
     table,
     ROWS_PER_SLICE,
     async (reader, slice) => {
-      audit.counted(table.name, slice.length);
+      audit.countRows(table.name, slice.length);
       for (const [type, rows] of groupBy(slice, ({ resourceType }) => resourceType)) {
         const known = await sourceOf(type)?.owners(
           reader,
@@ -68,7 +68,7 @@ async function scanOfOperations<Row extends OfOperation>(
   );
 }
 
-async function checkAccountOf(audit: AuditRun, reader: Reader, table: string): Promise<void> {
+async function checkAccountsExist(audit: AuditRun, reader: Reader, table: string): Promise<void> {
   const rows = await reader.query(
     `SELECT r.account_id, CAST(COUNT(*) AS CHAR) AS orphans
      FROM ${table} r LEFT JOIN accounts a ON a.id=r.account_id
@@ -82,23 +82,23 @@ async function checkAccountOf(audit: AuditRun, reader: Reader, table: string): P
     );
 }
 
-const ASTRAY = [
+const BROKEN_REFERENCES = [
   {
     check: 'account_tenant',
-    of: 'account',
+    subjectType: 'account',
     sql: `SELECT a.id FROM accounts a LEFT JOIN tenants t ON t.id=a.tenant_id WHERE t.id IS NULL`,
     message: 'its tenant does not exist',
   },
   {
     check: 'account_member',
-    of: 'account',
+    subjectType: 'account',
     sql: `SELECT DISTINCT a.id FROM member_roles r JOIN accounts a ON a.id=r.account_id
       LEFT JOIN members m ON m.id=r.member_id WHERE m.id IS NULL OR m.tenant_id<>a.tenant_id`,
-    message: 'a role in it belongs to somebody who is not a member of its tenant',
+    message: 'a role in it belongs to a person who is not a member of its tenant',
   },
   {
     check: 'tenant_fee_account',
-    of: 'tenant',
+    subjectType: 'tenant',
     sql: `SELECT t.id FROM tenants t LEFT JOIN accounts a ON a.id=t.fee_account_id
       WHERE t.fee_account_id IS NOT NULL
       AND (a.id IS NULL OR a.tenant_id<>t.id OR a.type='system' OR a.status='closed')`,
@@ -106,30 +106,30 @@ const ASTRAY = [
   },
   {
     check: 'payout_destination',
-    of: 'payout',
+    subjectType: 'payout',
     sql: `SELECT p.id FROM payouts p FORCE INDEX (expiring) LEFT JOIN payout_secrets s ON s.id=p.id
       WHERE p.status IN ('pending_approval','approved','in_progress') AND s.id IS NULL`,
     message: 'it has not ended, but its destination is no longer stored',
   },
   {
     check: 'operation_people',
-    of: 'payout resolution',
+    subjectType: 'payout resolution',
     sql: `SELECT id FROM payout_resolutions WHERE status='applied' AND decided_by_id=proposed_by_id`,
     message: 'one person proposed and decided it',
   },
 ] as const;
 
-/** Returns whether the key belongs to a request: of a client, an operator or a batch's row. */
-export function isKeyOfRequest(key: string): boolean {
+/** Returns whether the key belongs to a request of a client or operator, or to a batch's row. */
+export function isRequestKey(key: string): boolean {
   return /^(?:[^/]+|(?:ops|batch-row)\/[^/]+)$/.test(key);
 }
 
 export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> {
   await scanTable(audit, idempotencyKeys, ROWS_PER_SLICE, async (reader, slice) => {
-    audit.counted('idempotency_keys', slice.length);
+    audit.countRows('idempotency_keys', slice.length);
     for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
       const ids = own.flatMap((key) => key.resourceId ?? []);
-      const known = await knownOf(reader, type, ids);
+      const known = await readKeyedResources(reader, type, ids);
       for (const { tenantId, idempotencyKey, resourceId } of own) {
         if (resourceId === null) continue;
         const resource = known?.get(resourceId);
@@ -139,20 +139,20 @@ export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> 
             `key ${tenantId}/${idempotencyKey}`,
             `the tenant has no ${type} ${resourceId}`,
           );
-        else if (resource.isKeyed === true && isKeyOfRequest(idempotencyKey))
+        else if (resource.isKeyed === true && isRequestKey(idempotencyKey))
           totals.add(resourceId, KEY_FACT, -1);
       }
     }
   });
 }
 
-type Known = ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Expectation>>;
+type KeyedResources = ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Expectation>>;
 
-function knownOf(
+function readKeyedResources(
   reader: Reader,
   type: KeyResourceType,
   ids: readonly Uuid[],
-): Promise<Known | undefined> {
+): Promise<KeyedResources | undefined> {
   if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
   if (type === 'statement') return byId(reader, statements, ids);
   return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);

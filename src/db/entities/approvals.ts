@@ -4,13 +4,13 @@ import { AUDIT_CHANNELS } from './identity.js';
 
 const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
 
-/** Settings, and those that replace them from `effectiveAt` on (src/approvals/policy-rules.ts). */
+/** Policies, each with the settings that apply from `effectiveAt` on (src/approvals/policy-rules.ts). */
 export const approvalPolicies = defineTable(
   'approval_policies',
   {
     accountId: column.uuid,
     asset: column.asset,
-    /** An amount that reaches it needs approval. */
+    /** Amounts of at least the threshold need approval. */
     threshold: column.bigint,
     /** 1 to 3 */
     approvals: column.integer,
@@ -37,7 +37,7 @@ export const approvals = defineTable(
     id: column.uuid,
     resourceType: column.oneOf(APPROVED_TYPES),
     resourceId: column.uuid,
-    /** `member:<id>`, or `support` for anybody on the staff, who together count once. */
+    /** `member:<id>`, or `support` for all staff, who together count as one approver. */
     approver: column.ascii(60),
     memberId: column.nullable(column.uuid),
     staffId: column.nullable(column.uuid),

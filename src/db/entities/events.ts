@@ -39,7 +39,7 @@ export const events = defineTable(
     id: column.uuid,
     type: column.asciiEnum(EVENT_TYPES, 40),
     resourceId: column.uuid,
-    /** JSON: the bytes of the log and of every delivery. */
+    /** JSON, sent unchanged in the event log and in every delivery. */
     body: column.mediumtext,
     createdAt: column.time,
     traceparent: column.nullable(column.asciiChar(55)),
@@ -78,7 +78,7 @@ export const eventHeads = defineTable(
 );
 export type EventHead = RowOf<typeof eventHeads>;
 
-/** How long events are kept. No row means forever. */
+/** How long events are kept. Without a row, they are kept forever. */
 export const eventRetention = defineTable(
   'event_retention',
   {
@@ -89,7 +89,7 @@ export const eventRetention = defineTable(
   { key: ['name'] },
 );
 
-/** Ranges that retention has removed from each tenant's log. */
+/** How far retention has removed each tenant's log from its start. */
 export const eventRemovals = defineTable(
   'event_removals',
   {

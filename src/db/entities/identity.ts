@@ -34,7 +34,7 @@ export const verifications = defineTable(
     accountId: column.uuid,
     legalName: column.varchar(120),
     documentType: column.oneOf(DOCUMENT_TYPES),
-    /** Sealed. */
+    /** Encrypted. */
     documentNumber: column.varbinary(200),
     documentKeyId: column.ascii(32),
     documentLast4: column.ascii(4),
@@ -46,7 +46,7 @@ export const verifications = defineTable(
 );
 export type Verification = RowOf<typeof verifications>;
 
-/** A tenant's own quotas; null: the default. */
+/** A tenant's own quotas. Null for the default. */
 export const tenantQuotas = defineTable(
   'tenant_quotas',
   {
@@ -63,7 +63,7 @@ export const tenantQuotas = defineTable(
 );
 export type TenantQuotas = RowOf<typeof tenantQuotas>;
 
-/** Limits of one account; null: those of its type. */
+/** Limits of one account. Null for the limit of its type. */
 export const accountLimits = defineTable(
   'account_limits',
   {
@@ -79,12 +79,12 @@ export type AccountLimits = RowOf<typeof accountLimits>;
 
 export const AUDIT_CHANNELS = ['api', 'ops', 'temporal', 'support'] as const;
 
-const actColumns = {
+const auditColumns = {
   id: column.uuid,
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /** `member:<id>`, or a staff name; as claimed in refused actions. */
+  /** `member:<id>`, or a staff name. In refused actions, the name that the caller claimed. */
   actorClaimed: column.varchar(120),
   action: column.ascii(60),
   subjectType: column.ascii(40),
@@ -94,14 +94,14 @@ const actColumns = {
 };
 
 /** Every privileged action. The application can neither change nor delete a row. */
-export const auditLog = defineTable('audit_log', actColumns);
+export const auditLog = defineTable('audit_log', auditColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 
 /** Lines of the audit log with sequence numbers and hashes (src/db/audit-hash.ts). */
 export const chainedAuditLog = defineTable(
   'audit_log',
   {
-    ...actColumns,
+    ...auditColumns,
     chainId: column.uuid,
     /** Gapless in its chain, from 1. */
     sequence: column.bigint,

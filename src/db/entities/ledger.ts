@@ -125,7 +125,7 @@ export const idempotencyKeys = defineTable(
   {
     tenantId: column.uuid,
     idempotencyKey: column.ascii(100),
-    /** HMAC of the request; a plain SHA-256 for our own commands. */
+    /** HMAC of the request, or a plain SHA-256 for the service's own commands. */
     fingerprint: column.varbinary(32),
     fingerprintKeyId: column.ascii(32),
     resourceType: column.oneOf(KEY_RESOURCE_TYPES),
@@ -133,7 +133,7 @@ export const idempotencyKeys = defineTable(
     resourceId: column.nullable(column.uuid),
     refusal: column.nullable(column.string),
     createdAt: column.time,
-    /** The transaction that bound it: shows whether an unknown COMMIT happened. */
+    /** Id of the transaction that bound the key. Shows whether an unknown COMMIT was executed. */
     commitId: column.nullable(column.binary(8)),
   },
   { key: ['tenantId', 'idempotencyKey'] },

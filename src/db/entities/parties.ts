@@ -57,7 +57,7 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/** The key of a schedule: all that a fee depends on besides the amount. (CONTRIBUTING.md) */
+/** The key of a fee schedule: everything besides the amount that a fee depends on. */
 export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(
@@ -118,7 +118,7 @@ export const tokens = defineTable(
     name: column.varchar(80),
     secretHash: column.binary(32),
     scopes: column.listOf(SCOPES, 100),
-    /** Address ranges, separated by commas; empty: anywhere. */
+    /** Address ranges from which the token may be used, separated by commas. Empty for any address. */
     cidrs: column.ascii(1000),
     expiresAt: column.nullable(column.time),
     revokedAt: column.nullable(column.time),
@@ -129,7 +129,7 @@ export const tokens = defineTable(
 );
 export type Token = RowOf<typeof tokens>;
 
-/** Accounts that a tenant has found before: naming them again reveals nothing new. */
+/** Accounts that a tenant has found before. Finding them again reveals nothing new. */
 export const knownRecipients = defineTable(
   'known_recipients',
   {

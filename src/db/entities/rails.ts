@@ -32,7 +32,7 @@ export const payoutStatementLines = defineTable(
     status: column.oneOf(LINE_STATUSES),
     raw: column.bigint,
     asset: column.asset,
-    /** Null, like `at`, if the rail does not say. */
+    /** Null, like `at`, if the rail does not report it. */
     reference: column.nullable(column.ascii(64)),
     at: column.nullable(column.time),
   },
@@ -55,7 +55,7 @@ export const payoutSupersededLines = defineTable(
 /** `half_open`: one payout is being polled or submitted, to see whether the rail responds. */
 const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
 
-/** Whether a rail responds, as all workers together have found. No row means always. */
+/** Circuit breakers of rails, shared by all workers. A rail without a row has always responded. */
 export const railBreakers = defineTable(
   'rail_breakers',
   {
@@ -69,9 +69,9 @@ export const railBreakers = defineTable(
     lastFailure: column.nullable(column.varchar(200)),
     lastFailureAt: column.nullable(column.time),
     probes: column.integer,
-    /** During a probe, by when it must have a result. Null while closed. */
+    /** When the next probe is due, or the deadline of the current one. Null while closed. */
     probeAt: column.nullable(column.time),
-    /** When waiting payouts are due to be notified after closing. Null if none remain. */
+    /** When waiting payouts are notified after the breaker has closed. Null if none remain. */
     resumeAt: column.nullable(column.time),
   },
   { key: ['rail'] },

@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** `copy`: the mark that a copy contains. `worker`: any process of the running service. */
+/** `copy`: a row that a dump contains (`copyMark`). `worker`: any process of the running service. */
 const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
 /** An unfinished restore closes the ledger: no process posts. (docs/operations/backup.md) */
@@ -14,10 +14,10 @@ export const restores = defineTable(
     beganAt: column.time,
     beganBy: column.nullable(column.varchar(80)),
     beganById: column.nullable(column.uuid),
-    /** Everything later is lost; null until the restore has begun, and if nothing is lost. */
+    /** Everything later is lost. Null until the restore has begun, and if nothing is lost. */
     restoredTo: column.nullable(column.time),
     lostUntil: column.nullable(column.time),
-    /** More sequences than any tenant can have used in the lost part; null as above. */
+    /** More sequences than any tenant can have used in the lost part. Null like `restoredTo`. */
     skip: column.nullable(column.bigint),
     sequencesMovedAt: column.nullable(column.time),
     workflowsRebuiltAt: column.nullable(column.time),
@@ -38,7 +38,7 @@ export const eventGaps = defineTable(
   'event_gaps',
   {
     tenantId: column.uuid,
-    /** 0: no event before the gap. */
+    /** 0 if the gap is at the start of the log. */
     afterSequence: column.bigint,
     throughSequence: column.bigint,
     restoreId: column.uuid,
@@ -51,9 +51,9 @@ export const eventGaps = defineTable(
 export type EventGap = RowOf<typeof eventGaps>;
 
 /**
- * How a payout differs at its rail after a restore. `approval_lost`: it waits for approval here,
- * but the rail has it. `not_paid_there`: the rail does not know a payout that it had accepted.
- * `goes_on`: no contradiction.
+ * How a payout differs at its rail after a restore. `unknown_here`: only the rail has it.
+ * `approval_lost`: the rail has it, but its approval was lost here. `not_paid_there`: the rail does
+ * not know a payout that it had accepted. `goes_on`: the workflow continues without a contradiction.
  */
 export const RESTORE_FINDINGS = [
   'unknown_here',

@@ -2,8 +2,8 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
 /**
- * `read`: all staff may. `cancel`: also batches. `pause`: batches and endpoints. `adjust`: also
- * pay-ins. `resolve`: payouts. `manage`: everything else.
+ * All staff have `read`. `cancel` includes batches, and `adjust` includes pay-ins. `pause` is for
+ * batches and endpoints, `resolve` for payouts, and `manage` for everything else.
  */
 export const STAFF_RIGHTS = [
   'read',
@@ -23,17 +23,17 @@ export const staff = defineTable(
   {
     id: column.uuid,
     name: column.varchar(80),
-    /** Unique, without case, width, accents and look-alikes. Null if an older row has it. */
+    /** The name without case, width, accents and look-alike letters. Null if an older row has it. */
     foldedName: column.nullable(column.varchar(240)),
-    /** A service signs with a key, and never counts as a person. */
+    /** A service signs in with a key, and never counts as a person. */
     kind: column.oneOf(STAFF_KINDS),
     rights: column.listOf(STAFF_RIGHTS, 100),
     active: column.boolean,
-    /** Sealed; null before enrolment. */
+    /** Encrypted. Null before enrolment. */
     factorKeyId: column.nullable(column.ascii(40)),
     factorSecret: column.nullable(column.varbinary(255)),
     keyHash: column.nullable(column.binary(32)),
-    /** Hash of issuer and subject at the company's identity provider; null: not linked. */
+    /** Hash of issuer and subject at the company's identity provider. Null if not linked. */
     subjectHash: column.nullable(column.binary(32)),
     failedCodes: column.integer,
     lockedUntil: column.nullable(column.time),
@@ -75,11 +75,11 @@ export const staffSessions = defineTable(
 );
 export type StaffSession = RowOf<typeof staffSessions>;
 
-/** The result of each code. A step of the authenticator counts once for a person. */
+/** The result of each code. A person can use each step of the authenticator once. */
 export const staffChecks = defineTable(
   'staff_checks',
   {
-    /** SHA-256 of what the code was given for. */
+    /** SHA-256 of the action for which the code was given. */
     purpose: column.binary(32),
     staffId: column.nullable(column.uuid),
     /** In units of 30 seconds; null if the code was refused. */

@@ -1,10 +1,9 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** The movements of an account in one asset in a period. */
-
 export const STATEMENT_STATUSES = ['preparing', 'ready', 'expired'] as const;
 
+/** The movements of an account in one asset in a period. */
 export const statements = defineTable(
   'statements',
   {
@@ -15,10 +14,10 @@ export const statements = defineTable(
     /** Inclusive. */
     fromAt: column.time,
     toAt: column.time,
-    /** Before the first movement of the period, and after the last. */
+    /** Balance before the first movement of the period, and after the last. */
     openingRaw: column.bigint,
     closingRaw: column.bigint,
-    /** Entries in all assets: the files have at most two lines more. */
+    /** Entries of the period in all assets. A file has at most two lines more. */
     entryCount: column.integer,
     status: column.oneOf(STATEMENT_STATUSES),
     createdBy: column.uuid,
@@ -26,7 +25,7 @@ export const statements = defineTable(
     /** Number of the latest run that generates files, the only one that may write. */
     generationAttempt: column.integer,
     leaseUntil: column.nullable(column.time),
-    /** Null, like the columns below, until its files exist; sizes also after their removal. */
+    /** Null, like the columns below, until the files exist. Removal sets their sizes to null again. */
     generatedAt: column.nullable(column.time),
     movementCount: column.nullable(column.integer),
     csvBytes: column.nullable(column.integer),

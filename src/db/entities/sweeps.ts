@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** A sweep and the process that does it. All times are by MySQL's clock. */
+/** Sweeps, and the processes that run them. All times are by MySQL's clock. */
 export const sweepLeases = defineTable(
   'sweep_leases',
   {

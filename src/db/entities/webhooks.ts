@@ -2,7 +2,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { SUBSCRIBABLE_TYPES } from './events.js';
 
-/** Newest first. (docs/contract.md, Versions) */
+/** All versions, newest first. (docs/contract.md, Versions) */
 export const API_VERSIONS = ['2026-11-01'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 export const CURRENT_VERSION: ApiVersion = API_VERSIONS[0];
@@ -118,7 +118,7 @@ export const webhookDeliveries = defineTable(
 );
 export type WebhookDelivery = RowOf<typeof webhookDeliveries>;
 
-/** Kept 30 days. */
+/** Attempts to deliver, kept for 30 days. */
 export const webhookAttempts = defineTable(
   'webhook_attempts',
   {

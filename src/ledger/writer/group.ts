@@ -38,7 +38,7 @@ export async function postGroup(
   try {
     await deps.database.withPosting(
       async (transaction) => {
-        await deps.rollbacks.admit(transaction);
+        await deps.rollbackGuard.checkConnection(transaction);
         const loaded = await lockAndLoad(deps, transaction, group, named);
         failpoint('after_lock');
         results = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
@@ -52,7 +52,7 @@ export async function postGroup(
       ? new UnknownResults(results, bound.commitId, failure)
       : failure;
   }
-  if (newest !== undefined) deps.rollbacks.posted(newest);
+  if (newest !== undefined) deps.rollbackGuard.remember(newest);
   failpoint('after_commit');
   return results;
 }

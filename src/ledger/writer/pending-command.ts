@@ -54,14 +54,14 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
 
 interface RollbackChecks {
   /** Runs in each group's transaction, before any lock. */
-  admit(transaction: Transaction): Promise<void>;
+  checkConnection(transaction: Transaction): Promise<void>;
   /** Called after COMMIT with the id of the group's last ledger transaction. */
-  posted(id: Uuid): void;
+  remember(id: Uuid): void;
 }
 
 export interface GroupDeps extends DatabaseDeps {
   readonly databaseClock: DatabaseClock;
-  readonly rollbacks: RollbackChecks;
+  readonly rollbackGuard: RollbackChecks;
   readonly onFault: (kind: string, fault: unknown) => void;
   /** Commands were refused because an account is dated too far ahead of the database's clock. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;

@@ -140,8 +140,8 @@ export const outboxCommands = {
       dead: flag('only dead letters: entries that failed too often'),
       limit,
     },
-    run: async ({ database, clock, output }, { tenant, resource, dead: isDead, limit: most }) => {
-      const filter = { ...filterOf(tenant, resource), isDead };
+    run: async ({ database, clock, output }, { tenant, resource, dead: onlyDead, limit: most }) => {
+      const filter = { ...filterOf(tenant, resource), onlyDead };
       const found = await new Outbox(database, clock).list(filter, most);
       const rows = found.map((entry) => ({
         ...rowFields(outbox, entry, 'resourceType resourceId tenantId createdAt'),
@@ -170,11 +170,11 @@ export const outboxCommands = {
       dead: flag('dead letters, of the tenant if one is named'),
       all: flag('every entry'),
     },
-    run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
-      if (all === (isDead || resourceId !== undefined || tenant !== undefined))
+    run: async (ops, { resourceId, tenant, dead: onlyDead, all }) => {
+      if (all === (onlyDead || resourceId !== undefined || tenant !== undefined))
         throw new UsageError('give a resource id, --tenant or --dead, or --all alone');
       const { database, clock, output } = ops;
-      const filter = { ...filterOf(tenant, resourceId), isDead };
+      const filter = { ...filterOf(tenant, resourceId), onlyDead };
       const released = await new Outbox(database, clock).release(filter);
       await record(ops, 'outbox.release', filter, released);
       output.one({ released });

@@ -11,13 +11,13 @@ import { RailUnresponsive } from '../../payouts/rails/rail.js';
 import { openRails } from '../../payouts/rails/registry.js';
 import {
   auditRestored,
-  moveNumbers,
+  skipLostNumbers,
   openLedger,
   flagContradictions,
   restoreToFinish,
   runStep,
 } from '../../restores/finish-restore.js';
-import { settlePayoutsOf } from '../../restores/hold-payouts.js';
+import { settlePayouts } from '../../restores/hold-payouts.js';
 import {
   beginRestore,
   copyMark,
@@ -25,7 +25,7 @@ import {
   unqueriedRestores,
 } from '../../restores/begin-restore.js';
 import {
-  askRails,
+  queryRails,
   findingsOf,
   findingsSince,
   railsEverSeen,
@@ -127,7 +127,7 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
     `Ask ${rails}, reconcile the restored database, and open the ledger. Check that every rail is among them: a rail first used in the lost time is unknown here`,
   );
   const progress = out.progress.bind(out);
-  await moveNumbers(work, restore, by(), progress);
+  await skipLostNumbers(work, restore, by(), progress);
   await runStep(work, restore, 'workflowsRebuiltAt', async () => {
     await rebuildOutbox(work, (done, total) => progress('Looking for what waits', done, total));
   });
@@ -150,7 +150,7 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
 /** Applies the reports of the rails to their payouts, once the ledger is open. */
 async function followUp(work: FinishDeps, restore: Restore, isAsked: boolean): Promise<void> {
   const follow = async (): Promise<void> => {
-    await settlePayoutsOf(work, restore, work.calls.deps.rails.keys());
+    await settlePayouts(work, restore, work.calls.deps.rails.keys());
     await flagContradictions(work, restore.id, work.calls);
   };
   await (isAsked ? follow() : ask(work, restore, follow));
@@ -167,7 +167,7 @@ async function ask(
     out.progress(`Asking ${rail}`, asked, asked);
   const step = async (): Promise<void> => {
     const deps = { database, clock, restore, onProgress };
-    const unlisted = await askRails(deps, calls.deps.rails).catch((failure: unknown) => {
+    const unlisted = await queryRails(deps, calls.deps.rails).catch((failure: unknown) => {
       if (!(failure instanceof RailUnresponsive)) throw failure;
       throw new OpsError(
         `${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`,
