@@ -30,12 +30,12 @@ export function goneBatch(): BatchState {
   return { ...none, ...nothing, status: GONE, isPaused: false };
 }
 
-/** Returns the result of `work`, or of `gone` if `work` throws `not_found`. */
-export async function orGone<T>(work: Promise<T>, gone: () => T): Promise<T> {
+/** Returns the result of `work`, or of `fallback` if `work` throws `not_found`. */
+export async function orGone<T>(work: Promise<T>, fallback: () => T): Promise<T> {
   try {
     return await work;
   } catch (failure) {
-    if (failure instanceof ApiError && failure.refusal.code === 'not_found') return gone();
+    if (failure instanceof ApiError && failure.refusal.code === 'not_found') return fallback();
     throw failure;
   }
 }
@@ -65,12 +65,12 @@ export function payoutActivities(
   signals: StaffSignals,
 ) {
   const { read, act, expire } = approvalActivities(approvals, signals);
-  const own = { readPayout: read, actOnPayout: act, expirePayout: expire };
-  return { ...own, ...railActivities(approvals, submitter) };
+  const approvalSteps = { readPayout: read, actOnPayout: act, expirePayout: expire };
+  return { ...approvalSteps, ...railActivities(approvals, submitter) };
 }
 export type PayoutActivities = ReturnType<typeof payoutActivities>;
 
-/** `isHeld` in the result means that nothing was done. */
+/** Builds the activities that call a rail. `isHeld` in their result means that nothing was done. */
 export function railActivities(approvals: PayoutApprovals, submitter: PayoutSubmitter) {
   const stateOf = async (submitted: Promise<SubmissionResult>): Promise<ApprovalState> => {
     const { payout, isHeld, isFrozen } = await submitted;

@@ -11,7 +11,7 @@ export interface AuditServices {
   readonly onAudited: (part: AuditedPart) => void;
 }
 
-const BEAT_MS = 5_000;
+const HEARTBEAT_EVERY_MS = 5_000;
 
 export function auditActivities(
   { audit, rollbackGuard, onAudited }: AuditServices,
@@ -27,7 +27,7 @@ export function auditActivities(
       const earlier = heartbeatDetails as AuditProgress | undefined;
       let { reached, findings, checkpoint } = earlier ?? first;
       const beat = (): void => context.heartbeat({ reached, checkpoint, findings });
-      const beats = startBeats(beat, async () => {
+      const heartbeats = startHeartbeats(beat, async () => {
         checkpoint = await rollbackGuard.renewStored(checkpoint);
       });
       try {
@@ -40,11 +40,11 @@ export function auditActivities(
           findings += part.findings;
           beat();
         }
-        // Stores checkpoints until the next audit.
+        // The heartbeats store checkpoints until the next audit.
         await sleep(Math.max(0, beganAt + audit.everyMs - Date.now()), undefined, { signal });
         return { findings, checkpoint };
       } finally {
-        await beats.stop();
+        await heartbeats.stop();
       }
     },
   };
@@ -53,7 +53,7 @@ export function auditActivities(
 export type AuditActivities = ReturnType<typeof auditActivities>;
 
 /** Sends a heartbeat now, every 5 s, and after each renewal of the checkpoint. */
-function startBeats(beat: () => void, renew: () => Promise<void>): { stop(): Promise<void> } {
+function startHeartbeats(beat: () => void, renew: () => Promise<void>): { stop(): Promise<void> } {
   let renewal: Promise<void> | null = null;
   const tick = (): void => {
     beat();
@@ -63,7 +63,7 @@ function startBeats(beat: () => void, renew: () => Promise<void>): { stop(): Pro
       .finally(() => (renewal = null));
   };
   tick();
-  const timer = setInterval(tick, BEAT_MS);
+  const timer = setInterval(tick, HEARTBEAT_EVERY_MS);
   return {
     stop: async () => {
       clearInterval(timer);

@@ -14,11 +14,11 @@ const BEAT_MS = 2_000;
 
 /** Temporal may run each activity twice or late: the rows' states decide what it does. */
 export function batchActivities(
-  work: BatchWorkflowService,
+  service: BatchWorkflowService,
   signals: StaffSignals,
   stopping: AbortSignal,
 ) {
-  const watched = async <T>(work: (watch: BatchWatch) => Promise<T>): Promise<T> => {
+  const withHeartbeats = async <T>(work: (watch: BatchWatch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;
     const beat = setInterval(() => context.heartbeat(rows), BEAT_MS);
@@ -32,33 +32,33 @@ export function batchActivities(
     }
   };
   return {
-    readBatch: (batchId: string) => orGone(work.state(asUuid(batchId)), goneBatch),
+    readBatch: (batchId: string) => orGone(service.state(asUuid(batchId)), goneBatch),
     /** Reads the whole file, and generates the errors file. */
     validateBatch: (batchId: string) =>
-      watched((watch) => orGone(work.validate(asUuid(batchId), watch), goneBatch)),
+      withHeartbeats((watch) => orGone(service.validate(asUuid(batchId), watch), goneBatch)),
     /** Pays rows for some seconds. After the last row, generates the result file. */
     payBatch: (batchId: string) =>
-      watched((watch): Promise<BatchPayment> => {
+      withHeartbeats((watch): Promise<BatchPayment> => {
         const until = AbortSignal.any([watch.signal, AbortSignal.timeout(PAY_MS)]);
-        return orGone(work.pay(asUuid(batchId), watch, until), () => ({
+        return orGone(service.pay(asUuid(batchId), watch, until), () => ({
           state: goneBatch(),
           end: 'over',
         }));
       }),
     /** Returns why the action was refused, or null. */
     actOnBatch: (signal: BatchActionSignal): Promise<string | null> =>
-      orGone(work.performSignal(signal, signals), () => GONE_REASON),
+      orGone(service.performSignal(signal, signals), () => GONE_REASON),
   };
 }
 export type BatchActivities = ReturnType<typeof batchActivities>;
 
 const RETRY_MS = 1_000;
-const RETRY_EACH_MS = 500;
+const RETRY_MS_PER_REFUSAL = 500;
 const MAX_RETRY_MS = 60_000;
 
-/** Retries the waiting batches of a tenant one after another, without using a slot. */
+/** Returns a failure that Temporal retries later, so that a waiting batch occupies no slot. */
 function retryLater({ message, name, previousRefusals }: LimitReached): ApplicationFailure {
-  const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + previousRefusals * RETRY_EACH_MS);
+  const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + previousRefusals * RETRY_MS_PER_REFUSAL);
   return ApplicationFailure.create({
     message,
     type: name,

@@ -44,9 +44,9 @@ interface Servers {
   readonly temporalAddress: string;
 }
 
-/** Provides what rows need: ledgers, the service on one of them, and load. */
+/** Provides ledgers, the service running on a ledger, and load. */
 export class Bench {
-  /** The number that the service is configured with. */
+  /** Read connections of the service, by its configuration. */
   readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(
     process.env.MYSQL_READ_CONNECTIONS,
   );
@@ -78,7 +78,7 @@ export class Bench {
     return ledger;
   }
 
-  /** A ledger that no other row uses: for rows that leave behind work that a worker would continue. */
+  /** Makes a ledger that no other row uses, for rows that leave work that a worker would continue. */
   async newLedger(shape: LedgerShape): Promise<Ledger> {
     say(
       `  making the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`,
@@ -106,7 +106,7 @@ export class Bench {
     return withMore([]);
   }
 
-  /** Runs API and worker, on an empty Temporal namespace, or with Temporal away. */
+  /** Runs API and worker, on an empty Temporal namespace, or with an unreachable Temporal. */
   async withService<T>(
     ledger: Ledger,
     work: (service: Service) => Promise<T>,
@@ -136,8 +136,10 @@ export class Bench {
     const [api, ...others] = apis;
     const databaseProcess = await databasePid(ledger.adminUrl);
     const groupsBefore = await api.groupSizes();
-    const apiMs = timer(() => apis.reduce<number | null>((sum, one) => added(sum, one.cpuMs()), 0));
-    const databaseMs = timer(() => cpuMsOf(databaseProcess));
+    const apiMs = growthOf(() =>
+      apis.reduce<number | null>((sum, one) => added(sum, one.cpuMs()), 0),
+    );
+    const databaseMs = growthOf(() => cpuMsOf(databaseProcess));
     const result = await runLoad({
       perSecond: null,
       ...load,
@@ -189,8 +191,8 @@ function added(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 
-/** Time and CPU since the timer was made. */
-function timer(spentMs: () => number | null): () => number | null {
+/** Returns a function that returns how much the figure has grown since this call. */
+function growthOf(spentMs: () => number | null): () => number | null {
   const before = spentMs();
   return () => {
     const after = spentMs();

@@ -3,7 +3,7 @@ import { Bench } from './bench.js';
 import { type Options, readOptions, USAGE } from './options.js';
 import { describeMachine } from './report/machine.js';
 import { printProfiles } from './report/profiles.js';
-import { isAllMet, markdownTable, type RowResult, writeResults } from './report/results.js';
+import { meetsAllTargets, markdownTable, type RowResult, writeResults } from './report/results.js';
 import { say } from './report/say.js';
 import { RowFailed } from './row-failed.js';
 import { type Measured, medianOf, type Row } from './row.js';
@@ -30,7 +30,7 @@ async function main(): Promise<boolean> {
   process.stdout.write(`\n${markdownTable(results)}\n`);
   if (options.isProfiled) printProfiles(profileFolder);
   say(`All figures: ${path}`);
-  return isAllMet(results);
+  return meetsAllTargets(results);
 }
 
 function requireVariable(name: string): string {
@@ -50,7 +50,7 @@ function readArgumentsOrExit(): { options: Options; chosen: readonly Row[] } {
   }
 }
 
-/** After a failing row, all other rows are still measured. */
+/** Measures a row. Returns its failure instead of throwing it, so that all other rows are still measured. */
 async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult> {
   const { name, title } = row;
   say(`${name}: ${title}`);
@@ -72,7 +72,7 @@ async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult
   }
 }
 
-// When it is killed, it also ends what it has started (service-process.ts).
+// On exit it also ends the processes that it started (service-process.ts).
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
 main().then(

@@ -10,7 +10,7 @@ export interface Options {
   readonly repeat: number;
   /** Adds the ledger of ten million entries. */
   readonly isFull: boolean;
-  /** Small ledgers and short runs, to see that everything works: the figures mean little. */
+  /** Small ledgers and short runs, to see that everything works. The figures mean little. */
   readonly isQuick: boolean;
   /** Writes CPU profiles of API and worker, which slows them down. */
   readonly isProfiled: boolean;
@@ -25,7 +25,7 @@ export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--repeat N] [--fu
   --quick      small ledgers and short runs, to see that everything works; not for comparing
   --profile    writes CPU profiles of API and worker beside the results and prints where its time went`;
 
-const USUAL_SECONDS = 10;
+const DEFAULT_SECONDS = 10;
 const QUICK_SECONDS = 2;
 
 /** Throws an Error whose message is for the user. */
@@ -41,7 +41,7 @@ export function readOptions(args: readonly string[]): Options {
       profile: { type: 'boolean', default: false },
     },
   });
-  const seconds = Number(values.seconds ?? (values.quick ? QUICK_SECONDS : USUAL_SECONDS));
+  const seconds = Number(values.seconds ?? (values.quick ? QUICK_SECONDS : DEFAULT_SECONDS));
   if (!(seconds > 0)) throw new Error('--seconds must be a number above 0');
   const repeat = Number(values.repeat);
   if (!Number.isInteger(repeat) || repeat < 1)

@@ -41,10 +41,10 @@ interface Target {
   readonly isMet: boolean;
 }
 
-export function atLeast(what: string, value: number, least: number): Target {
-  return { text: `${what} ≥ ${least.toLocaleString('en')}`, isMet: value >= least };
+export function atLeast(figure: string, value: number, least: number): Target {
+  return { text: `${figure} ≥ ${least.toLocaleString('en')}`, isMet: value >= least };
 }
 
-export function atMost(what: string, value: number, most: number): Target {
-  return { text: `${what} ≤ ${most.toLocaleString('en')}`, isMet: value <= most };
+export function atMost(figure: string, value: number, most: number): Target {
+  return { text: `${figure} ≤ ${most.toLocaleString('en')}`, isMet: value <= most };
 }

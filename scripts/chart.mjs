@@ -57,12 +57,12 @@ async function main() {
       const file = join(folder, `${name}.yaml`);
       const rendered = await run(helm, ['template', 'money', CHART, ...values], { failure });
       writeFileSync(file, rendered);
-      if (name === 'full') assertArrives(rendered);
+      if (name === 'full') assertSettingsArrive(rendered);
       const objects = rendered.match(/^kind: /gm).length;
       for (const version of schemas ? VERSIONS : [])
         await run(schemas.command, [...schemas.args, '--kubernetes-version', version, file], {
           ...{
-            failure: `What the chart renders is no valid object of Kubernetes ${version}`,
+            failure: `The chart renders an object that is not valid for Kubernetes ${version}`,
             env: schemas.env,
           },
         });
@@ -79,7 +79,7 @@ async function main() {
  * Settings for every program must reach each of them, including the migrations, and ports must match what the programs
  * listen on.
  */
-function assertArrives(rendered) {
+function assertSettingsArrive(rendered) {
   const objects = parseAllDocuments(rendered).map((one) => one.toJS());
   const pods = objects.flatMap((one) => (one?.spec?.template ? [one.spec.template.spec] : []));
   const containers = pods.flatMap((pod) => pod.containers);

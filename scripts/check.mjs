@@ -13,7 +13,7 @@ const IMPORTING_FOLDERS = [
   'bench',
   'packages/client/src',
 ];
-/** The longest first. */
+/** Checks, the longest first. */
 const CHECKS = [
   ['types and lint', process.execPath, 'scripts/lib/types-and-lint.mjs'],
   [
@@ -50,10 +50,10 @@ function check([name, program, ...args]) {
   });
 }
 
-const rest = CHECKS.values();
+const remaining = CHECKS.values();
 const results = [];
-async function lane() {
-  for (const one of rest) results.push(await check(one));
+async function runRemaining() {
+  for (const one of remaining) results.push(await check(one));
 }
-await Promise.all(Array.from({ length: availableParallelism() }, lane));
+await Promise.all(Array.from({ length: availableParallelism() }, runRemaining));
 process.exitCode = Number(results.includes(false));

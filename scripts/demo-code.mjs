@@ -17,7 +17,7 @@ try {
   const owner = readJson(join(RUN, 'pids.json'))?.owner;
   const runtime = readJson(join(RUN, 'runtime.json'));
   if (owner === undefined || !isAlive(owner) || !runtime)
-    throw new UserError('The demo world does not run in this checkout: npm start.');
+    throw new UserError('The demo world is not running in this checkout. Start it with npm start.');
   await prepareCode();
   const args = [
     '--enable-source-maps',

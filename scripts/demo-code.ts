@@ -33,7 +33,9 @@ async function usableCode(reader: Reader, person: Staff, secret: string): Promis
       if (!(await isUsed(reader, person, BigInt(one))))
         return codeAt(secret, instant(one * STEP_MS));
     const waitMs = (step + 1) * STEP_MS - systemClock();
-    say(`The codes of now were used already: the next one comes in ${Math.ceil(waitMs / 1000)} s.`);
+    say(
+      `The current codes were already used. The next one is valid in ${Math.ceil(waitMs / 1000)} s.`,
+    );
     await sleep(waitMs);
   }
 }
@@ -54,7 +56,7 @@ async function main([name, ...more]: readonly string[]): Promise<void> {
   try {
     const person = await findStaff(database.reader, name);
     if (person === undefined)
-      throw new OpsError(`the demo world has no ${name}: npm start makes them`);
+      throw new OpsError(`the demo world has no ${name}: run npm start, which makes it`);
     process.stdout.write(`${await usableCode(database.reader, person, secret)}\n`);
   } finally {
     await database.close();

@@ -31,7 +31,7 @@ try {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
   }
-  process.stdout.write(`${files.length} files in ${folder}, to stand at ${docsUrl}\n`);
+  process.stdout.write(`${files.length} files in ${folder}, to be served at ${docsUrl}\n`);
 } catch (failure) {
   if (!(failure instanceof ConfigError)) throw failure;
   process.stderr.write(`${failure.message}\n`);

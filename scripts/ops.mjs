@@ -19,9 +19,9 @@ try {
   process.exit(1);
 }
 const owner = readJson(join(RUN, 'pids.json'))?.owner;
-const runs = owner !== undefined && isAlive(owner);
+const isRunning = owner !== undefined && isAlive(owner);
 const env =
-  process.env.MYSQL_URL || !runs
+  process.env.MYSQL_URL || !isRunning
     ? process.env
     : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
 const program = join(ROOT, 'dist/development/ops.js');
@@ -31,8 +31,6 @@ const argv0 = basename(process.argv[1]);
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env, argv0 });
 // With 2, the program has printed that it was called wrongly.
 if (status !== 0 && status !== 2 && !env.MYSQL_URL) {
-  process.stderr.write(
-    'No database: start the service with npm start, or name one by MYSQL_URL.\n',
-  );
+  process.stderr.write('No database: start the service with npm start, or set MYSQL_URL.\n');
 }
 process.exit(status ?? 1);

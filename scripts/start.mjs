@@ -27,7 +27,7 @@ import { MAX_PROCESSES, readArguments, readPort } from './lib/start-arguments.mj
 import { Supervisor } from './lib/supervise.mjs';
 import { temporalPart } from './lib/temporal.mjs';
 
-/** Names from the second process of a kind on. */
+/** Returns names of processes, numbered from the second on: api, api-2. */
 const numbered = (name, count) =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
 /** The processes that take requests stop first, then the servers that they depend on. */
@@ -57,7 +57,7 @@ async function main() {
     if (fresh) emptyRunFolder();
     if (!(await isFree(port))) {
       throw new UserError(
-        `Port ${port} is in use: end what listens there, or choose another with PORT=8081 npm start.`,
+        `Port ${port} is in use: end the program that uses it, or choose another port with PORT=8081 npm start.`,
       );
     }
     await bringUp(supervisor, port, counts);
@@ -74,7 +74,7 @@ function claimCheckout() {
   );
 }
 
-/** Ends what a killed start left running. */
+/** Ends the processes that a killed start left running. */
 async function endLeftovers(registry) {
   const left = STOP_ORDER.filter((name) => registry.parts[name]);
   if (left.length === 0) return;
@@ -102,7 +102,7 @@ async function bringUp(supervisor, port, { apis, workers }) {
     ...['mysql', 'temporal', 'temporalHttp', 'temporalUi', 'support', 'supportAdmin'],
     ...numbered('admin', apis),
     ...numbered('workerAdmin', workers),
-    // Behind a proxy each has its own port.
+    // Behind a proxy each API process has its own port.
     ...(apis === 1 ? [] : numbered('api', apis)),
   ];
   const ports = await choosePorts(names, readJson(RUNTIME)?.ports);
@@ -187,7 +187,7 @@ async function startWorkers(supervisor, { env, ports, workers }) {
   );
 }
 
-/** A single process takes the port itself; several are behind a proxy, which has it. */
+/** Starts the API. A single process takes the port itself. Several are behind a proxy, which takes it. */
 async function startApis(supervisor, { env, port, ports, apis }) {
   const names = numbered('api', apis);
   const admins = numbered('admin', apis);
@@ -196,10 +196,10 @@ async function startApis(supervisor, { env, port, ports, apis }) {
     port: apis === 1 ? port : ports[name],
     adminPort: ports[admins[index]],
   }));
-  // A process is not ready for the proxy for this long before it refuses requests.
-  const behind = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
+  // A stopping process reports itself as not ready for this long before it refuses requests.
+  const proxySettings = apis === 1 ? {} : { TRUSTED_PROXIES: '127.0.0.1', STOP_DELAY_MS: '2000' };
   const parts = servers.map((server) =>
-    apiPart({ ...server, env: { ...env, ...behind }, log: log(server.name) }),
+    apiPart({ ...server, env: { ...env, ...proxySettings }, log: log(server.name) }),
   );
   const title = apis === 1 ? 'API' : `${apis} API processes`;
   await part(title, () => Promise.all(parts.map((one) => supervisor.start(one))));
@@ -211,7 +211,7 @@ async function startApis(supervisor, { env, port, ports, apis }) {
   await part('Proxy', () => supervisor.start(proxy));
 }
 
-/** The database's URLs, once it answers and our code is ready to use it. */
+/** Returns the database's URLs once it responds and the code is compiled. */
 async function startDatabase(supervisor, ports, secrets, code) {
   if (process.env.MYSQL_URL) {
     await code;
@@ -241,8 +241,8 @@ async function startTemporal(supervisor, ports) {
 }
 
 /**
- * The demo world's ids and tokens. Tokens and the staff's authenticators are shown once, so the world stores them in
- * files.
+ * Makes the demo world and returns its ids and tokens. The service shows tokens and secrets of authenticators once, so
+ * they are stored in files.
  */
 async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
@@ -285,7 +285,7 @@ function stopOnSignal(supervisor, registry) {
       void stop();
     });
   }
-  // A killed npm takes nothing with it; what it started must not outlive it unnoticed.
+  // Stops when npm was killed, because nothing else would end the processes.
   const parent = process.ppid;
   if (process.env.npm_lifecycle_event)
     setInterval(() => process.ppid === parent || void stop(), PARENT_CHECK_MS).unref();

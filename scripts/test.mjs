@@ -1,7 +1,7 @@
 /**
  * `npm test`: everything that the tests need, then the tests. The last line printed is always `N passed, N failed`.
  *
- *   npm test -- test/transfers -g 'held amount'   these only; what names no file goes to mocha
+ *   npm test -- test/transfers -g 'held amount'   only these; mocha gets all other arguments
  *   npm test -- --keep                            leaves the servers running for the next run; --stop ends them
  *   npm run test:fast                             only *.unit.test.ts
  *   npm run test:mysql                            on MySQL itself where the machine's server is MariaDB
@@ -24,7 +24,7 @@ import { endCommands } from './lib/run.mjs';
 
 const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
 const OUR_OPTIONS = ['--fast', '--mysql', '--keep', '--stop'];
-/** Time for an interrupted mocha to report what it has. */
+/** Time for an interrupted mocha to report its results. */
 const REPORT_MS = 1_000;
 
 async function main() {
@@ -44,7 +44,7 @@ async function main() {
     const [env, node24, [chromium, redis, haproxy]] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
-      findOthers(selection),
+      findTools(selection),
       compile().then(() => Promise.all([bundleWorkflows(), servers && bundlePrograms()])),
     ]);
     // The result depends on the server, which may just have been installed.
@@ -71,8 +71,8 @@ async function main() {
   process.exit(run.interrupted ? 130 : Number(counts.failed > 0));
 }
 
-/** In sequence: apt-get serves one at a time. */
-async function findOthers({ needBrowser, needRedis, needHaproxy }) {
+/** Finds the tools in sequence, because apt-get runs once at a time. */
+async function findTools({ needBrowser, needRedis, needHaproxy }) {
   return [
     needBrowser && (await findChromium()),
     needRedis && (await findRedis()),
@@ -102,7 +102,7 @@ async function stopKept() {
     (sum, count) => sum + count,
   );
   say(
-    `The kept test servers have ended${busy > 0 ? `; test runs that still go on: ${busy}` : ''}.`,
+    `The kept test servers have ended${busy > 0 ? `; test runs still in progress: ${busy}` : ''}.`,
   );
 }
 

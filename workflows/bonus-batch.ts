@@ -27,7 +27,7 @@ const { readBatch, actOnBatch } = describedActivities<
   actOnBatch: 'Apply an action of the staff to the batch',
 });
 
-/** The state after the upload, which need not be read. */
+/** The state after the upload, with which the workflow starts without reading it. */
 const UPLOADED: BatchState = {
   status: 'validating',
   amount: null,
@@ -40,7 +40,7 @@ const UPLOADED: BatchState = {
   rejection: null,
 };
 
-/** Doubles each time MySQL does not return the remaining rows. */
+/** Pause before rows are paid again. Doubles each time MySQL does not return the remaining rows. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 const RETRY = { summary: 'Retry: MySQL did not return the remaining rows' };
@@ -48,8 +48,8 @@ const CHECK = { summary: 'Regular check of the batch' };
 
 /** A batch of bonuses, `bonus-batch/{id}`, from its upload to its end. The progress is in MySQL. */
 export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
-  const { status: startedAs, ...lasting } = input;
-  const { batchId } = lasting;
+  const { status: startedAs, ...continuedInput } = input;
+  const { batchId } = continuedInput;
   const inbox = { isChanged: true };
   const isChanged = (): boolean => inbox.isChanged;
   const notice = new Notice(input);
@@ -91,13 +91,13 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     } else {
       await condition(allHandlersFinished);
       if (state.status !== 'ready' && state.status !== 'executing') return state;
-      await condition(isChanged, lasting.lookAgainMs, CHECK);
+      await condition(isChanged, continuedInput.lookAgainMs, CHECK);
       inbox.isChanged = false;
       state = await readBatch(batchId);
     }
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof bonusBatch>(notice.nextInput(lasting));
+      await continueAsNew<typeof bonusBatch>(notice.nextInput(continuedInput));
     }
   }
 }

@@ -29,7 +29,7 @@ import {
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 const AMOUNT = defineSearchAttributeKey(SEARCH_ATTRIBUTES.amount, 'KEYWORD');
 
-/** An attempt is lost after 15 s, because a command takes at most 4 s in MySQL. */
+/** Options of short activities. A command takes at most 4 s in MySQL, so 15 s are enough. */
 export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
@@ -47,7 +47,7 @@ export function describedActivities<A>(
   return Object.fromEntries(described) as ActivityInterfaceFor<A>;
 }
 
-/** Shown where Temporal's UI sends signals. */
+/** Text that the Temporal UI shows where a person sends a signal. */
 const SIGNED_INPUT =
   'Input: {"actor": "<your name as staff>", "reason": "<why>", "code": "<six digits of your authenticator>"}';
 
@@ -79,18 +79,18 @@ export function setHandlers<Action extends string>(handlers: Handlers<Action>): 
   }
 }
 
-/** In time order, like `newId`; `number` orders ids of one moment. */
+/** Returns a UUID v7, ordered by time like `newId`. `number` orders ids of one millisecond. */
 function newActionId(number: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
-  const place = (number & 0xfff).toString(16).padStart(3, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${place}-${uuid4().slice(19)}`;
+  const order = (number & 0xfff).toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${uuid4().slice(19)}`;
 }
 
 export function clockTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A null amount leaves `Amount` as it is. */
+/** Updates the search attributes. A null amount leaves `Amount` unchanged. */
 export function showStatus(status: string, amount: string | null = null): void {
   const shown = workflowInfo().typedSearchAttributes;
   const changed = [
@@ -106,7 +106,7 @@ export class Notice {
   private refusal: string | null;
 
   constructor({ summary, lastRefusal }: ContinuedInput) {
-    // The UI shows the summary of a first run by itself.
+    // The UI shows the summary of a first run anyway.
     this.summary = lastRefusal === undefined ? undefined : summary;
     this.refusal = lastRefusal ?? null;
   }

@@ -26,7 +26,7 @@ const { readPayout, actOnPayout, expirePayout } = describedActivities<
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** A task that waits longer than this shows that no worker serves the queue. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
-/** Held payouts are polled less often, because the workflow is notified when the rail responds. */
+/** Steps added to the backoff of held payouts, whose workflow is notified when the rail responds. */
 const HELD_STEPS = 8;
 
 /** A payout, `payout/{id}`, from its creation to its end. */

@@ -28,7 +28,7 @@ interface ApprovalActivities {
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const PENDING = 'pending_approval';
 
-/** A fallback, because the sweeper expires resources within a second. */
+/** Delay of the workflow's own expiry, because the sweeper usually expires resources within a second. */
 const AFTER_THE_SWEEPER_MS = 5_000;
 
 /** Receives a workflow's signals, and shows its state in the Temporal UI. */
@@ -42,7 +42,7 @@ export class WorkflowInterface {
 
   /** `waitsFor` describes what a state that is neither final nor pending waits for. */
   constructor(
-    private readonly what: string,
+    private readonly resourceName: string,
     input: ApprovalWorkflowInput,
     waitsFor: WorkflowInterface['waitsFor'] = () => null,
   ) {
@@ -54,13 +54,13 @@ export class WorkflowInterface {
       onAction: (signal) => void this.staffSignals.push({ resourceId, ...signal }),
       onChanged: () => void (this.isChanged = true),
       stateOf: () => this.state,
-      describe: (action) => `${action} the ${what}`,
-      changed: 'Its state has changed: read it again.',
+      describe: (action) => `${action} the ${resourceName}`,
+      changed: 'Its state has changed: read it restart.',
       state: 'Its state, and what it waits for.',
     });
   }
 
-  /** True if signals would be lost if the run ended. */
+  /** True if staff signals wait, which would be lost if the run ended. */
   get hasStaffSignals(): boolean {
     return this.staffSignals.length > 0;
   }
@@ -81,10 +81,10 @@ export class WorkflowInterface {
     return this.update(await activities.read(resourceId));
   }
 
-  update(found: ApprovalState): WaitingState {
-    const waitingFor = this.waitsFor(found) ?? waitingForOf(this.what, found);
-    this.state = { ...found, waitingFor, lastRefusal: this.notice.lastRefusal };
-    showStatus(found.status);
+  update(state: ApprovalState): WaitingState {
+    const waitingFor = this.waitsFor(state) ?? describeWait(this.resourceName, state);
+    this.state = { ...state, waitingFor, lastRefusal: this.notice.lastRefusal };
+    showStatus(state.status);
     this.notice.show(waitingFor);
     return this.state;
   }
@@ -102,25 +102,25 @@ export class WorkflowInterface {
   }
 }
 
-/** Waits until the resource is not pending. `again` continues the workflow as new. */
+/** Waits until the resource is not pending. `restart` continues the workflow as a new run. */
 export async function waitForApproval(
-  view: WorkflowInterface,
+  ui: WorkflowInterface,
   { resourceId, lookAgainMs }: ApprovalWorkflowInput,
   activities: ApprovalActivities,
-  again: () => Promise<never>,
+  restart: () => Promise<never>,
 ): Promise<WaitingState> {
   for (;;) {
     const state =
-      (await view.handleSignal(activities, resourceId)) ??
-      view.update(await activities.expire(resourceId));
+      (await ui.handleSignal(activities, resourceId)) ??
+      ui.update(await activities.expire(resourceId));
     const isPending = state.status === PENDING;
-    if (isPending && !view.hasStaffSignals && workflowInfo().continueAsNewSuggested) await again();
-    if (view.hasSignals) continue;
+    if (isPending && !ui.hasStaffSignals && workflowInfo().continueAsNewSuggested) await restart();
+    if (ui.hasSignals) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
     // Limited, because notifications may be lost in a restore of Temporal.
     await condition(
-      () => view.hasSignals,
+      () => ui.hasSignals,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),
       {
         summary: untilDueMs > lookAgainMs ? 'Regular check for changes' : 'Expiry of the approval',
@@ -129,11 +129,11 @@ export async function waitForApproval(
   }
 }
 
-function waitingForOf(
-  what: string,
+function describeWait(
+  resourceName: string,
   { status, required, received, expiresAt }: ApprovalState,
 ): string {
-  if (status !== PENDING) return `The ${what} is ${status}. Nothing is waited for.`;
+  if (status !== PENDING) return `The ${resourceName} is ${status}. Nothing is waited for.`;
   const missing = required - received;
   return `Waiting for ${missing} of ${counted(required, 'approval')}; expires ${clockTime(new Date(expiresAt))}.`;
 }
@@ -150,8 +150,8 @@ const { readTransfer, actOnTransfer, expireTransfer } = describedActivities<Tran
 /** A transfer that waits for approval, `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
   const activities = { read: readTransfer, perform: actOnTransfer, expire: expireTransfer };
-  const front = new WorkflowInterface('transfer', input);
-  return waitForApproval(front, input, activities, () =>
-    continueAsNew<typeof transfer>(front.nextInput(input)),
+  const ui = new WorkflowInterface('transfer', input);
+  return waitForApproval(ui, input, activities, () =>
+    continueAsNew<typeof transfer>(ui.nextInput(input)),
   );
 }

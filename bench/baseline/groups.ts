@@ -28,7 +28,7 @@ export interface RecordedGroup {
 
 const RECORDING_MS = 600_000;
 
-/** Makes the next command of a group. */
+/** Returns the parties of the group's next transfer. A key makes it a replay. */
 export type NextTransfer = () => {
   readonly source: Uuid;
   readonly destination: Uuid;
@@ -118,7 +118,6 @@ function pending(
     outboxId: newId(),
   };
   return {
-    // As in LedgerWriter.submit: each kind only gets back its own commands.
     kind: createTransfer,
     command,
     deadline: Deadline.afterMs(RECORDING_MS),

@@ -36,7 +36,7 @@ export class RecordingDatabase extends Database {
       this.steps.push(sql);
       return (await this.connection.query(sql))[0];
     };
-    const ending: string[] = [];
+    const lastStatements: string[] = [];
     const done = await work({
       ...recordingReader(this.connection, this.steps),
       connection: this.connection,
@@ -46,17 +46,17 @@ export class RecordingDatabase extends Database {
       },
       all: async (statements) => {
         if (statements.length === 0) return [];
-        const answer = await send(statements.join(';'));
-        const answers: unknown[] =
-          statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
-        return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
+        const result = await send(statements.join(';'));
+        const results: unknown[] =
+          statements.length === 1 ? [result] : Array.isArray(result) ? result : [];
+        return results.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
       },
       atEnd: () => {
         throw new Error('commands recorded for the baseline must not write to the audit log');
       },
-      withCommit: (statements) => ending.push(...statements),
+      withCommit: (statements) => lastStatements.push(...statements),
     });
-    await send(ending.join(';'));
+    await send(lastStatements.join(';'));
     return done;
   }
 }

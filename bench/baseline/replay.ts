@@ -6,7 +6,7 @@ import type { RecordedGroup } from './groups.js';
 
 export interface Replayed {
   readonly commandsPerSecond: number;
-  /** Of whole groups. */
+  /** Latency of whole groups. */
   readonly latency: Latency;
 }
 
@@ -44,7 +44,7 @@ class Replay {
   private endedAt = 0;
   private commands = 0;
   private readonly samples: number[] = [];
-  /** Resolves when the previous group has its locks: in another order the rows would not end as recorded. */
+  /** Resolves when the previous group has its locks. In another order the final rows would differ from the recording. */
   private locked: Promise<void> = Promise.resolve();
 
   constructor(

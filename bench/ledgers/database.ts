@@ -3,8 +3,7 @@ import { Database } from '../../src/db/database.js';
 const STATEMENT_MS = 60_000;
 
 /**
- * The service's own access to a ledger's database, for as long as `work` lasts: to prepare or read things besides the
- * load.
+ * Runs `work` with a connection to a ledger's database, to prepare or read data apart from the load.
  */
 export async function withDatabase<T>(
   url: string,

@@ -33,7 +33,7 @@ import {
 import type { LedgerShape } from './shape.js';
 import { EndState } from './state.js';
 
-/** Two tables at a time: one core generates rows while the other stores them. */
+/** Tables filled at a time: one core generates rows while another core stores them. */
 const LANES = 2;
 
 type Load = (loader: Loader) => Promise<void>;
@@ -72,7 +72,7 @@ function load<Row>(table: Table<Row>, rows: () => Iterable<Row>): Load {
   return (loader) => loadTable(loader, table, rows());
 }
 
-/** Takes the next table until none is left. */
+/** Fills one table after another until all are filled. */
 async function runLane(adminUrl: string, work: Load[]): Promise<void> {
   const loader = await openLoader(adminUrl);
   try {

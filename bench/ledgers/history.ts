@@ -4,10 +4,10 @@ import { instant, type Instant } from '../../src/core/instant.js';
 import { Random } from './random.js';
 import { FUNDINGS_PER_ACCOUNT, type LedgerShape } from './shape.js';
 
-/** Kind of the id's owner, which orders ids of the same instant: the bits of a UUID v7 after the time. */
-type IdOf =
+/** Kind of the id's owner. Its index in ID_KINDS follows the time in the id, and orders ids of one instant. */
+type IdKind =
   'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
-const PLACES: readonly IdOf[] = [
+const ID_KINDS: readonly IdKind[] = [
   'tenant',
   'member',
   'account',
@@ -59,7 +59,7 @@ export class History {
     this.units = new Uint32Array(operations);
     this.dollars = new Uint8Array(operations);
     this.fund();
-    if (shape.hasBusyAccount) this.spendAroundOne();
+    if (shape.hasBusyAccount) this.spendAroundBusyAccount();
     else this.spendAtRandom();
   }
 
@@ -88,8 +88,8 @@ export class History {
     return instant(this.beganAt + operation * this.stepMs);
   }
 
-  id(of: Exclude<IdOf, 'account'>, operation: number): Uuid {
-    return idAt(this.at(operation), of, operation);
+  id(kind: Exclude<IdKind, 'account'>, operation: number): Uuid {
+    return idAt(this.at(operation), kind, operation);
   }
 
   accountId(account: number): Uuid {
@@ -138,7 +138,7 @@ export class History {
     }
   }
 
-  private spendAroundOne(): void {
+  private spendAroundBusyAccount(): void {
     const random = new Random(2);
     const { accounts } = this.shape;
     for (let operation = accounts * FUNDINGS_PER_ACCOUNT; operation < this.length; operation += 1) {
@@ -154,10 +154,10 @@ export class History {
 }
 
 /** A UUID v7, ordered by time, then kind, then number. */
-function idAt(at: Instant, of: IdOf, number: number): Uuid {
+function idAt(at: Instant, kind: IdKind, number: number): Uuid {
   const time = at.toString(16).padStart(12, '0');
-  const place = PLACES.indexOf(of).toString(16).padStart(3, '0');
+  const order = ID_KINDS.indexOf(kind).toString(16).padStart(3, '0');
   return asUuid(
-    `${time.slice(0, 8)}-${time.slice(8)}-7${place}-8000-${number.toString(16).padStart(12, '0')}`,
+    `${time.slice(0, 8)}-${time.slice(8)}-7${order}-8000-${number.toString(16).padStart(12, '0')}`,
   );
 }

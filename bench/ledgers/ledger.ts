@@ -37,24 +37,24 @@ const APP_PASSWORD = 'bench-only';
 const MAX_GROWTH = 1.1;
 const DIST = new URL('../..', import.meta.url);
 
-/** The ledger of this shape: an earlier run's if still valid, otherwise made now. */
+/** Opens the ledger of this shape that an earlier run made, or makes it if it is missing or outdated. */
 export async function openLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
-  return open(serverUrl, shape, await isUsable(serverUrl, shape));
+  return open(serverUrl, shape, await hasUsable(serverUrl, shape));
 }
 
-/** An unused ledger of this shape. */
+/** Makes an unused ledger of this shape. */
 export async function makeLedger(serverUrl: string, shape: LedgerShape): Promise<Ledger> {
   return open(serverUrl, shape, false);
 }
 
-async function open(serverUrl: string, shape: LedgerShape, isThere: boolean): Promise<Ledger> {
+async function open(serverUrl: string, shape: LedgerShape, isUsable: boolean): Promise<Ledger> {
   const adminUrl = withPath(serverUrl, databaseOf(shape));
   const url = new URL(adminUrl);
-  // A user per ledger: with two ledgers it would have more rights than the service accepts.
+  // Each ledger has its own user. A user of two ledgers would have more rights than the service accepts.
   url.username = databaseOf(shape);
   url.password = APP_PASSWORD;
   let madeInS: number | null = null;
-  if (!isThere) {
+  if (!isUsable) {
     const began = performance.now();
     await makeEmpty(serverUrl, databaseOf(shape));
     await migrate({ adminUrl, url: url.href });
@@ -70,7 +70,7 @@ function databaseOf({ name }: LedgerShape): string {
   return `bench_${name}`;
 }
 
-/** Everything that determines the ledger's content: the shape, the schema and the code that fills it. */
+/** Returns a hash of what determines the ledger's content: the shape, the schema and the code that fills it. */
 function fingerprintOf(shape: LedgerShape): string {
   const hash = createHash('sha256').update(JSON.stringify(shape));
   for (const folder of ['migrations/', 'bench/ledgers/'])
@@ -79,7 +79,7 @@ function fingerprintOf(shape: LedgerShape): string {
   return hash.digest('hex');
 }
 
-async function isUsable(serverUrl: string, shape: LedgerShape): Promise<boolean> {
+async function hasUsable(serverUrl: string, shape: LedgerShape): Promise<boolean> {
   const name = databaseOf(shape);
   const found = await run(
     serverUrl,

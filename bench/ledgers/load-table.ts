@@ -8,7 +8,7 @@ import type { Table } from '../../src/db/table.js';
 const CHUNK_LETTERS = 1 << 16;
 const MAX_UNSENT_BYTES = 1 << 20;
 
-/** An administrator's connection, and its socket, because the driver sends a file faster than the server reads it. */
+/** An administrator's connection. Its socket shows when the driver is ahead of the server, which reads more slowly. */
 export interface Loader {
   readonly admin: Connection;
   readonly socket: Socket;

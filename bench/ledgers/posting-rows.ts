@@ -35,15 +35,15 @@ export function* transactionRows(history: History): Generator<LedgerTransaction>
   }
 }
 
-/** Account by account, each leg in the order in which it was posted. */
+/** Yields the entries of one account after another, each account's in the order of posting. */
 export function* entryRows(history: History): Generator<Entry> {
   const { legs, starts } = legsByAccount(history);
   for (let account = 0; account < history.accountCount; account += 1) {
     const accountId = history.accountId(account);
     const totals = eachAsset(() => 0n);
     const first = starts[account] ?? 0;
-    for (let place = first; place < (starts[account + 1] ?? 0); place += 1) {
-      const leg = legs[place] ?? 0;
+    for (let index = first; index < (starts[account + 1] ?? 0); index += 1) {
+      const leg = legs[index] ?? 0;
       const operation = leg >>> 1;
       const isDebit = (leg & 1) === 0;
       const isPayIn = history.isPayIn(operation);
@@ -53,7 +53,7 @@ export function* entryRows(history: History): Generator<Entry> {
       const counterparty = isDebit ? history.destinations[operation] : history.sources[operation];
       yield {
         accountId,
-        seq: BigInt(place - first + 1),
+        seq: BigInt(index - first + 1),
         id: history.id(isDebit ? 'debit' : 'credit', operation),
         transactionId: history.id('transaction', operation),
         asset,
@@ -74,8 +74,8 @@ export function* entryRows(history: History): Generator<Entry> {
 }
 
 /**
- * Each leg is twice its operation's number, plus one for the credit; sorted by account with a counting sort, which is
- * stable.
+ * Returns legs sorted by account with a counting sort, which is stable. A leg is twice its operation's number, plus one
+ * for the credit. The legs of an account begin at its index in `starts`.
  */
 function legsByAccount({ sources, destinations, accountCount, length }: History): {
   legs: Uint32Array;
@@ -89,9 +89,9 @@ function legsByAccount({ sources, destinations, accountCount, length }: History)
   const next = starts.slice();
   const legs = new Uint32Array(length * 2);
   const put = (account: number, leg: number): void => {
-    const place = next[account] ?? 0;
-    legs[place] = leg;
-    next[account] = place + 1;
+    const index = next[account] ?? 0;
+    legs[index] = leg;
+    next[account] = index + 1;
   };
   for (let operation = 0; operation < length; operation += 1) {
     put(sources[operation] ?? 0, operation * 2);
@@ -142,8 +142,8 @@ function transfer(history: History, operation: number): Transfer {
 export function* monthRows(history: History, end: EndState): Generator<MonthTotal> {
   for (let account = 0; account < history.accountCount; account += 1)
     for (const asset of ASSETS)
-      for (const [place, month] of end.months.entries()) {
-        const used = end.monthUsed(account, asset, place);
+      for (const [index, month] of end.months.entries()) {
+        const used = end.monthUsed(account, asset, index);
         if (used > 0n) yield { accountId: history.accountId(account), asset, month, used };
       }
 }
@@ -169,13 +169,13 @@ export function* eventRows(history: History): Generator<EventRow> {
 }
 
 /**
- * Coprime to any number of operations that we use, and far from its fractions, so that neighbouring keys are far apart
- * in time.
+ * Coprime to every number of operations in use, and not close to a simple fraction of one, so that neighbouring keys
+ * belong to operations that are far apart in time.
  */
 const STRIDE = 2_654_435_761;
 const KEY_SPACE = 2 ** 48;
 
-/** Clients' keys are random, so unrelated to the operations' order: those of transfers first, then `ops/…`. */
+/** Yields keys in order. Keys of transfers are random, unrelated to the order of operations. `ops/…` keys are last. */
 export function* keyRows(history: History): Generator<IdempotencyKey> {
   const { length } = history;
   const spacing = Math.floor(KEY_SPACE / length);

@@ -1,4 +1,4 @@
-/** The shape of a benchmark's ledger. The same shape always gives the same history, except for its dates. */
+/** The shape of a benchmark's ledger. A shape always gives the same history, except for its dates. */
 export interface LedgerShape {
   /** Names its database. */
   readonly name: string;
@@ -17,7 +17,7 @@ export const ENTRIES_PER_OPERATION = 2;
 const FEWEST_ACCOUNTS = 1_000;
 const ENTRIES_PER_ACCOUNT = 100;
 
-/** Money moves between accounts at random. The more entries, the more accounts. */
+/** Returns a ledger in which money moves between random accounts. Their number grows with the entries. */
 export function evenLedger(name: string, entries: number): LedgerShape {
   const accounts = Math.max(FEWEST_ACCOUNTS, Math.round(entries / ENTRIES_PER_ACCOUNT));
   return { name, accounts, operations: entries / ENTRIES_PER_OPERATION, hasBusyAccount: false };

@@ -14,15 +14,15 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
       ),
     ),
   );
-  const measured = new Measurement(job);
+  const measurement = new Measurement(job);
   const source = requestSource(job);
   const work =
     job.perSecond === null
-      ? sendOneByOne(connections, source, measured)
-      : sendAtRate(1000 / job.perSecond, connections, source, measured);
+      ? sendOneByOne(connections, source, measurement)
+      : sendAtRate(1000 / job.perSecond, connections, source, measurement);
   await Promise.race([work, broken]);
   for (const connection of connections) connection.close();
-  return measured.result();
+  return measurement.result();
 }
 
 /** Sends the request, and any request that follows from its answer. */
@@ -30,14 +30,14 @@ function sendRequest(
   connection: Connection,
   request: NextRequest,
   sinceMs: number,
-  measured: Measurement,
+  measurement: Measurement,
   done: () => void,
 ): void {
   connection.send(request.wire, (answer) => {
-    measured.answered(request, answer, sinceMs);
-    const following = request.following?.(answer) ?? null;
-    if (following === null) done();
-    else sendRequest(connection, following, performance.now(), measured, done);
+    measurement.answered(request, answer, sinceMs);
+    const followUp = request.followUp?.(answer) ?? null;
+    if (followUp === null) done();
+    else sendRequest(connection, followUp, performance.now(), measurement, done);
   });
 }
 
@@ -45,16 +45,16 @@ function sendRequest(
 async function sendOneByOne(
   connections: readonly Connection[],
   source: RequestSource,
-  measured: Measurement,
+  measurement: Measurement,
 ): Promise<void> {
   await Promise.all(
     connections.map(
       (connection) =>
         new Promise<void>((done) => {
           const next = (): void => {
-            const request = measured.isOver() ? null : source();
+            const request = measurement.isOver() ? null : source();
             if (request === null) return done();
-            sendRequest(connection, request, performance.now(), measured, next);
+            sendRequest(connection, request, performance.now(), measurement, next);
           };
           next();
         }),
@@ -70,7 +70,7 @@ async function sendAtRate(
   everyMs: number,
   connections: readonly Connection[],
   source: RequestSource,
-  measured: Measurement,
+  measurement: Measurement,
 ): Promise<void> {
   const idle = [...connections];
   const waiting: { readonly request: NextRequest; readonly dueAt: number }[] = [];
@@ -82,7 +82,7 @@ async function sendAtRate(
       const connection = idle.shift();
       const first = waiting.shift();
       if (connection === undefined || first === undefined) return;
-      sendRequest(connection, first.request, first.dueAt, measured, () => {
+      sendRequest(connection, first.request, first.dueAt, measurement, () => {
         idle.push(connection);
         dispatch();
       });
@@ -91,12 +91,12 @@ async function sendAtRate(
   await new Promise<void>((done) => {
     const tick = (): void => {
       const now = performance.now();
-      for (; due <= (now - began) / everyMs && !measured.isOver(); due += 1) {
+      for (; due <= (now - began) / everyMs && !measurement.isOver(); due += 1) {
         const request = source();
         if (request !== null) waiting.push({ request, dueAt: now });
       }
       dispatch();
-      if (measured.isOver() && idle.length === connections.length) done();
+      if (measurement.isOver() && idle.length === connections.length) done();
       else setTimeout(tick, Math.max(1, began + due * everyMs - now));
     };
     tick();

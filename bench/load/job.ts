@@ -1,10 +1,8 @@
 import type { Asset } from '../../src/core/amount.js';
 
-/** The messages between the suite and the load generator's process. */
-
 /** A request for the generator; JSON bodies have an idempotency key. */
 export interface ListedRequest {
-  /** Including its query. */
+  /** Path and query. */
   readonly path: string;
   /** Latencies are also reported for each of these. */
   readonly labels?: readonly string[];
@@ -32,7 +30,7 @@ export type Requests =
       readonly asset: Asset;
       readonly approverToken: string;
     }
-  /** Each once in this order, or random ones until time is up. */
+  /** Requests of a list, each once in its order, or random ones until time is up. */
   | {
       readonly kind: 'listed';
       readonly list: readonly ListedRequest[];
@@ -44,7 +42,7 @@ export interface LoadJob {
   readonly ports: readonly [number, ...number[]];
   readonly token: string;
   readonly connections: number;
-  /** Requests a second, sent whether or not earlier ones were answered; null: each connection waits for its answer. */
+  /** Requests a second, sent whether or not earlier ones were answered. Null: each connection waits for its answer. */
   readonly perSecond: number | null;
   readonly warmUpS: number;
   readonly seconds: number;

@@ -5,15 +5,15 @@ import type { ListedRequest, LoadJob, Requests } from './job.js';
 export interface NextRequest {
   readonly wire: string | Buffer;
   readonly labels: readonly string[];
-  /** If it differs from the job's. */
+  /** Expected status, if it differs from the job's. */
   readonly expectedStatus?: number;
-  /** Next request of the same client, before any other; null: none. */
-  readonly following?: (answer: Answer) => NextRequest | null;
+  /** Returns the client's next request, which depends on the answer. Null for none. */
+  readonly followUp?: (answer: Answer) => NextRequest | null;
 }
 
 const NO_LABELS: readonly string[] = [];
 
-/** Makes the requests in sequence; null at the end. */
+/** Returns the next request, or null at the end. */
 export type RequestSource = () => NextRequest | null;
 
 export function requestSource(job: LoadJob): RequestSource {
@@ -58,7 +58,7 @@ function approvedSource(
 ): RequestSource {
   const create = transferSource(job, requests);
   const approver = { ...job, token: requests.approverToken };
-  const following = ({ text }: Answer): NextRequest | null => {
+  const followUp = ({ text }: Answer): NextRequest | null => {
     const id = ID.exec(text)?.[1];
     if (id === undefined) return null;
     return {
@@ -68,7 +68,7 @@ function approvedSource(
   };
   return () => {
     const request = create();
-    return request === null ? null : { ...request, ...CREATE, following };
+    return request === null ? null : { ...request, ...CREATE, followUp };
   };
 }
 

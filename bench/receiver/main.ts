@@ -30,7 +30,7 @@ const server = createServer((request, response) => {
   request.on('data', (piece: string) => (body += piece));
   request.on('end', () => {
     response.writeHead(204).end();
-    // The service made it.
+    // The service sent it, so it has this form.
     note(request.url ?? '', JSON.parse(body) as Delivered, arrivedAt);
   });
 });

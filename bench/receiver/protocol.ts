@@ -1,7 +1,5 @@
 import type { Latency } from '../load/job.js';
 
-/** The messages between the bench and the receiver's process. */
-
 /**
  * `count`: how many different deliveries arrived. `report`: with the latencies of events created at `since` or later
  * (ms).

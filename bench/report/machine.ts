@@ -53,7 +53,7 @@ export async function describeMachine(serverUrl: string): Promise<Machine> {
   }
 }
 
-/** Marked if there are uncommitted changes. */
+/** Returns the commit, marked `-dirty` if there are uncommitted changes. */
 function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12'], {

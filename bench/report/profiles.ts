@@ -26,7 +26,7 @@ export function printProfiles(folder: string): void {
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith('.cpuprofile'))
     .sort()) {
-    // V8 wrote it for us (service-process.ts).
+    // V8 wrote the file (service-process.ts), so it has this form.
     const profile = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Profile;
     process.stdout.write(`\n${join(relative(ROOT, folder), name)}\n${selfTimes(profile)}\n`);
   }
@@ -75,7 +75,7 @@ function placeOf({ functionName, url, lineNumber }: Frame): string {
   return `${name}  ${file}:${lineNumber + 1}`;
 }
 
-/** The package, or our own folder; frames without a file belong to V8 or the system. */
+/** Returns the package, or the service's folder. Frames without a file belong to V8 or the system. */
 function packageOf(frame: Frame): string {
   const { url, functionName } = frame;
   if (url === '')

@@ -20,8 +20,8 @@ interface Results {
   readonly rows: readonly RowResult[];
 }
 
-/** Whether every row was measured and meets its targets. */
-export function isAllMet({ rows }: Results): boolean {
+/** Returns whether every row was measured and meets its targets. */
+export function meetsAllTargets({ rows }: Results): boolean {
   return rows.every(
     (row) => 'measured' in row && row.measured.targets.every((target) => target.isMet),
   );

@@ -1,7 +1,5 @@
 import type { Latency } from '../load/job.js';
 
-/** Texts for figures. */
-
 export function perSecond(value: number): string {
   return `${Math.round(value).toLocaleString('en')}/s`;
 }
@@ -14,7 +12,7 @@ export function latencyText({ p50Ms, p99Ms }: Latency): string {
   return `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`;
 }
 
-/** Of 10^6 bytes; null if the system does not say. */
+/** Formats megabytes of 10^6 bytes. Null if the system does not report them. */
 export function megabytes(value: number | null): string {
   return value === null ? 'unknown' : `${value.toFixed(0)} MB`;
 }

@@ -71,7 +71,7 @@ async function measure(
   };
 }
 
-/** Every approval that was answered must have its event. Throws RowFailed otherwise. */
+/** Returns the rate of events. Throws RowFailed unless every answered approval has its event. */
 async function eventsPerSecond(ledger: Ledger, head: bigint, { load }: Run): Promise<number> {
   const { count, firstAt, lastAt } = await loggedAfter(ledger, 'transfer.completed', head);
   if (count !== load.answered / 2)
@@ -87,11 +87,11 @@ async function untilCaughtUp(
   temporal: Service['temporal'],
 ): Promise<{ behind: number; left: number; words: string }> {
   return withDatabase(url, async ({ reader }) => {
-    const toDo = async (): Promise<number> =>
+    const countLeft = async (): Promise<number> =>
       (await outboxEntries(reader)) + ((await temporal?.running('transfer')) ?? 0);
     const began = performance.now();
-    const behind = await toDo();
-    for (let left = behind; ; left = await toDo()) {
+    const behind = await countLeft();
+    for (let left = behind; ; left = await countLeft()) {
       const tookS = (performance.now() - began) / 1000;
       if (left === 0) return { behind, left, words: `caught up after ${seconds(tookS)}` };
       if (tookS > CATCH_UP_S)

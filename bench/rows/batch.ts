@@ -81,7 +81,7 @@ async function measureBatch(bench: Bench): Promise<Measured> {
   };
 }
 
-/** Memory is each process's own high-water mark, from its start to the end of the downloads. */
+/** Pays one batch. Memory is each process's peak, from its start to the end of the downloads. */
 async function payOne(
   bench: Bench,
   ledger: Ledger,

@@ -35,7 +35,7 @@ export const bytesRow: Row = {
     );
     await settle(ledger.adminUrl);
     const after = await sizes(ledger);
-    const transfers = after.rows - before.rows;
+    const transfers = after.transfers - before.transfers;
     const each = Object.fromEntries(
       TABLES.map((name) => [
         name,
@@ -44,7 +44,7 @@ export const bytesRow: Row = {
     );
     const sum = Object.values(each).reduce((total, bytes) => total + bytes, 0);
     const loaded =
-      [...before.bytes.values()].reduce((total, bytes) => total + bytes, 0) / before.rows;
+      [...before.bytes.values()].reduce((total, bytes) => total + bytes, 0) / before.transfers;
     const words = Object.entries(each).map(([name, bytes]) => `${name} ${bytes.toFixed(0)}`);
     return {
       figures: `${sum.toFixed(0)} bytes over ${transfers.toLocaleString('en')} transfers: ${words.join(', ')}`,
@@ -58,8 +58,8 @@ export const bytesRow: Row = {
 
 interface Sizes {
   readonly bytes: ReadonlyMap<string, number>;
-  /** Transfers. */
-  readonly rows: number;
+  /** Number of transfers. */
+  readonly transfers: number;
 }
 
 async function sizes({ adminUrl }: Ledger): Promise<Sizes> {
@@ -68,7 +68,10 @@ async function sizes({ adminUrl }: Ledger): Promise<Sizes> {
     await admin.query(`ANALYZE TABLE ${TABLES.join(',')}`);
     const bytes = new Map<string, number>();
     for (const name of TABLES) bytes.set(name, await number(admin, SIZE, [name]));
-    return { bytes, rows: await number(admin, 'SELECT COUNT(*) AS number FROM transfers', []) };
+    return {
+      bytes,
+      transfers: await number(admin, 'SELECT COUNT(*) AS number FROM transfers', []),
+    };
   } finally {
     await admin.end();
   }

@@ -31,10 +31,7 @@ interface Size {
 const SIZE: Size = { pending: 10_000, together: 1_000 };
 const QUICK_SIZE: Size = { pending: 500, together: 100 };
 
-/**
- * Time from when all are waiting until one is due alone, and from then until the remaining ones are
- * due.
- */
+/** Time from when all wait until one is due alone, and from then until the remaining ones are due. */
 const ALONE_IN_MS = 2_000;
 const APART_MS = 3_000;
 const WORKFLOWS_WITHIN_S = 600;
@@ -47,7 +44,7 @@ interface Lateness {
   readonly aloneMs: number;
   /** For those that were due together. */
   readonly together: Latency;
-  /** Workflows waiting at that time; null: Temporal was away. */
+  /** Workflows waiting at that time. Null if Temporal was unreachable. */
   readonly workflows: number | null;
 }
 
@@ -146,10 +143,7 @@ function soonDue(): string {
   return `status='pending_approval' AND approval_expires_at<${column.time.literal(instant(systemClock() + DAY_MS))}`;
 }
 
-/**
- * No policy makes them due within seconds, or many at one moment, so this does. Returns that
- * moment.
- */
+/** Makes transfers due within seconds, which no policy does. Returns when most of them are due. */
 async function bringForward(database: Database): Promise<Instant> {
   const aloneAt = instant(systemClock() + ALONE_IN_MS);
   const togetherAt = instant(aloneAt + APART_MS);
@@ -181,7 +175,7 @@ async function untilSettled(reader: Reader, dueAt: Instant): Promise<void> {
   }
 }
 
-/** In milliseconds, in the order in which they were due. */
+/** Returns how late each transfer expired, in milliseconds, in the order in which they were due. */
 async function lateness(reader: Reader): Promise<number[]> {
   const rows = await reader.query(
     `SELECT e.created_at AS settled_at, t.approval_expires_at AS due_at FROM events e JOIN transfers t ON t.id=e.resource_id

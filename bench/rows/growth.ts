@@ -11,7 +11,7 @@ const MILLION = evenLedger('million', 1_000_000);
 const TEN_MILLION = evenLedger('ten_million', 10_000_000);
 const QUICK = evenLedger('quick', 100_000);
 
-/** The random-accounts workload on ever larger ledgers; the smallest is the baseline. */
+/** The workload with random accounts on larger and larger ledgers. The smallest ledger is the baseline. */
 export const growthRow: Row = {
   name: 'growth',
   title: 'Transfers, 64 clients, 1,000 random accounts, as the ledger grows',

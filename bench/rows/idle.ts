@@ -28,7 +28,7 @@ interface Idle {
   readonly rowsReadPerSecond: number;
 }
 
-/** An idle worker keeps searching for work. The cost must not grow with rows that need no work. */
+/** The cost of a worker's searches for work, which must not grow with rows that need no work. */
 export const idleRow: Row = {
   name: 'idle',
   title:
@@ -131,17 +131,26 @@ async function addEndpoints(
   const numbers = Array.from({ length: tenants }, (_, number) => number);
   const idOf = (kind: number, number: number): string =>
     `X'0192${kind.toString(16).padStart(8, '0')}7000b${number.toString(16).padStart(15, '0')}'`;
-  await insert(admin, 'tenants (id, name, time_zone, created_at)', numbers, (number) => [
-    `(${idOf(1, number)},'idle ${number}','UTC',NOW(3))`,
-  ]);
-  await insert(admin, 'event_counters (tenant_id, last_sequence, last_at)', numbers, (number) => [
-    `(${idOf(1, number)},${EVENTS_PER_TENANT},NOW(3))`,
-  ]);
+  await insert(
+    admin,
+    'tenants (id, name, time_zone, policy_delay_s, created_at)',
+    numbers,
+    (number) => [`(${idOf(1, number)},'idle ${number}','UTC',0,NOW(3))`],
+  );
+  await insert(
+    admin,
+    'event_counters (tenant_id, last_sequence, last_at, restores)',
+    numbers,
+    (number) => [`(${idOf(1, number)},${EVENTS_PER_TENANT},NOW(3),0)`],
+  );
   await insert(admin, 'event_heads (tenant_id, type, last_sequence)', numbers, (number) => [
     `(${idOf(1, number)},'transfer.completed',${EVENTS_PER_TENANT})`,
   ]);
   const endpoints = (number: number): number[] =>
-    Array.from({ length: ENDPOINTS_PER_TENANT }, (_, own) => number * ENDPOINTS_PER_TENANT + own);
+    Array.from(
+      { length: ENDPOINTS_PER_TENANT },
+      (_, index) => number * ENDPOINTS_PER_TENANT + index,
+    );
   await insert(
     admin,
     `webhook_endpoints (id, tenant_id, url, status, api_version, secret, secret_key_id, cursor_sequence, recover_all,

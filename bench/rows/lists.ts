@@ -121,7 +121,7 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
   });
 }
 
-/** The last one matches few rows, so a page examines as many rows as it may. */
+/** Returns the filters. The last one matches few rows, so a page examines as many rows as it may. */
 function filtersOf(
   { accountIds: [busy, other] }: Ledger,
   { createdAt: from }: TimePosition,
@@ -140,19 +140,19 @@ function filtersOf(
   ];
 }
 
-/** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
+/** Makes the cursor of the page as the service does, with the key that the bench has configured. */
 function pageAt(
   ledger: Ledger,
   [filter, sent]: Filter,
   before: TimePosition | null,
   depth: string,
 ): ListPage {
-  // As the service binds it: a time in parsed form.
-  const understood = {
+  // The service binds a cursor to the parsed form of a time.
+  const parsed = {
     ...sent,
     ...(filter.from === undefined ? {} : { 'created_at[gte]': filter.from }),
   };
-  const binding = cursorBinding({ caller: ledger, path: PATH, query: understood });
+  const binding = cursorBinding({ caller: ledger, path: PATH, query: parsed });
   const query = new URLSearchParams({ limit: `${LIMIT}` });
   for (const [name, value] of Object.entries(sent)) if (value !== undefined) query.set(name, value);
   if (before !== null)

@@ -94,10 +94,10 @@ async function readPage(reader: Reader, ledger: Ledger, { filter, before }: Page
   await readMovements(reader, accountId, filter, before, PAGE);
 }
 
-/** How much slower the slowest depth is than the fastest, by medians. */
+/** Returns how much slower the slowest depth is than the fastest, by medians, as a share. */
 function spreadOf(depths: readonly Latency[]): number {
-  const middles = depths.map(({ p50Ms }) => p50Ms);
-  return Math.max(...middles) / Math.min(...middles) - 1;
+  const medians = depths.map(({ p50Ms }) => p50Ms);
+  return Math.max(...medians) / Math.min(...medians) - 1;
 }
 
 function depthLabel(depth: number): string {
@@ -139,7 +139,7 @@ function pagesOf(ledger: Ledger, facts: HistoryFacts): Page[] {
   );
 }
 
-/** The cursor of any depth is made as the service makes it, with the key that the bench gave it. */
+/** Makes the cursor of the page as the service does, with the key that the bench has configured. */
 function pageAt(
   ledger: Ledger,
   filter: MovementFilter,
@@ -183,7 +183,7 @@ async function checkPages(api: ApiProcess, ledger: Ledger, pages: readonly Page[
     const headers = { Authorization: `Bearer ${ledger.token}` };
     const answer = await fetch(`http://127.0.0.1:${api.port}${path}`, { headers });
     const { items, next_cursor: next } = (await answer.json()) as Shown;
-    const isRight =
+    const isCorrect =
       answer.status === 200 &&
       items.length === PAGE &&
       next !== null &&
@@ -194,9 +194,9 @@ async function checkPages(api: ApiProcess, ledger: Ledger, pages: readonly Page[
           (filter.from === undefined || item.created_at >= toRfc3339(filter.from)) &&
           (filter.to === undefined || item.created_at <= toRfc3339(filter.to)),
       );
-    if (!isRight)
+    if (!isCorrect)
       throw new RowFailed(
-        `the page ${path} is not a full page of what was asked for (${answer.status})`,
+        `the page ${path} is not full or does not match its filter (status ${answer.status})`,
       );
   }
 }

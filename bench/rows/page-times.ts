@@ -18,15 +18,15 @@ interface PageTimes {
 /** Few enough to add no noticeable load. */
 const PAUSE_MS = 50;
 
-/** Pages, and how the service reads one. */
+/** Pages, and the function with which the service reads a page. */
 interface Sampled<Page> {
   readonly pages: readonly Page[];
   readonly read: (reader: Reader, page: Page) => Promise<unknown>;
 }
 
 /**
- * How long MySQL itself takes for a page: while `work` runs, the statements of random pages, as the service's functions
- * send them, are also sent over a separate connection on which the server records each one's duration.
+ * Measures how long MySQL itself takes for a page. While `work` runs, sends the statements of random pages, as the
+ * service does, over a separate connection on which the server records the duration of each statement.
  */
 export async function withPageTimes<T, Page>(
   ledger: Ledger,

@@ -12,7 +12,7 @@ import type { Client } from '../service/client.js';
 
 /** A payroll: its file, and a batch's path through the API. */
 
-/** Two accounts send. Every further account is paid once. */
+/** Accounts that send. Every further account is paid once. */
 const SENDERS = 2;
 const FUNDINGS = 2;
 const TRANSFERS = 1_000;
@@ -72,7 +72,7 @@ function recipient({ accountIds }: Ledger, row: number): string {
   }
 }
 
-/** How long exceljs, which checks nothing, takes to read the file, in seconds. */
+/** Returns the seconds in which exceljs, which checks nothing, reads the file. */
 export async function readByExcelJs(file: Buffer): Promise<number> {
   const began = performance.now();
   const source = new PassThrough();
@@ -135,7 +135,7 @@ export async function untilStatus(
   }
 }
 
-/** Polls until no row is open any more: then its files are made, and it ends with them. Throws as untilStatus. */
+/** Polls until no row is pending. The batch ends later, when its files exist. Throws as `untilStatus` does. */
 export async function untilSettled(client: Client, id: string, withinS: number): Promise<void> {
   const end = performance.now() + withinS * 1000;
   for (;;) {
@@ -156,6 +156,6 @@ export function downloadResult(
 }
 
 async function bodyOf(answer: Response): Promise<ShownBatch> {
-  // The service made it.
+  // The service sent it, so it has this form.
   return (await answer.json()) as ShownBatch;
 }

@@ -17,7 +17,7 @@ import { randomParties } from './transfers.js';
 
 const CLIENTS = 64;
 
-/** A GET about one account. Add another of these to measure another read. */
+/** A GET about one account. To measure another read, add it to READS. */
 interface Read {
   readonly name: string;
   readonly title: string;

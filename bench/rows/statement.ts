@@ -11,15 +11,15 @@ import { atMost, type Measured, type Row } from '../row.js';
 import { Client } from '../service/client.js';
 import { busyLedgerOf, withBusyAccount } from './movement-history.js';
 
-/** A period begins and ends at a moment that may have several entries, so this stays slightly below the limit. */
-const SHARE_OF_THE_LONGEST = 0.99;
+/** Slightly less than the limit, because the bounds of a period may have several entries at one moment. */
+const SHARE_OF_LONGEST = 0.99;
 const READY_WITHIN_S = 600;
 const MAX_READY_S = 120;
 const MAX_MB = 512;
 const POLL_MS = 100;
 const READ_AT_ONCE = 1_000;
 
-interface Stretch {
+interface Period {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly from: Instant;
@@ -40,16 +40,13 @@ export const statementRow: Row = {
 
 async function measure(bench: Bench): Promise<Measured> {
   const { ledger, entries } = await busyLedgerOf(bench);
-  const stretch = await lastStretch(
-    ledger,
-    Math.min(entries / 2, MAX_MOVEMENTS * SHARE_OF_THE_LONGEST),
-  );
-  const made = await bench.withService(ledger, (service) => makeOne(ledger, service, stretch));
-  const readS = await readBare(ledger, stretch);
-  const { movements, askedS, readyS, csv, xlsx, workerMb, apiMb } = made;
+  const period = await lastPeriod(ledger, Math.min(entries / 2, MAX_MOVEMENTS * SHARE_OF_LONGEST));
+  const made = await bench.withService(ledger, (service) => makeOne(ledger, service, period));
+  const readS = await readBare(ledger, period);
+  const { movements, createdS, readyS, csv, xlsx, workerMb, apiMb } = made;
   return {
     figures:
-      `${movements.toLocaleString('en')} lines of ${(stretch.lastSeq - stretch.firstSeq + 1).toLocaleString('en')} movements: answered in ${seconds(askedS)}, ` +
+      `${movements.toLocaleString('en')} lines of ${(period.lastSeq - period.firstSeq + 1).toLocaleString('en')} movements: answered in ${seconds(createdS)}, ` +
       `files after ${seconds(readyS)}; CSV ${megabytes(csv.bytes / 1e6)} in ${seconds(csv.seconds)}, XLSX ${megabytes(xlsx.bytes / 1e6)} in ${seconds(xlsx.seconds)}; ` +
       `most memory of API and worker ${megabytes(apiMb)} and ${megabytes(workerMb)}`,
     baseline: `the bare driver reads these entries in ${seconds(readS)}`,
@@ -63,16 +60,16 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 }
 
-/** This many of the account's newest entries, and the times that enclose them. */
-function lastStretch(ledger: Ledger, count: number): Promise<Stretch> {
+/** Returns the period of the account's newest `count` entries. */
+function lastPeriod(ledger: Ledger, count: number): Promise<Period> {
   return withBusyAccount(ledger, async (lastSeq, at) => {
     const firstSeq = lastSeq - Math.floor(count) + 1;
     return { firstSeq, lastSeq, from: await at(firstSeq), to: await at(lastSeq) };
   });
 }
 
-/** Memory is each process's high-water mark. */
-async function makeOne(ledger: Ledger, { api, worker }: Service, { from, to }: Stretch) {
+/** Makes and downloads a statement. Memory is each process's peak. */
+async function makeOne(ledger: Ledger, { api, worker }: Service, { from, to }: Period) {
   const client = new Client(api, ledger);
   const began = performance.now();
   const asked = await client.post('/v1/statements', 201, {
@@ -81,7 +78,7 @@ async function makeOne(ledger: Ledger, { api, worker }: Service, { from, to }: S
     from: toRfc3339(from),
     to: toRfc3339(to),
   });
-  const askedS = (performance.now() - began) / 1000;
+  const createdS = (performance.now() - began) / 1000;
   const { id } = (await asked.json()) as Shown;
   const { movements } = await untilReady(client, id);
   const readyS = (performance.now() - began) / 1000;
@@ -89,7 +86,7 @@ async function makeOne(ledger: Ledger, { api, worker }: Service, { from, to }: S
   const xlsx = await client.download(`/v1/statements/${id}/file?format=xlsx`);
   return {
     movements: movements ?? 0,
-    askedS,
+    createdS,
     readyS,
     csv,
     xlsx,
@@ -109,7 +106,7 @@ async function untilReady(client: Client, id: string): Promise<Shown> {
   }
 }
 
-async function readBare(ledger: Ledger, { firstSeq, lastSeq }: Stretch): Promise<number> {
+async function readBare(ledger: Ledger, { firstSeq, lastSeq }: Period): Promise<number> {
   const [busy = ledger.memberId] = ledger.accountIds;
   const id = column.uuid.literal(busy);
   const connection = await createConnection({ uri: ledger.adminUrl });

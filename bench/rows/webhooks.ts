@@ -14,8 +14,8 @@ import { headOf, loggedAfter } from './read-log.js';
 import { randomParties } from './transfers.js';
 
 const LEDGER = evenLedger('webhooks', 10_000);
-/** If nothing has arrived for this long, nothing more will: a retry is due after 5 s. */
-const STILL_MS = 30_000;
+/** If nothing has arrived for this long, nothing more will, because a retry is due after 5 s. */
+const MAX_SILENCE_MS = 30_000;
 
 const RATE_ENDPOINTS = 4;
 const BACKLOG = 5_000;
@@ -43,7 +43,7 @@ const latency: Row = {
 
 export const webhookRows: readonly Row[] = [rate, latency];
 
-/** The backlog is created before a worker starts. */
+/** Creates the backlog before a worker starts, so that only sending is measured. */
 async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> {
   const ledger = await bench.newLedger(LEDGER);
   const events = bench.options.isQuick ? QUICK_BACKLOG : BACKLOG;
@@ -60,7 +60,7 @@ async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> 
     });
   });
   const { report, cpuUs } = await bench.withService(ledger, async ({ worker }) => {
-    await receiver.untilArrived(events * RATE_ENDPOINTS, STILL_MS);
+    await receiver.untilArrived(events * RATE_ENDPOINTS, MAX_SILENCE_MS);
     const found = await receiver.report(0);
     const cpuMs = worker.cpuMs();
     return { report: found, cpuUs: cpuMs === null ? null : (cpuMs * 1000) / found.arrivals };
@@ -101,7 +101,7 @@ async function measureLatency(bench: Bench, receiver: Receiver): Promise<Measure
       },
     });
     const { count } = await loggedAfter(ledger, 'transfer.completed', head);
-    await receiver.untilArrived(count * LATENCY_ENDPOINTS, STILL_MS);
+    await receiver.untilArrived(count * LATENCY_ENDPOINTS, MAX_SILENCE_MS);
     const found = await receiver.report(since);
     const [before, after] = [cpuBefore, worker.cpuMs()];
     const cpuUs =

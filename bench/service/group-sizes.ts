@@ -28,7 +28,7 @@ export function parseGroupSizes(metrics: string): GroupHistogram {
   return { buckets, commands, groups };
 }
 
-/** The difference between the two. */
+/** Returns the groups posted between two readings. */
 export function groupsBetween(before: GroupHistogram, after: GroupHistogram): GroupHistogram {
   return {
     buckets: after.buckets.map(({ upTo, groups }, index) => ({

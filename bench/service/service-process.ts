@@ -22,11 +22,11 @@ interface Program {
   readonly adminPort: number;
   /** A page of the admin port that answers 200 once work can begin. */
   readonly readyPage: '/readyz' | '/livez';
-  /** Where to write a CPU profile of the whole life of the process; null: none. */
+  /** Where to write a CPU profile of the whole life of the process; null for none. */
   readonly profileFolder: string | null;
 }
 
-/** A process that answers on its admin port. */
+/** A program that has been started and is ready. */
 export interface Started {
   readonly program: Program;
   readonly child: ChildProcess;
@@ -82,12 +82,12 @@ export class ServiceProcess {
     return (await fetch(`http://127.0.0.1:${this.program.adminPort}/metrics`)).text();
   }
 
-  /** The CPU time that it has used; null if the system does not say. */
+  /** CPU time of the process, in milliseconds; null if the system does not report it. */
   cpuMs(): number | null {
     return cpuMsOf(this.child.pid);
   }
 
-  /** Peak memory of the process, in MB; null if the system does not say. */
+  /** Peak memory of the process, in MB; null if the system does not report it. */
   peakMb(): number | null {
     return peakMbOf(this.child.pid);
   }

@@ -2,10 +2,10 @@ import { freePort } from './free-port.js';
 import { ServiceProcess, startProgram } from './service-process.js';
 import { type Environment, sharedSettings } from './settings.js';
 
-/** Starts the service's worker process. While Temporal is away it is never ready, but sweeps. */
+/** Starts the service's worker process. Without Temporal it is never ready, but runs sweeps. */
 export async function startWorker(
   environment: Environment,
-  isTemporalThere: boolean,
+  isTemporalReachable: boolean,
   profileFolder: string | null,
 ): Promise<ServiceProcess> {
   const started = await startProgram({
@@ -18,7 +18,7 @@ export async function startWorker(
       MALLOC_TRIM_THRESHOLD_: '131072',
     },
     adminPort: await freePort(),
-    readyPage: isTemporalThere ? '/readyz' : '/livez',
+    readyPage: isTemporalReachable ? '/readyz' : '/livez',
     profileFolder,
   });
   return new ServiceProcess(started);

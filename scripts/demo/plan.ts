@@ -13,7 +13,7 @@ export interface AccountPlan {
   readonly name: string;
   readonly alias: string | null;
   readonly phone: string | null;
-  /** The declaration about the account's holder; null: it stays unverified. */
+  /** The declaration about the account's holder. Null if it stays unverified. */
   readonly declared: DeclarationPlan | null;
   /** Recorded as pay-ins, in the asset's smallest unit. */
   readonly funds: Readonly<Partial<Record<Asset, bigint>>>;

@@ -1,9 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 
-/** Secrets that are shown to the demo world once, but needed at every start, as JSON. Mode 0600. */
-
-/** A missing or corrupted file counts as empty. */
+/** Reads secrets that the service showed once, as JSON. A missing or corrupted file counts as empty. */
 export function readPrivate<S extends z.ZodRecord>(
   path: string,
   content: S,

@@ -25,7 +25,11 @@ export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor)
     const existing = await findStaff(deps.database.reader, plan.name);
     if (existing?.active === false) continue;
     const storedSecret = readStaffSecrets(path)[plan.name];
-    if (existing !== undefined && storedSecret !== undefined && isOf(deps, existing, storedSecret))
+    if (
+      existing !== undefined &&
+      storedSecret !== undefined &&
+      hasSecret(deps, existing, storedSecret)
+    )
       continue;
     const secret =
       existing === undefined || existing.factorSecret === null
@@ -36,7 +40,7 @@ export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor)
   }
 }
 
-function isOf(
+function hasSecret(
   { encryptionKeys, clock }: StaffDeps,
   { id, factorKeyId, factorSecret }: Staff,
   secret: string,
@@ -54,12 +58,12 @@ function isOf(
       ) !== null
     );
   } catch {
-    // Another checkout sealed the secret, with other keys.
+    // Another checkout encrypted the secret with other keys.
     return false;
   }
 }
 
-/** Only for the demo world: if this checkout has lost the secret, it is lost. */
+/** Replaces an authenticator whose secret this checkout has lost. Only for the demo world. */
 function replaceFactor(
   { database, clock, encryptionKeys }: StaffDeps,
   person: Staff,

@@ -60,10 +60,7 @@ interface DemoAccount {
   readonly display_name: string;
 }
 
-/**
- * The service in whose name the world is made. The holder of the database's address creates it,
- * like the first of the staff; its key is not kept.
- */
+/** The service that makes the world. It is added like the first of the staff, and its key is not kept. */
 const SERVICE = 'demo-setup';
 const ACTOR = operatorActor(SERVICE);
 
@@ -78,23 +75,25 @@ export async function makeDemoWorld(
 }
 
 async function makeTenant(deps: DemoDeps, name: string, plan: TenantPlan): Promise<DemoTenant> {
-  const tenant = await tenantOf(deps, name, plan);
+  const tenant = await ensureTenant(deps, name, plan);
   await setDemoQuotas(deps, tenant);
-  const people = await membersOf(deps, tenant, plan);
+  const people = await ensureMembers(deps, tenant, plan);
   const own = new Map<string, Account>();
   for (const [key, account] of Object.entries(plan.accounts))
-    own.set(key, await accountOf(deps, tenant, account, key));
+    own.set(key, await ensureAccount(deps, tenant, account, key));
   await grantRoles(deps, plan, people, [...own.values()]);
   await setFees(deps, tenant, plan, own);
   await setPolicies(deps, plan, own);
   return {
     id: tenant.id,
-    accounts: Object.fromEntries(Array.from(own, ([key, account]) => [key, shown(account)])),
-    tokens: await tokensOf(deps, tenant, plan, people),
+    accounts: Object.fromEntries(
+      Array.from(own, ([key, account]) => [key, describeAccount(account)]),
+    ),
+    tokens: await ensureTokens(deps, tenant, plan, people),
   };
 }
 
-async function tenantOf(
+async function ensureTenant(
   { database, clock, say }: DemoDeps,
   name: string,
   plan: TenantPlan,
@@ -111,8 +110,8 @@ async function tenantOf(
 }
 
 /**
- * A hundred times the usual, like the rate limits: people who try things out do not exhaust them.
- * What operators have set stays.
+ * Sets a hundred times the default quotas, as for rate limits, so that people who try things out do
+ * not exhaust them. Keeps quotas that operators have set.
  */
 async function setDemoQuotas(
   { database, clock }: DemoDeps,
@@ -129,7 +128,7 @@ async function setDemoQuotas(
   await setQuotas(database, clock, tenantId, change, ACTOR);
 }
 
-async function membersOf(
+async function ensureMembers(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,
   plan: TenantPlan,
@@ -142,8 +141,8 @@ async function membersOf(
   return known;
 }
 
-/** Recognised by its name, which never changes: people may change its alias. */
-async function accountOf(
+/** Finds the account by its name, which people cannot change, unlike its alias, or opens it. */
+async function ensureAccount(
   deps: DemoDeps,
   tenant: Tenant,
   plan: AccountPlan,
@@ -160,8 +159,8 @@ async function accountOf(
   if (account === undefined) {
     say(`opening ${name}`);
     const { alias, phone } = plan;
-    const wanted = { tenantId: tenant.id, type, name, alias, phone, grants: [] };
-    account = await openAccount({ database, clock }, wanted, ACTOR);
+    const request = { tenantId: tenant.id, type, name, alias, phone, grants: [] };
+    account = await openAccount({ database, clock }, request, ACTOR);
   }
   if (plan.declared !== null && account.verifiedAt === null && account.status !== 'closed') {
     const declared = { ...plan.declared, type, legalName: name, country: 'CO', declaredAt: null };
@@ -188,18 +187,18 @@ async function payIn(
     amount,
     reference,
     description: null,
-    by: await setUp(deps),
+    by: await ensureSetupService(deps),
   });
 }
 
-async function setUp(deps: DemoDeps): Promise<StaffIdentity> {
+async function ensureSetupService(deps: DemoDeps): Promise<StaffIdentity> {
   const known = await findStaff(deps.database.reader, SERVICE);
   const service =
     known ?? (await setService(deps, { name: SERVICE, rights: ['adjust'] }, ACTOR)).service;
   return identityOf(service, 'ops');
 }
 
-/** Adds only missing roles: one that people have changed stays. */
+/** Adds only missing roles, and keeps roles that people have changed. */
 async function grantRoles(
   { database, clock }: DemoDeps,
   plan: TenantPlan,
@@ -246,7 +245,7 @@ async function setPolicies(
   }
 }
 
-async function tokensOf(
+async function ensureTokens(
   deps: DemoDeps,
   tenant: Tenant,
   plan: TenantPlan,
@@ -258,7 +257,7 @@ async function tokensOf(
     const stored = deps.tokenFile.get(tenant.name, name);
     const member = people.get(tokenPlan.member);
     if (member === undefined)
-      throw new Error(`the plan has a token of ${tokenPlan.member}, who is no member`);
+      throw new Error(`the plan has a token of ${tokenPlan.member}, who is not a member`);
     if (stored !== undefined && (await isLive(deps, stored, member))) held[name] = stored;
     else held[name] = issued[name] = await replaceToken(deps, tenant, name, tokenPlan, member);
   }
@@ -278,7 +277,7 @@ async function isLive({ database }: DemoDeps, text: string, member: Member): Pro
   );
 }
 
-/** If this checkout has lost a demo token, the token is revoked. */
+/** Issues a token. Revokes earlier ones of this name, which this checkout has lost. */
 async function replaceToken(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,
@@ -286,16 +285,16 @@ async function replaceToken(
   tokenPlan: TokenPlan,
   member: Member,
 ): Promise<string> {
-  const ofDemo = { name: `demo ${name}`, scopes: tokenPlan.scopes, expiresAt: null, cidrs: [] };
+  const request = { name: `demo ${name}`, scopes: tokenPlan.scopes, expiresAt: null, cidrs: [] };
   for (const old of await database.reader.select(tokens, {
     tenantId,
-    name: ofDemo.name,
+    name: request.name,
     revokedAt: null,
   }))
     await revokeToken(database, clock, old.keyId, ACTOR);
-  return (await issueToken(database, clock, member, ofDemo, ACTOR)).text;
+  return (await issueToken(database, clock, member, request, ACTOR)).text;
 }
 
-function shown({ id, alias, phone, type, name }: Account): DemoAccount {
+function describeAccount({ id, alias, phone, type, name }: Account): DemoAccount {
   return { id, alias, phone, type, display_name: displayName(type, name) };
 }

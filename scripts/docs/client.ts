@@ -212,23 +212,23 @@ function eventTypes(
 }
 
 /**
- * Throws if a name is a sum of money in one place and other text elsewhere: the client recognises
- * amounts by name.
+ * Returns the names of amounts. Throws if a name is an amount in one place and other text elsewhere,
+ * because the client recognises amounts by name.
  */
 function amountFields({ components }: Document): readonly string[] {
   const amounts = new Set<string>();
   const others = new Set<string>();
-  const look = (schema: unknown): void => {
+  const collect = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return;
     if ('properties' in schema)
       for (const [name, { type, format: kind }] of Object.entries(
         schema.properties as Record<string, Schema>,
       ))
         if (type === 'string') (kind === 'int64' ? amounts : others).add(name);
-    Object.values(schema).forEach(look);
+    Object.values(schema).forEach(collect);
   };
-  look(components.schemas);
+  collect(components.schemas);
   for (const name of amounts)
-    if (others.has(name)) throw new Error(`${name} is an amount, and elsewhere it is not`);
+    if (others.has(name)) throw new Error(`${name} is an amount in one place and text in another`);
   return [...amounts].sort();
 }

@@ -45,7 +45,7 @@ export async function describeApi({
   return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
 }
 
-/** The document, with the address for examples. */
+/** Returns the OpenAPI document, with the address for examples. */
 export async function serviceDocument(): Promise<object> {
   return (await describeApi({ BASE_URL: EXAMPLE_BASE_URL, DOCS_URL: `${EXAMPLE_BASE_URL}/docs` }))
     .openApi;

@@ -16,7 +16,7 @@ export function sharedSettings({ addresses, urls, secrets }) {
     FINGERPRINT_KEYS: process.env.FINGERPRINT_KEYS || secrets.fingerprint_keys,
     CURSOR_KEYS: process.env.CURSOR_KEYS || secrets.cursor_keys,
     ENCRYPTION_KEYS: process.env.ENCRYPTION_KEYS || secrets.encryption_keys,
-    // Nothing that is tried out here reaches a bank.
+    // The simulated rail never reaches a bank.
     PAYOUT_RAILS: process.env.PAYOUT_RAILS || '*=simulated',
     PAYOUT_RAIL_ALLOWED_HOSTS: process.env.PAYOUT_RAIL_ALLOWED_HOSTS ?? THIS_MACHINE,
     WEBHOOK_ALLOWED_HOSTS: process.env.WEBHOOK_ALLOWED_HOSTS ?? THIS_MACHINE,
@@ -32,7 +32,7 @@ export function serviceEnv(settings, rates) {
   return env;
 }
 
-/** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
+/** Returns rate limits of a hundred times the defaults, so that people who try things out are not throttled. */
 export async function demoRates() {
   if (process.env.RATE_LIMITS === 'default') return {};
   const { USUAL_NEW_RECIPIENTS: recipients, USUAL_RATES } =
@@ -45,7 +45,7 @@ export async function demoRates() {
   };
 }
 
-/** The part that works for the workflows and sweeps up. */
+/** The part that runs a worker. */
 export function workerPart({ name, env, adminPort, log }) {
   return {
     name,

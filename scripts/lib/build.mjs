@@ -13,7 +13,7 @@ const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name)
 );
 const BUNDLE_STAMP = join(DIST, '.workflows');
 /** Folders that the service, its command line and the demo world do not need. */
-const NOT_SERVED = ['test', 'bench', 'examples'];
+const NOT_IN_SERVICE = ['test', 'bench', 'examples'];
 
 /** Installs the packages, compiles all sources and bundles the workflows. `npm run check` checks the types. */
 export async function prepareCode() {
@@ -30,7 +30,7 @@ export async function compile({ onlyService = false } = {}) {
   const folders = readJson(join(ROOT, 'tsconfig.json')).include;
   const sources = folders.flatMap((folder) => filesUnder(join(ROOT, folder), '.ts'));
   const isNeeded = (file) =>
-    !onlyService || !NOT_SERVED.includes(relative(ROOT, file).split('/')[0]);
+    !onlyService || !NOT_IN_SERVICE.includes(relative(ROOT, file).split('/')[0]);
   const stale = staleSources(sources.filter(isNeeded), DIST);
   if (stale.length > 0) await part('Compiled code', () => transpile(stale));
   removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
@@ -60,12 +60,12 @@ export function hashOfCode(pattern) {
   );
 }
 
-/** Whether the file holds this state. */
+/** Returns whether the stamp in the file is this state. */
 export function isStamped(file, state) {
   return existsSync(file) && readFileSync(file, 'utf8') === state;
 }
 
-/** Otherwise the output of a removed source, such as a test or a migration, would still run. */
+/** Removes the output of removed sources, such as tests and migrations, which would otherwise still run. */
 function removeOrphans(modules) {
   for (const file of filesUnder(DIST, '.js')) {
     if (modules.has(relative(DIST, file).replace(/\.js$/, ''))) continue;

@@ -23,7 +23,7 @@ export async function findChromium() {
   const found = findProgram(...NAMES);
   if (!found)
     say(
-      '  NO CHROMIUM IS AT HAND: the support desk is not tried in a browser. Install it, or name one by CHROMIUM_BIN.',
+      '  CHROMIUM IS MISSING: the support desk is not tested in a browser. Install Chromium, or set CHROMIUM_BIN.',
     );
   return found || undefined;
 }

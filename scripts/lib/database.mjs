@@ -58,7 +58,7 @@ function parse(name, value) {
 }
 
 async function connectTo({ user, password, host, port }) {
-  // Loaded late: the scripts start before any packages exist.
+  // Imported here because the scripts start before the packages are installed.
   const { createConnection } = await import('mysql2/promise');
   try {
     return await createConnection({
@@ -70,7 +70,7 @@ async function connectTo({ user, password, host, port }) {
     });
   } catch (error) {
     throw new UserError(
-      `MySQL at ${host}:${port} does not let ${user} in: ${error.message || error.code}.`,
+      `MySQL at ${host}:${port} refused the connection of ${user}: ${error.message || error.code}.`,
       {
         cause: error,
       },
@@ -95,11 +95,11 @@ async function assertAdministrator(connection) {
     .filter((grant) => / ON \*\.\* /.test(grant));
   if (rights.some((grant) => /^GRANT .*\b(ALL PRIVILEGES|CREATE USER)\b/.test(grant))) return;
   throw new UserError(
-    'MYSQL_URL alone must name an administrator, who can make tables and users. Or name the application user by MYSQL_URL and the administrator by MYSQL_ADMIN_URL.',
+    'MYSQL_URL alone must name an administrator, who can create tables and users. Or set MYSQL_URL to the application user and MYSQL_ADMIN_URL to the administrator.',
   );
 }
 
-/** The migrations grant the rights. We set the password only of a user that we created. */
+/** Creates the user, to whom the migrations grant its rights. Sets the password only of a user of this script. */
 async function makeUser(connection, { user, password }, isOurs) {
   await connection.query('CREATE USER IF NOT EXISTS ?@? IDENTIFIED BY ?', [user, '%', password]);
   if (isOurs) await connection.query('ALTER USER ?@? IDENTIFIED BY ?', [user, '%', password]);

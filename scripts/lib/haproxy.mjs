@@ -9,7 +9,7 @@ import { findProgram } from './run.mjs';
 const FOLDER = join(ROOT, 'deploy/haproxy');
 const NONE = 'There is no HAProxy on this machine';
 
-/** This machine's HAProxy, installed first if that needs no asking; undefined if it is missing. */
+/** Returns this machine's HAProxy, installed first if that needs no password. Undefined if it is missing. */
 export async function findHaproxy() {
   const known = process.env.HAPROXY_BIN || findProgram('haproxy');
   if (known) return known;
@@ -25,9 +25,7 @@ export async function findHaproxy() {
 export async function requireHaproxy() {
   const program = await findHaproxy();
   if (program) return program;
-  throw new UserError(
-    `${NONE}: install it (Debian: apt-get install haproxy), or name one by HAPROXY_BIN.`,
-  );
+  throw new UserError(`${NONE}: install it (Debian: apt-get install haproxy), or set HAPROXY_BIN.`);
 }
 
 /**

@@ -8,7 +8,7 @@ import { findProgram, run } from './run.mjs';
 const HELM = 'v3.19.0';
 const SCHEMAS = '1.37.0';
 /** Reports a check that was skipped for lack of a tool. */
-const left = (why) => say(`  ${why}`);
+const reportSkipped = (why) => say(`  ${why}`);
 
 /** Helm from the machine or the cache, or built into the cache if there is Go; undefined if not available. */
 export async function findHelm() {
@@ -17,10 +17,11 @@ export async function findHelm() {
   const folder = join(CACHE, `helm-${HELM}`);
   const helm = join(folder, 'helm');
   const go = findProgram('go');
-  if (!existsSync(helm) && go) await build(go, folder).catch((error) => left(error.message));
+  if (!existsSync(helm) && go)
+    await build(go, folder).catch((error) => reportSkipped(error.message));
   if (existsSync(helm)) return helm;
-  left(
-    'NO HELM IS AT HAND, and no Go to build it with: the chart is not rendered. Name one by HELM_BIN.',
+  reportSkipped(
+    'HELM IS MISSING, and Go to build it: the chart is not rendered. Install Helm, or set HELM_BIN.',
   );
   return undefined;
 }
@@ -48,9 +49,9 @@ export async function findSchemas() {
     });
     return pythonIn(folder, join(folder, 'bin/kubernetes-validate'), '--strict');
   } catch (error) {
-    left(error.message);
-    left(
-      'NO SCHEMAS OF KUBERNETES ARE AT HAND (Python with pip fetches them): what the chart renders is not looked at.',
+    reportSkipped(error.message);
+    reportSkipped(
+      'THE SCHEMAS OF KUBERNETES ARE MISSING (Python with pip fetches them): the rendered objects are not validated.',
     );
     return undefined;
   }

@@ -6,7 +6,7 @@ const TOOLS = ['mariadb-backup', 'mariadb-binlog', 'mariadb'];
 const PACKAGES = ['mariadb-backup', 'mariadb-client'];
 
 /**
- * Makes sure of the tools that copy a running MariaDB and its binary logs, installing them if that needs no asking.
+ * Checks for the tools that copy a running MariaDB and its binary logs, and installs them if that needs no password.
  * Throws a UserError.
  */
 export async function requireMariadbTools() {

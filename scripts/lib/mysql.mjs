@@ -12,7 +12,7 @@ export const ADMIN_USER = 'money_admin';
 export const APP_USER = 'money_app';
 
 /**
- * This machine's MySQL or MariaDB server, installed first if that needs no asking: `{program, isMariaDb, root}`, where
+ * This machine's MySQL or MariaDB server, installed first if that needs no password: `{program, isMariaDb, root}`, where
  * `root` is the folder that the program sees as its root (empty: the machine's own).
  */
 export async function findOrInstallMysql() {
@@ -29,7 +29,7 @@ export function isMariaDb(program) {
 async function installMysql() {
   const command = `apt-get install ${PACKAGES.join(' ')}`;
   const otherwise =
-    'Or run the whole service in containers with: docker compose up. Or name a running server by MYSQL_URL=mysql://user:password@host:3306.';
+    'Or run the whole service in containers with: docker compose up. Or set MYSQL_URL=mysql://user:password@host:3306 to use a running server.';
   if (!findProgram('apt-get')) {
     throw new UserError(
       `There is no MySQL server on this machine: install MySQL (8.0 or later) or MariaDB (10.11 or later), then run this again. ${otherwise}`,

@@ -20,9 +20,10 @@ export async function findNode24() {
   const folder = join(CACHE, `node-${version}`);
   const node = join(folder, 'node_modules', `node-linux-${process.arch}`, 'bin/node');
   if (!existsSync(node) && process.platform === 'linux') await fetchNode(version, folder);
-  const runs = existsSync(node) && spawnSync(node, ['--version']).status === 0;
-  if (!runs) say(`  Node ${major} is not at hand: the tests on it are left out.`);
-  return runs ? node : undefined;
+  const isUsable = existsSync(node) && spawnSync(node, ['--version']).status === 0;
+  if (!isUsable)
+    say(`  NODE ${major} IS MISSING: the tests on it are skipped. Set NODE_24 to its path.`);
+  return isUsable ? node : undefined;
 }
 
 async function fetchNode(version, folder) {

@@ -111,7 +111,7 @@ export class PrivateServers {
   }
 }
 
-/** Ends the servers kept by runs below the folder; returns how many runs are still going on and were left alone. */
+/** Ends the servers that runs below the folder kept. Returns how many runs are still in progress, whose servers stay. */
 export async function endKeptServers(folder) {
   let busy = 0;
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {

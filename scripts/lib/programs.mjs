@@ -14,10 +14,10 @@ const PROGRAMS = [
 ];
 /** The thread of a worker that runs workflows. */
 const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
-/** A package with native code, and packages that are loaded on demand. */
-const APART = ['@temporalio/core-bridge', '@redis/client', 'exceljs'];
+/** Packages that are not bundled: one has native code, and the others are loaded on demand. */
+const EXTERNAL = ['@temporalio/core-bridge', '@redis/client', 'exceljs'];
 const DAY_MS = 86_400_000;
-/** Gives CommonJS modules what they expect. */
+/** Defines `require` and the file names, which bundled CommonJS modules expect. */
 const BANNER = `import { createRequire as __requireFrom } from 'node:module';
 const require = __requireFrom(import.meta.url);
 const __programs = require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url)), __filename = __programs;`;
@@ -52,7 +52,7 @@ export async function bundlePrograms() {
       minifySyntax: true,
       sourcemap: true,
       sourcesContent: false,
-      external: APART,
+      external: EXTERNAL,
       banner: { js: BANNER },
       plugins: [{ name: 'programs', setup }],
       metafile: true,
@@ -74,14 +74,14 @@ function removeOld(current) {
 
 function setup({ onLoad }) {
   onLoad({ filter: /\/node_modules\/.*\.(c?js|json)$/ }, ({ path }) => ({
-    contents: `${ofPackage(path)}\n//# sourceMappingURL=${mapOfPackage(path)}`,
+    contents: `${adaptPackage(path)}\n//# sourceMappingURL=${packageSourceMap(path)}`,
     loader: 'js',
   }));
-  onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => ({ contents: ofService(path) }));
+  onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => ({ contents: adaptModule(path) }));
 }
 
 /** Keeps the paths by which packages find other files. */
-function ofPackage(path) {
+function adaptPackage(path) {
   // Workers run bundled workflows, so they do not need the bundler.
   if (path.endsWith('/@temporalio/worker/lib/workflow/bundler.js'))
     return 'exports.defaultWorkflowInterceptorModules = [];';
@@ -99,13 +99,13 @@ function ofPackage(path) {
  * Returns a source map that names only the file. Full maps of the packages would be most of what a process reads as it
  * starts, and parses when it first formats a stack.
  */
-function mapOfPackage(path) {
+function packageSourceMap(path) {
   const map = JSON.stringify({ version: 3, sources: [basename(path)], mappings: 'AAAA' });
   return `data:application/json;base64,${Buffer.from(map).toString('base64')}`;
 }
 
 /** Keeps the URLs by which modules find other files. */
-function ofService(path) {
+function adaptModule(path) {
   const urlOf = (file) => `new URL('${relative(FOLDER, file)}', import.meta.url).href`;
   return readFileSync(path, 'utf8')
     .replaceAll(/import\.meta\.resolve\('(.+?)'\)/g, (_, name) =>

@@ -5,16 +5,15 @@ import { isMariaDb } from './mysql.mjs';
 import { CACHE } from './paths.mjs';
 import { step, UserError } from './progress.mjs';
 
-const OTHERWISE =
-  'Put a MySQL 8 mysqld on the PATH, or name one by MYSQL_SERVER_BIN=/path/to/mysqld.';
+const HOW_TO_PROVIDE = 'Put a MySQL 8 mysqld on the PATH, or set MYSQL_SERVER_BIN=/path/to/mysqld.';
 
 const TREE = join(CACHE, 'mysql-sid');
 
-/** A real MySQL server, not MariaDB; on Debian, which packages both, one in a separate folder. */
+/** Returns a MySQL server that is not MariaDB. On Debian it is fetched into a separate folder. */
 export async function findRealMysql() {
   const program = process.env.MYSQL_SERVER_BIN;
   if (program && (!existsSync(program) || isMariaDb(program)))
-    throw new UserError(`MYSQL_SERVER_BIN (${program}) is no MySQL server. ${OTHERWISE}`);
+    throw new UserError(`MYSQL_SERVER_BIN (${program}) is not a MySQL server. ${HOW_TO_PROVIDE}`);
   if (realMysqlAtHand() === null) await bootstrap(TREE);
   return realMysqlAtHand();
 }
@@ -31,7 +30,7 @@ export function realMysqlAtHand() {
 async function bootstrap(root) {
   if (process.getuid?.() !== 0 || !findProgram('apt-get')) {
     throw new UserError(
-      `There is no MySQL server here, and only root on Debian can fetch one. ${OTHERWISE}`,
+      `There is no MySQL server here, and only root on Debian can fetch one. ${HOW_TO_PROVIDE}`,
     );
   }
   const mirror = await debianMirror();
@@ -72,6 +71,6 @@ async function debianMirror() {
     ([origin, suite]) => origin === 'Debian' && !/-(updates|security)$/.test(suite),
   )?.[2];
   if (!uri)
-    throw new UserError(`apt knows no Debian mirror, run apt-get update first. ${OTHERWISE}`);
+    throw new UserError(`apt knows no Debian mirror, run apt-get update first. ${HOW_TO_PROVIDE}`);
   return uri;
 }

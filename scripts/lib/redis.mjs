@@ -21,7 +21,7 @@ export async function findRedis() {
   const found = findProgram(NAME);
   if (!found)
     say(
-      '  NO REDIS IS AT HAND: shared rate limits are not tried. Install redis-server, or name one by REDIS_SERVER_BIN.',
+      '  REDIS IS MISSING: shared rate limits are not tested. Install redis-server, or set REDIS_SERVER_BIN.',
     );
   return found || undefined;
 }

@@ -5,7 +5,7 @@ import { UserError } from './progress.mjs';
 
 const KEPT_LINES = 25;
 
-/** Servers are in sbin, which is not on an ordinary user's PATH, and Homebrew links no older versions into its bin. */
+/** Servers are in sbin, which is not on an ordinary user's PATH, and Homebrew does not link older versions into its bin. */
 const HOMEBREW_SERVERS = ['mysql', 'mysql@8.4', 'mysql@8.0', 'mariadb'];
 const MORE_PLACES = [
   ...[
@@ -31,7 +31,7 @@ export function findProgram(...names) {
         accessSync(join(folder, name), constants.X_OK);
         return join(folder, name);
       } catch {
-        // not here
+        // This folder does not have the program.
       }
     }
   }

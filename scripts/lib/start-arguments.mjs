@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { UserError } from './progress.mjs';
 
-/** Maximum of processes of each kind. More are of no use on one machine. */
+/** Maximum number of processes of each kind. More do not help on one machine. */
 export const MAX_PROCESSES = 8;
 
 /** The options of `npm start`. Throws a UserError. */
@@ -21,7 +21,7 @@ export function readArguments() {
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(
-      `${error.message}\nThere is: npm start -- --fresh (begins anew), --api 2 and --workers 2 (so many processes, 1 to ${MAX_PROCESSES}).`,
+      `${error.message}\nOptions: --fresh (empties .run first), --api N and --workers N (number of processes, 1 to ${MAX_PROCESSES}).`,
     );
   }
 }

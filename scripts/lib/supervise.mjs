@@ -3,7 +3,7 @@ import { spawnPart, untilReady } from './part.mjs';
 import { describeProcess, endProcess } from './processes.mjs';
 import { say } from './progress.mjs';
 
-/** A part that lived this long is restarted at once; one that dies sooner waits longer each time. */
+/** A part that ran for this long is restarted at once. After a shorter run, each pause is longer. */
 const STEADY_MS = 10_000;
 const MAX_PAUSE_MS = 5_000;
 
@@ -56,7 +56,7 @@ export class Supervisor {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // it has ended by itself
+        // The process has already ended.
       }
     }
   }

@@ -2,8 +2,6 @@ import { type AnyApiError, ApiError, type ErrorCode, UnexpectedAnswerError } fro
 import { ERROR_CODES } from './generated/constants.js';
 import { readJson, writeJson } from './json.js';
 
-/** An HTTP request of a call, and its outcome. */
-
 export interface Endpoint {
   readonly baseUrl: string;
   readonly token: string;
@@ -12,10 +10,10 @@ export interface Endpoint {
 }
 
 export interface Call {
-  /** `createTransfer` */
+  /** For example `createTransfer`. */
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With parameters filled in. */
+  /** Path with its parameters filled in. */
   readonly path: string;
   /**
    * Effect of repeating the request. `freely`: it changes nothing. `by_key`: the Idempotency-Key
@@ -26,7 +24,7 @@ export interface Call {
   readonly query?: object | undefined;
   readonly body?: object;
   readonly form?: object;
-  readonly answersFile?: boolean;
+  readonly returnsFile?: boolean;
 }
 
 export interface Answer {
@@ -37,9 +35,9 @@ export interface Answer {
 export type Outcome =
   | { readonly is: 'answered'; readonly answer: Answer }
   | { readonly is: 'refused'; readonly error: AnyApiError }
-  /** Answered by something that is not this API. */
-  | { readonly is: 'strange'; readonly error: UnexpectedAnswerError }
-  /** Another request may get an answer. `mayHaveActed`: this one may have taken effect. */
+  /** The response is not from this API, or from an unknown version of it. */
+  | { readonly is: 'unexpected'; readonly error: UnexpectedAnswerError }
+  /** Another attempt may succeed. `mayHaveActed`: this attempt may have taken effect. */
   | {
       readonly is: 'unavailable';
       readonly mayHaveActed: boolean;
@@ -48,8 +46,8 @@ export type Outcome =
       readonly cause: unknown;
     };
 
-/** Failures of connecting: the request was never sent. */
 const NO_CONTENT = 204;
+/** Failures to connect, before which the request was never sent. */
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 const FILES_TAKE_LONGER = 10;
 const SHOWN_CHARACTERS = 500;
@@ -60,7 +58,7 @@ export async function attempt(
   key: string | null,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
-  const isFile = call.form !== undefined || call.answersFile === true;
+  const isFile = call.form !== undefined || call.returnsFile === true;
   const timeout = AbortSignal.timeout(endpoint.attemptTimeoutMs * (isFile ? FILES_TAKE_LONGER : 1));
   const ended = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
   try {
@@ -68,11 +66,11 @@ export async function attempt(
       method: call.method,
       headers: headersOf(endpoint, call, key),
       ...bodyOf(call),
-      // A redirect would be followed with a different method, or without the token.
+      // `fetch` would follow a redirect with another method, or without the token.
       redirect: 'manual',
       signal: ended,
     });
-    if (response.ok && call.answersFile === true)
+    if (response.ok && call.returnsFile === true)
       return { is: 'answered', answer: { json: undefined, file: await response.blob() } };
     return outcomeOf(call, response, await response.text());
   } catch (cause) {
@@ -84,24 +82,24 @@ function outcomeOf(call: Call, response: Response, text: string): Outcome {
   const { status } = response;
   const json = jsonOrNull(text);
   if (response.ok) {
-    // The service sends no other empty answers: something in between has answered instead.
+    // The service sends no other empty responses, so a proxy has responded instead.
     if (text === '' && status === NO_CONTENT)
       return { is: 'answered', answer: { json: undefined, file: null } };
     if (json !== null) return { is: 'answered', answer: { json, file: null } };
   }
-  const strange = new UnexpectedAnswerError(
+  const unexpected = new UnexpectedAnswerError(
     call.operation,
     status,
     text.slice(0, SHOWN_CHARACTERS),
   );
   const error = errorOf(json, response);
   const retryAfterMs = retryAfterOf(response);
-  // Anything between us and the service may answer like this too, after the service has acted.
+  // A proxy may respond like this too, after the service has acted.
   if (status >= 500 || response.ok)
-    return { is: 'unavailable', mayHaveActed: true, retryAfterMs, cause: error ?? strange };
+    return { is: 'unavailable', mayHaveActed: true, retryAfterMs, cause: error ?? unexpected };
   if (status === 429)
-    return { is: 'unavailable', mayHaveActed: false, retryAfterMs, cause: error ?? strange };
-  return error === null ? { is: 'strange', error: strange } : { is: 'refused', error };
+    return { is: 'unavailable', mayHaveActed: false, retryAfterMs, cause: error ?? unexpected };
+  return error === null ? { is: 'unexpected', error: unexpected } : { is: 'refused', error };
 }
 
 type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -125,7 +123,7 @@ function headersOf(
   };
 }
 
-/** Built for each attempt, with the same content. */
+/** Returns a new body for each attempt, with the same content. */
 function bodyOf({ body, form }: Call): { body?: string | FormData } {
   if (body !== undefined) return { body: writeJson(body) };
   if (form === undefined) return {};
@@ -147,12 +145,12 @@ function jsonOrNull(text: string): unknown {
   }
 }
 
-/** Null if it is not an error of this API, or has a code that this client does not know. */
+/** Returns null if it is not an error of this API, or its code is not known to this client. */
 function errorOf(json: unknown, { status, headers }: Response): AnyApiError | null {
   const { code, message, doc_url: docUrl, details } = recordOf(recordOf(json).error);
   if (typeof code !== 'string' || !isErrorCode(code)) return null;
   const [text, page] = [String(message), String(docUrl)];
-  // The document says which details a code has; a test compares the two.
+  // A test compares the types of details with the OpenAPI document.
   return new ApiError(
     code,
     text,
@@ -171,7 +169,7 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Seconds, or an HTTP date. */
+/** Returns the time in Retry-After, which is in seconds or an HTTP date. */
 function retryAfterOf({ headers }: Response): number {
   const text = headers.get('retry-after');
   if (text === null) return 0;
@@ -179,7 +177,7 @@ function retryAfterOf({ headers }: Response): number {
   return Number.isNaN(ms) ? 0 : Math.max(0, ms);
 }
 
-/** Node's code for why a connection failed; empty elsewhere. */
+/** Returns Node's code for a failed connection. Empty in browsers. */
 function codeOf(failure: unknown): string {
   const { cause } = recordOf({ cause: failure instanceof Error ? failure.cause : undefined });
   return cause instanceof Error && 'code' in cause ? String(cause.code) : '';

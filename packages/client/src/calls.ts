@@ -23,13 +23,13 @@ export interface ClientOptions {
 
 export interface CallOptions {
   /**
-   * For an operation that takes one: a UUID. A new one for each call, unless you give an earlier
-   * call's to continue that call.
+   * UUID for an operation that takes an idempotency key. By default each call has a new one. Give
+   * the key of an earlier call to continue that call.
    */
   readonly idempotencyKey?: string;
-  /** Ends the call; if its result is unknown by then, it still throws UnknownResultError. */
+  /** Ends the call, which throws UnknownResultError if its result is unknown by then. */
   readonly signal?: AbortSignal;
-  /** Replaces the client's. */
+  /** Replaces `patienceMs` of the client. */
   readonly patienceMs?: number;
 }
 
@@ -38,8 +38,8 @@ const ATTEMPT_TIMEOUT_MS = 15_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The service's address, even if given that of its API. */
-function serviceAt(baseUrl: string): string {
+/** Returns the service's address, also if `/v1` follows it. */
+function serviceUrl(baseUrl: string): string {
   if (!/^https?:\/\/./.test(baseUrl))
     throw new TypeError(`baseUrl is not an address such as https://api.example.com: ${baseUrl}`);
   return baseUrl.replace(/(\/v1)?\/*$/, '');
@@ -59,21 +59,21 @@ export class Calls {
     } = options;
     this.patienceMs = patienceMs;
     this.endpoint = {
-      baseUrl: serviceAt(baseUrl),
+      baseUrl: serviceUrl(baseUrl),
       token,
       attemptTimeoutMs,
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     };
   }
 
-  /** The parsed JSON result; undefined if the answer has none. */
+  /** Returns the parsed JSON result. Undefined if the response has none. */
   protected async send(call: Call, options: CallOptions = {}): Promise<unknown> {
     return (await this.settle(call, options)).json;
   }
 
   protected async download(call: Call, options: CallOptions = {}): Promise<Blob> {
-    const { file } = await this.settle({ ...call, answersFile: true }, options);
-    if (file === null) throw new TypeError(`${call.operation} answered no file`);
+    const { file } = await this.settle({ ...call, returnsFile: true }, options);
+    if (file === null) throw new TypeError(`the response to ${call.operation} has no file`);
     return file;
   }
 
@@ -82,60 +82,59 @@ export class Calls {
       const query = cursor === undefined ? call.query : { ...call.query, cursor };
       return (await this.send({ ...call, query }, options)) as P;
     };
-    return new List(read, isFollowedUpward(call));
+    return new List(read, isEndless(call));
   }
 
   /**
-   * Repeats what is safe to repeat until an answer gives the result. After an attempt that may have
-   * acted, an answer is believed only if the key binds it: any other (the token was revoked
-   * meanwhile) says nothing about that attempt.
+   * Repeats the request, if that is safe, until a response gives the result. After an attempt that
+   * may have taken effect, a refusal counts only if it is bound to the key. Any other refusal, for
+   * example of a token revoked meanwhile, does not show what that attempt did.
    */
   private async settle(call: Call, options: CallOptions): Promise<Answer> {
     const key = call.repeats === 'by_key' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
-    // The wall clock may be set while it waits.
+    // Not by the wall clock, which may be set during the call.
     const until = performance.now() + (options.patienceMs ?? this.patienceMs);
-    // A key from the caller may have been sent before: a refusal now says nothing about that
-    // attempt.
-    let isOpen = call.repeats === 'by_key' && options.idempotencyKey !== undefined;
-    const give = (cause: unknown): never => {
-      if (isOpen) throw new UnknownResultError(call.operation, key, cause);
+    // A key from the caller may have been sent before, and a refusal does not show with what result.
+    let isUnknown = call.repeats === 'by_key' && options.idempotencyKey !== undefined;
+    const fail = (cause: unknown): never => {
+      if (isUnknown) throw new UnknownResultError(call.operation, key, cause);
       throw cause;
     };
     for (let tries = 0; ; tries += 1) {
-      if (options.signal?.aborted === true) return give(options.signal.reason);
+      if (options.signal?.aborted === true) return fail(options.signal.reason);
       const outcome = await attempt(this.endpoint, call, key, options.signal);
       if (outcome.is === 'answered') return outcome.answer;
       if (outcome.is === 'refused' && isBinding(outcome.error)) throw outcome.error;
-      if (outcome.is !== 'unavailable') return give(outcome.error);
-      isOpen ||= outcome.mayHaveActed && call.repeats !== 'freely';
+      if (outcome.is !== 'unavailable') return fail(outcome.error);
+      isUnknown ||= outcome.mayHaveActed && call.repeats !== 'freely';
       const pauseMs = pauseOf(tries, outcome);
-      if ((isOpen && call.repeats === 'never') || performance.now() + pauseMs > until)
-        return give(failureOf(call, outcome));
+      if ((isUnknown && call.repeats === 'never') || performance.now() + pauseMs > until)
+        return fail(failureOf(call, outcome));
       await pause(pauseMs, options.signal);
     }
   }
 }
 
-/** The log in ascending order has no last page: its cursor says where to continue. */
-function isFollowedUpward({ query = {} }: Call): boolean {
+/** Returns whether the list has no last page, as the event log in ascending order. */
+function isEndless({ query = {} }: Call): boolean {
   return 'order' in query && query.order === 'asc';
 }
 
 /**
- * Whether the key is bound to this answer forever, so that it is the result of every attempt. (A
- * quota is checked before the key.)
+ * Returns whether the key is bound to this refusal, which is then the result of every attempt. A
+ * quota is checked before the key.
  */
 function isBinding({ code, status }: AnyApiError): boolean {
   return (status === 422 && code !== 'quota_exceeded') || code === 'idempotency_key_reused';
 }
 
-/** Exponential with full jitter, and at least `Retry-After`. */
+/** Returns an exponential pause with full jitter, at least `Retry-After`. */
 function pauseOf(tries: number, { retryAfterMs }: Extract<Outcome, { is: 'unavailable' }>): number {
-  const most = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
-  return retryAfterMs + Math.random() * most;
+  const maxMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
+  return retryAfterMs + Math.random() * maxMs;
 }
 
-/** The service's last response, or the fact that none arrived. */
+/** Returns the service's last response as an error, or ConnectionError if none arrived. */
 function failureOf({ operation }: Call, { cause }: Extract<Outcome, { is: 'unavailable' }>): Error {
   const isAnswer = cause instanceof ApiError || cause instanceof UnexpectedAnswerError;
   return isAnswer ? cause : new ConnectionError(operation, cause);

@@ -7,14 +7,14 @@ import { Operations } from './generated/operations.js';
  */
 export class MoneyClient extends Operations {
   /**
-   * The log of events in order, from a position on, and then new ones as they arrive:
+   * Yields the events of the log in order, from a position on, and then new ones as they arrive:
    * `for await (const { event, position } of …)`.
    */
   followEvents(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
     return follow((query, calling) => this.listEvents(query, calling), options);
   }
 
-  /** The current end of the log, as a position from which to follow only later events. */
+  /** Returns the current end of the log, a position from which to follow only later events. */
   headOfEvents(): Promise<string> {
     return head((query, calling) => this.listEvents(query, calling));
   }

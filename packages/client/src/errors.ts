@@ -1,7 +1,5 @@
 import type { components } from './generated/schema.js';
 
-/** Errors that the client throws: one closed union, distinguished by `code`. */
-
 type Asset = components['schemas']['Asset'];
 /** Every error code of the API. */
 export type ErrorCode = components['schemas']['Error']['error']['code'];
@@ -90,8 +88,8 @@ export class UnknownResultError extends Error {
 }
 
 /**
- * The service could not be reached, or did not answer in time. Nothing has happened, or it was only
- * a read.
+ * The service could not be reached, or did not respond in time. The request changed nothing, or was
+ * only a read.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
@@ -103,8 +101,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * The answer is not from this API, or from a version that this client does not know: check the
- * address, or look for a newer client.
+ * The response is not from this API, or from a version that this client cannot read. Check the
+ * address, or update the client.
  */
 export class UnexpectedAnswerError extends Error {
   override readonly name = 'UnexpectedAnswerError';

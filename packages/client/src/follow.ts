@@ -12,16 +12,14 @@ type EventPage = ResultOf<'listEvents'>;
 /** An event of the log, and the position after it. */
 export interface Followed {
   readonly event: Event;
-  /**
-   * Store it together with the event's effects; given as `from`, it continues with the next event.
-   */
+  /** Store it together with the event's effects. Given as `from`, it continues with the next event. */
   readonly position: string;
 }
 
 export interface FollowOptions {
   /** A stored position, or `headOfEvents()`; by default the log's oldest event. */
   readonly from?: string;
-  /** Only these events. A position belongs to the type with which it was made. */
+  /** Follows only events of this type. A position belongs to the type with which it was made. */
   readonly type?: EventType;
   /** How long to wait before the next request if a page has no events, in ms; by default 1,000. */
   readonly pollMs?: number;
@@ -34,7 +32,7 @@ export type ListEvents = (
   options: { readonly signal?: AbortSignal },
 ) => List<EventPage>;
 
-/** The cursor that leads to a page, or behind it, and the last event seen. */
+/** A cursor to a page or to what follows it, and the last event seen. */
 interface Position {
   readonly cursor: string | undefined;
   /** The lower bound on created_at with which the cursor was made. */
@@ -49,8 +47,8 @@ const POLL_MS = 1_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Every event in order, each once, and then new ones as they arrive, without end. Throws what a
- * call throws; continue from the last position.
+ * Yields every event once, in order, and then new events as they arrive, without end. Throws what a
+ * call throws. The caller can continue from the last position.
  */
 export async function* follow(
   list: ListEvents,
@@ -58,13 +56,13 @@ export async function* follow(
 ): AsyncGenerator<Followed, void, undefined> {
   const { type, pollMs = POLL_MS, signal } = options;
   const calling = signal === undefined ? {} : { signal };
-  const wanted = { order: 'asc', limit: PAGE, ...(type === undefined ? {} : { type }) } as const;
-  const begin = options.from === undefined ? START : readPosition(options.from);
-  const { since } = begin;
-  let { cursor, sequence } = begin;
+  const filter = { order: 'asc', limit: PAGE, ...(type === undefined ? {} : { type }) } as const;
+  const start = options.from === undefined ? START : readPosition(options.from);
+  const { since } = start;
+  let { cursor, sequence } = start;
   while (signal?.aborted !== true) {
     const page = await list(
-      { ...wanted, ...(since === undefined ? {} : { 'created_at[gte]': since }) },
+      { ...filter, ...(since === undefined ? {} : { 'created_at[gte]': since }) },
       calling,
     )
       .page(cursor)
@@ -74,13 +72,12 @@ export async function* follow(
       });
     if (page === null) return;
     if (cursor === undefined && isOvertaken(sequence, page)) throw expiredError();
-    // In ascending order a cursor is never null; it leads to what follows the page's last event.
+    // In ascending order a cursor is never null. It leads to what follows the page's last event.
     const next = page.next_cursor ?? cursor;
     for (const event of page.items) {
       if (event.sequence <= sequence) continue;
       sequence = event.sequence;
-      // Retention may remove a page that was seen to its end: the position behind it must not lead
-      // to it.
+      // After a page's last event, the position leads behind the page, which retention may remove.
       yield {
         event,
         position: writePosition({
@@ -104,14 +101,14 @@ function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPag
   return !gaps.some(({ after, before }) => after <= sequence && before >= first);
 }
 
-/** Response of the service to a cursor before which retention has removed events. */
+/** Returns the error with which the service refuses a cursor whose events retention has removed. */
 function expiredError(): ApiError<'invalid_field'> {
   const problem = { code: 'invalid_field', field: 'cursor', reason: 'expired' } as const;
-  const message = 'the log no longer has what followed this position';
+  const message = 'the log no longer contains the events that followed this position';
   return new ApiError('invalid_field', message, { ...problem, errors: [problem] }, 400, '', null);
 }
 
-/** The position after the newest event. */
+/** Returns the position after the newest event. */
 export async function head(list: ListEvents): Promise<string> {
   const [newest] = (await list({ limit: 1 }, {}).page()).items;
   if (newest === undefined) return writePosition(START);
@@ -132,7 +129,7 @@ function readPosition(text: string): Position {
     cursor === undefined ||
     others.length > 0
   )
-    throw new TypeError('this is no position in the log');
+    throw new TypeError('this is not a position in the log');
   return {
     sequence: Number.parseInt(sequence, 10),
     since: since || undefined,

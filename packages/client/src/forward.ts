@@ -4,11 +4,6 @@ import { SUBSCRIBABLE_EVENTS } from './generated/constants.js';
 import { writeJson } from './json.js';
 import { signWebhook } from './webhooks.js';
 
-/**
- * Forwards the log to an address as the service would deliver it, to try a receiver without a
- * public address.
- */
-
 export interface ForwardOptions extends Pick<FollowOptions, 'from' | 'pollMs' | 'signal'> {
   readonly client: MoneyClient;
   readonly to: string;
@@ -22,9 +17,9 @@ export interface ForwardOptions extends Pick<FollowOptions, 'from' | 'pollMs' | 
 export interface Forwarded {
   readonly event: Event;
   readonly position: string;
-  /** Null if no answer came. */
+  /** Null without a response. */
   readonly status: number | null;
-  /** The beginning of the answer's body, or why none came. */
+  /** The beginning of the response's body, or the reason why none arrived. */
   readonly said: string;
   readonly ms: number;
 }
@@ -33,7 +28,10 @@ export interface Forwarded {
 const ATTEMPT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
 
-/** Makes one attempt for each event, in log order. */
+/**
+ * Forwards the log to an address as the service would deliver it, to try a receiver without a
+ * public address. Makes one attempt for each event, in log order.
+ */
 export async function* forwardEvents(
   options: ForwardOptions,
 ): AsyncGenerator<Forwarded, void, undefined> {

@@ -1,8 +1,6 @@
 import { AMOUNT_FIELDS } from './generated/constants.js';
 
-/** JSON with amounts as bigint here and decimal text on the wire. */
-
-/** `requested` occurs only in the details of errors. */
+/** Fields that hold amounts. `requested` occurs only in the details of errors. */
 const FIELDS: ReadonlySet<string> = new Set([...AMOUNT_FIELDS, 'requested']);
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 

@@ -1,4 +1,4 @@
-/** The answer of every collection. */
+/** A page of a collection. */
 export interface Page {
   readonly items: readonly unknown[];
   readonly next_cursor: string | null;
@@ -7,15 +7,15 @@ export interface Page {
 /** A collection: `for await (const item of list)` reads it to the end, page by page. */
 export class List<P extends Page> implements AsyncIterable<P['items'][number]> {
   /**
-   * `isEndless`: the cursor is never null, so a page without items is the end. In any other list,
-   * the page is a stretch without matches.
+   * If the list `isEndless`, the cursor is never null, and a page without items is the end. In any
+   * other list, a page without items only has no matches.
    */
   constructor(
     private readonly read: (cursor: string | undefined) => Promise<P>,
     private readonly isEndless: boolean,
   ) {}
 
-  /** A page: the first, or the page after another page's `next_cursor`. */
+  /** Returns the page at a cursor, such as a page's `next_cursor`. Without one, the first page. */
   page(cursor?: string): Promise<P> {
     return this.read(cursor);
   }

@@ -6,7 +6,7 @@ import { readJson } from './json.js';
 export type WebhookTest = components['schemas']['WebhookTest'];
 export type WebhookBody = Event | WebhookTest;
 
-/** The delivery is not from the service, or is too old: answer 401, and do nothing. */
+/** The delivery is not from the service, or is too old. Respond with 401, and do nothing else. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
@@ -20,8 +20,8 @@ export interface ReceivedWebhook {
 
 export interface VerifyOptions {
   /**
-   * How old a delivery may be, in seconds; by default 300. Null: any age, if only `Svc-Signature`
-   * reaches you.
+   * How old a delivery may be, in seconds. 300 by default. Null for any age, if your receiver gets
+   * only the header `Svc-Signature`.
    */
   readonly toleranceS?: number | null;
 }
@@ -35,7 +35,7 @@ type Key = Parameters<typeof crypto.subtle.sign>[1];
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * The event in a delivery that the service signed with this secret. Throws WebhookError.
+ * Returns the event in a delivery that the service signed with this secret. Throws WebhookError.
  * `Svc-Signature`, or during a rotation `Svc-Signature-Previous`, proves the body;
  * `webhook-signature` proves when it was sent. Signatures are compared by WebCrypto, in constant
  * time.
@@ -69,8 +69,8 @@ export async function verifyWebhook(
 }
 
 /**
- * The headers with which the service would send a body, for tests of a receiver. `at` is the time
- * of sending.
+ * Returns the headers with which the service would send a body, for tests of a receiver. `at` is the
+ * time of sending.
  */
 export async function signWebhook(
   {
@@ -99,7 +99,7 @@ export async function signWebhook(
   };
 }
 
-/** A secret like the service's, for signing in its place. */
+/** Returns a new secret in the service's format. */
 export function newWebhookSecret(): string {
   return PREFIX + btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(24))));
 }
@@ -133,7 +133,8 @@ function standardKey(secret: string): Bytes {
   const key = secret.startsWith(PREFIX)
     ? bytesOfBase64(secret.slice(PREFIX.length))
     : new Uint8Array();
-  if (key.length === 0) throw new TypeError('this is no webhook secret: it begins with whsec_');
+  if (key.length === 0)
+    throw new TypeError('this is not a webhook secret, which begins with whsec_');
   return key;
 }
 
@@ -145,7 +146,7 @@ function keyOf(bytes: Bytes, use: 'sign' | 'verify'): Promise<Key> {
   return crypto.subtle.importKey('raw', bytes, HMAC, false, [use]);
 }
 
-/** Empty, and so never a valid signature, unless written as the service writes it. */
+/** Returns empty bytes, which are never a valid signature, unless the text is as the service writes it. */
 function bytesOfHex(text: string): Bytes {
   if (!/^[0-9a-f]{64}$/.test(text)) return new Uint8Array();
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -159,7 +160,7 @@ function bytesOfBase64(text: string): Bytes {
   }
 }
 
-/** Empty if it is absent or was sent twice. */
+/** Returns an empty text if the header is absent or was sent twice. */
 function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
   if (headers instanceof Headers) return headers.get(name) ?? '';
   const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name) ?? [];

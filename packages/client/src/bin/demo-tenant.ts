@@ -3,7 +3,7 @@ import { UsageError } from './program.js';
 
 /** A tenant of the demo world, from its file. (docs/demo-world.md) */
 export class DemoTenant {
-  /** With every scope and role. */
+  /** A client with every scope and role. */
   readonly owner: MoneyClient;
 
   private constructor(
@@ -22,11 +22,11 @@ export class DemoTenant {
     return new DemoTenant(baseUrl, record(tokens), record(accounts));
   }
 
-  /** Another member: `approver`. */
+  /** Returns a client of another member, such as `approver`. */
   as(member: string): MoneyClient {
     const token = this.tokens[member];
     if (typeof token !== 'string')
-      throw new UsageError(`this tenant has no token ${member}: take acme`);
+      throw new UsageError(`this tenant has no token ${member}: use --tenant acme`);
     return new MoneyClient({ baseUrl: this.baseUrl, token });
   }
 
@@ -34,7 +34,7 @@ export class DemoTenant {
   account(name: string): string {
     const { id } = record(this.accounts[name]);
     if (typeof id !== 'string')
-      throw new UsageError(`this tenant has no account ${name}: take acme`);
+      throw new UsageError(`this tenant has no account ${name}: use --tenant acme`);
     return id;
   }
 }

@@ -45,7 +45,7 @@ await program(USAGE, async (args) => {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const client = new MoneyClient({ baseUrl: url, token });
-  // A secret that was given may be in use elsewhere: it belongs in no terminal's log.
+  // Not shown if it was given, because it may be in use elsewhere.
   const shown = values.secret === undefined ? secret : 'the given secret';
   process.stderr.write(`Following the log of ${url}. Signing with ${shown}\n`);
   const { signal } = stopping;

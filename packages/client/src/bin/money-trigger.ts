@@ -9,7 +9,7 @@ import { TRIGGERS } from './triggers.js';
 const USAGE = `money-trigger transfer.completed
 
 Makes an event really happen in the demo world of npm start: money moves, an approval is refused, a batch is paid. It waits until the
-event stands in the log, and prints it.
+event is in the log, and prints it.
 
   --world FILE    the demo world's file; by default .run/demo.json
   --tenant NAME   by default acme
@@ -42,7 +42,7 @@ await program(USAGE, async (args) => {
     return;
   }
   throw new UsageError(
-    `${type} of ${resource} did not come within ${LONGEST_MS / 1_000} s: does the worker run?`,
+    `${type} of ${resource} was not in the log after ${LONGEST_MS / 1_000} s: is the worker running?`,
   );
 });
 

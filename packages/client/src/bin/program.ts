@@ -1,16 +1,14 @@
 import { isMoneyError } from '../errors.js';
 
-/** Shared by the programs of this package: exit codes and error messages. */
-
-/** The arguments make no sense. */
+/** The arguments are wrong. */
 export class UsageError extends Error {}
 
 const FAILED = 1;
 const MISUSED = 2;
 
 /**
- * Runs it with the arguments. Exits with 0, with 1 if the API or the network refused, with 2 for
- * wrong arguments.
+ * Runs a program with its arguments. Exits with 0, with 1 if the API or the network failed, or with
+ * 2 for wrong arguments.
  */
 export async function program(
   usage: string,
@@ -33,7 +31,7 @@ export async function program(
   }
 }
 
-/** Text from elsewhere, without what could control a terminal. */
+/** Removes characters that could control a terminal from foreign text. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{C}+/gu, ' ').trim();
 }

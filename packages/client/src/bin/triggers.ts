@@ -4,12 +4,10 @@ import { pause } from '../pause.js';
 import type { DemoTenant } from './demo-tenant.js';
 import { UsageError } from './program.js';
 
-/** How to make each event happen in the demo world. */
-
 export interface Triggered {
   /** Subject of the event. */
   readonly resource: string;
-  /** Note for a person who waits. */
+  /** Note for the person who waits for the event. */
   readonly note?: string;
 }
 type Trigger = (tenant: DemoTenant) => Promise<Triggered>;
@@ -23,6 +21,7 @@ const HUGE = 1_000_000_000n;
 const READY_POLL_MS = 250;
 const READY_TRIES = 120;
 
+/** How to cause each event in the demo world. */
 export const TRIGGERS: Readonly<Record<EventType, Trigger>> = {
   'transfer.completed': async (tenant) => resourceOf(await transfer(tenant, 'treasury', SMALL)),
   'transfer.rejected': async (tenant) => {
@@ -51,9 +50,9 @@ export const TRIGGERS: Readonly<Record<EventType, Trigger>> = {
   },
   'bonus_batch.ready': (tenant) => batch(tenant, 'treasury', SMALL),
   'bonus_batch.rejected': (tenant) => batch(tenant, 'treasury', 1n),
-  'bonus_batch.completed': (tenant) => executed(tenant, 'treasury', SMALL),
-  'bonus_batch.partially_failed': (tenant) => executed(tenant, 'bruno', HUGE),
-  'account.verified': verified,
+  'bonus_batch.completed': (tenant) => executeBatch(tenant, 'treasury', SMALL),
+  'bonus_batch.partially_failed': (tenant) => executeBatch(tenant, 'bruno', HUGE),
+  'account.verified': verifyAccount,
 };
 
 function resourceOf({ id }: { readonly id: string }): Triggered {
@@ -73,7 +72,7 @@ function transfer(
   });
 }
 
-/** The simulated rail does what the end of the account number says. (docs/guides/payouts.md) */
+/** The end of the account number determines what the simulated rail does. (docs/guides/payouts.md) */
 function payout(
   tenant: DemoTenant,
   from: string,
@@ -108,7 +107,7 @@ async function batch(tenant: DemoTenant, from: string, raw: bigint): Promise<Tri
   );
 }
 
-async function executed(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
+async function executeBatch(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
   const { resource } = await batch(tenant, from, raw);
   for (let tries = 0; tries < READY_TRIES; tries += 1) {
     const { status } = await tenant.owner.getBonusBatch(resource);
@@ -119,12 +118,12 @@ async function executed(tenant: DemoTenant, from: string, raw: bigint): Promise<
 }
 
 /** Only the first declaration emits an event, and one account of the demo world has none yet. */
-async function verified(tenant: DemoTenant): Promise<Triggered> {
+async function verifyAccount(tenant: DemoTenant): Promise<Triggered> {
   const id = tenant.account('carla');
   const { verified_at: at } = await tenant.owner.getAccount(id);
   if (at !== null)
     throw new UsageError(
-      'every account of the demo world is verified by now: npm start -- --fresh begins anew',
+      'every account of the demo world is verified by now: run npm start -- --fresh',
     );
   const { account_id: resource } = await tenant.owner.declareVerification(id, {
     type: 'person',
