@@ -14,7 +14,7 @@ const PROGRAMS = [
 ];
 /** The thread of a worker that runs workflows. */
 const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
-/** Packages that are not bundled: one has native code, and the others are loaded on demand. */
+/** Packages that are not bundled: core-bridge has native code, and two are loaded on demand. */
 const EXTERNAL = ['@temporalio/core-bridge', '@redis/client', 'exceljs'];
 const DAY_MS = 86_400_000;
 /** Defines `require` and the file names, which bundled CommonJS modules expect. */

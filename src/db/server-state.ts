@@ -61,7 +61,7 @@ export class ServerWatch {
     connection.on('error', () => undefined);
     try {
       const replication = await detectReplication(connection, deadline);
-      // Also limits how long the read of an abandoned connection waits for its group.
+      // Limits, besides idle time, how long an abandoned connection waits for its group.
       await send(connection, `SET SESSION wait_timeout=${WATCH_WAIT_S}`, deadline);
       if (replication !== 'none') await send(connection, READ_CURRENT_SQL[replication], deadline);
       return new ServerWatch(connection, replication);

@@ -35,7 +35,7 @@ export interface Answer {
 export type Outcome =
   | { readonly is: 'answered'; readonly answer: Answer }
   | { readonly is: 'refused'; readonly error: AnyApiError }
-  /** The response is not from this API, or from an unknown version of it. */
+  /** The response is not from this API, or from a newer version. */
   | { readonly is: 'unexpected'; readonly error: UnexpectedAnswerError }
   /** Another attempt may succeed. `mayHaveActed`: this attempt may have taken effect. */
   | {
