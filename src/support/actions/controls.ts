@@ -23,10 +23,7 @@ import type { DeskAction } from './action.js';
 const APPROVAL_WORDS: Readonly<
   Record<ApprovalAction, readonly [label: string, explanation: string]>
 > = {
-  approve: [
-    'Approve',
-    'Records the approval of support. Support counts as one approver, whoever on the staff approves.',
-  ],
+  approve: ['Approve', 'Support counts as one approver, whoever on the staff approves.'],
   reject: [
     'Reject',
     'Ends it against the wish of the requester. No money leaves the account. The tenant can read the reason.',
@@ -45,11 +42,8 @@ function missingOf(row: Transfer | Payout): number {
 
 function approvalText(row: Transfer | Payout): string {
   const missing = missingOf(row) - 1;
-  const next =
-    missing > 0
-      ? `After yours, ${counted(missing, 'more approval')} must come from the account's members.`
-      : `Your approval moves ${formatAmount(row)} now.`;
-  return `${APPROVAL_WORDS.approve[1]} ${next}`;
+  if (missing <= 0) return `Your approval moves ${formatAmount(row)} now.`;
+  return `${APPROVAL_WORDS.approve[1]} After yours, ${counted(missing, 'more approval')} must come from the account's members.`;
 }
 
 function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names): string {

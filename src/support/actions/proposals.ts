@@ -15,6 +15,7 @@ import { decidedRefusal } from '../../funding/rules.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
 import { approveResolution } from '../../payouts/approve-resolution.js';
 import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js';
+import { isUnfinished } from '../../payouts/rules.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { parsePrinted } from '../forms.js';
@@ -63,7 +64,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
     label: 'Propose an adjustment',
     explanation:
       "Adds money to the account or removes it, after a second person has posted it. The account's owner can read the reason.",
-    done: 'Proposed. A second person must post it: it is listed below under Adjustments, and on the start page.',
+    done: 'Proposed. A second person must post it: it is listed below under Newest adjustments, and on the start page.',
     fields: ({ status }, given) =>
       adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.
@@ -144,7 +145,9 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     verb: 'propose',
     name: 'payout.resolve_propose',
     label: ({ payout }) =>
-      payout.status === 'failed' ? 'Correct the outcome' : 'Propose the outcome',
+      isUnfinished(payout) || payout.stuckSince !== null
+        ? 'Propose the outcome'
+        : 'Correct the outcome',
     explanation: ({ payout }) => (payout.status === 'failed' ? CORRECT : PROPOSE),
     done: 'Proposed. A second person must apply it: it is on the start page under proposed outcomes.',
     fields: ({ payout, contradictions }, given) => [

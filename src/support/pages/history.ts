@@ -41,7 +41,7 @@ function moneySection({ entries, hold, nameOf }: History, timeZone: string): Con
     </p>`;
   const rows = table(entries, (entry) => [
     ['Account', link('accounts', entry.accountId, nameOf(entry.accountId))],
-    ['Entry', endText(entry.kind)],
+    ['Entry', entry.text],
     sumFact('Amount', entry.raw, entry.asset),
     sumFact('Balance after', entry.totalAfter, entry.asset),
     ['Time', time(entry.createdAt, timeZone)],
@@ -63,7 +63,8 @@ export function deliveryTable(deliveries: readonly DeliveryHistory[], timeZone: 
       return html`<li>${time(at, timeZone)} · ${parts.filter((part) => part).join(' · ')}</li>`;
     });
     return [
-      ['Event', delivery.eventType],
+      // The search for an event's id opens its resource.
+      ['Event', html`<a href="/search?text=${eventId}">${delivery.eventType}</a>`],
       ['Event id', url === '' && idText(eventId)],
       ['Endpoint', url !== '' && link('endpoints', endpointId, url)],
       [

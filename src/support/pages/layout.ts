@@ -1,6 +1,5 @@
 import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
 import { type Instant, localTime, toRfc3339 } from '../../core/instant.js';
-import { counted } from '../../core/collections.js';
 import type { StaffValue } from '../../http/resource.js';
 import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';
@@ -164,17 +163,16 @@ export function sumFact(label: string, raw: bigint, asset: Asset): Fact {
 }
 
 const UNITS = [
-  ['day', 86_400_000],
+  ['days', 86_400_000],
   ['h', 3_600_000],
   ['min', 60_000],
 ] as const;
 
-/** Formats an instant as seen from `now`, in the largest unit: "in 12 min" or "3 days ago". */
+/** Formats an instant as seen from `now`, in the largest unit of which it is two or more: "in 90 min". */
 export function relative(at: Instant, now: Instant): string {
   const ms = Math.abs(at - now);
-  const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? ['s', 1_000];
-  const count = Math.floor(ms / size);
-  const text = unit === 'day' ? counted(count, unit) : `${count} ${unit}`;
+  const [unit, size] = UNITS.find(([, least]) => ms >= 2 * least) ?? ['s', 1_000];
+  const text = `${Math.floor(ms / size)} ${unit}`;
   return at > now ? `in ${text}` : `${text} ago`;
 }
 

@@ -1,6 +1,4 @@
-import { SUPPORT } from '../../approvals/rules.js';
 import { ERRORS } from '../../core/error-table.js';
-import { approvals } from '../../db/entities/approvals.js';
 import { actionRefusal, asksForCode } from '../../staff/rules.js';
 import { actionField, type DeskAction, type FailedResult, textOf } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
@@ -22,6 +20,7 @@ import {
   time,
   tokenField,
 } from './layout.js';
+import { readApprovedBySupport } from './rows.js';
 
 /** A form that was refused, or whose result is unknown, with the text of the refusal. */
 export interface FailedAction {
@@ -53,10 +52,10 @@ export async function resourcePage<Resource>(
     listSections(kind, resource, context),
   ]);
   const { status, list, hasLeftList = false, workflowId = null } = described;
-  const [history, next, approval] = await Promise.all([
+  const [history, next, approved] = await Promise.all([
     readHistory(reader, { id, tenantId }, timeZone, described.history),
     list === undefined ? null : nextWaiting(reader, list, id),
-    reader.find(approvals, { resourceId: id, approver: SUPPORT }),
+    readApprovedBySupport(reader, kind.name, [id]),
   ]);
   const { timeline } = history;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
@@ -68,7 +67,7 @@ export async function resourcePage<Resource>(
   const failed = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
   const done = performed && textOf(performed, resource, context.names);
-  const forms = actionForms(stage, failed, approval !== undefined);
+  const forms = actionForms(stage, failed, approved.has(id));
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.before === undefined;

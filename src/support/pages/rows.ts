@@ -16,14 +16,23 @@ import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
-import { type Fact, link, money, relative, table, tag, tenantFact, time } from './layout.js';
+import {
+  type Fact,
+  link,
+  money,
+  relative,
+  type ResourcePath,
+  table,
+  tag,
+  tenantFact,
+  time,
+} from './layout.js';
 
 /** Tables of resources. The first column links to the resource. */
 
 interface Context extends Names {
   readonly now: Instant;
-  /** Whether support has approved the resource. */
-  hasSupport(id: Uuid): boolean;
+  readonly approvedBySupport: ReadonlySet<Uuid>;
   /** Returns the resolutions that are proposed for a payout. */
   proposals(id: Uuid): readonly string[];
   readonly totals: readonly TenantTotals[];
@@ -51,22 +60,30 @@ export async function tableOf<K extends keyof Rows>(
   const all: readonly Rows[keyof Rows][] = rows;
   const ids = all.map(({ id }) => id);
   const owned = all.flatMap((row) => ('tenantId' in row ? [row] : []));
-  const hasApprovals = kind === 'transfers' || kind === 'payouts';
-  const [names, given, proposed, totals] = await Promise.all([
+  const [names, approvedBySupport, proposed, totals] = await Promise.all([
     namesOf(reader, owned),
-    hasApprovals ? reader.select(approvals, { resourceId: ids, approver: SUPPORT }) : [],
+    readApprovedBySupport(reader, kind, ids),
     kind === 'payouts'
       ? reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' })
       : [],
     kind === 'tenants' ? readTotals(reader, ids, now) : [],
   ]);
-  const supported = new Set(given.map(({ resourceId }) => resourceId));
   const context: Context = {
-    ...{ ...names, now, totals },
-    hasSupport: (id) => supported.has(id),
+    ...{ ...names, now, totals, approvedBySupport },
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
   return table(rows, (row) => rowOf(row, context).filter(([heading]) => heading !== without));
+}
+
+/** Returns those of the resources that support has approved. */
+export async function readApprovedBySupport(
+  reader: Reader,
+  kind: ResourcePath,
+  resourceId: readonly Uuid[],
+): Promise<ReadonlySet<Uuid>> {
+  if (kind !== 'transfers' && kind !== 'payouts') return new Set();
+  const given = await reader.select(approvals, { resourceId, approver: SUPPORT });
+  return new Set(given.map((approval) => approval.resourceId));
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
@@ -162,7 +179,7 @@ function needs(operation: Transfer | Payout, context: Context): Content {
   const waiting = waitingOf(operation);
   if (waiting === null || waiting.status !== 'pending_approval') return null;
   if (isExpired(waiting, context.now)) return 'nothing: it has expired';
-  const by = context.hasSupport(operation.id) ? 'by a member' : 'by support or a member';
+  const by = context.approvedBySupport.has(operation.id) ? 'by a member' : 'by support or a member';
   return `${counted(waiting.required - waiting.received, 'more approval')}, ${by}`;
 }
 

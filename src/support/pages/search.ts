@@ -39,7 +39,7 @@ const MAX_TEXT = 255;
 
 export async function searchPage(view: View, query: SearchQuery): Promise<Page> {
   const isAsked = query.text !== '' || query.day !== '' || query.amount !== '';
-  const content = html`${searchForm(query)}${isAsked && (await answer(view, query))}${HELP}`;
+  const content = html`${searchForm(query)}${isAsked ? await answer(view, query) : HELP}`;
   return { title: 'Search', content };
 }
 
@@ -56,6 +56,8 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
     <button>Search</button>
   </form>`;
 }
+
+const RECENT = `Only the last ${RECENT_DAYS} days were searched. Choose a day to find earlier operations.`;
 
 const HELP = html`<p class="soft">
   A complete id opens its page. Searches the beginnings of ids, names and references; aliases,
@@ -117,7 +119,8 @@ async function withinDays(
       'wait',
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
     );
-  return html`${await results(view, found)}${more}`;
+  const isRecent = query.day === '' && html`<p class="soft">${RECENT}</p>`;
+  return html`${isRecent}${await results(view, found)}${more}`;
 }
 
 /**
@@ -148,7 +151,9 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
 };
 
 async function results(view: View, found: SearchResult): Promise<Html> {
-  if (countFound(found) === 0) return html`<p class="card soft">No results.</p>`;
+  if (countFound(found) === 0)
+    return html`<p class="card soft">No results.</p>
+      ${HELP}`;
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
     const rows = await tableOf(view, kind, found[kind]);
     return rows && section(kind, `${TITLES[kind]}: ${found[kind].length}`, rows);

@@ -36,7 +36,14 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
-export type ResourceEntry = Movement['entry'] & { readonly accountId: Uuid };
+/** Returns the kind in words. The contract has no kinds for received fees and returned payouts. */
+export function movementText({ entry: { kind }, counterparty }: Movement): string {
+  if (kind === 'payin_in') return 'pay-in';
+  if (kind !== 'adjustment_in' || counterparty.type === 'system') return kind.replace('_', ' ');
+  return counterparty.type === 'bank_account' ? 'payout returned' : 'fee in';
+}
+
+export type ResourceEntry = Movement['entry'] & { readonly accountId: Uuid; readonly text: string };
 
 export async function entriesOf(
   reader: Reader,
@@ -46,7 +53,7 @@ export async function entriesOf(
     const within = { from: at, to: at };
     const { items } = await readMovements(reader, accountId, within, null, MAX_AT_ONE_INSTANT);
     const own = items.filter(({ relatedId }) => relatedId === id);
-    return own.map(({ entry }) => ({ ...entry, accountId }));
+    return own.map((item) => ({ ...item.entry, accountId, text: movementText(item) }));
   };
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>

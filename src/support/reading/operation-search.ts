@@ -94,35 +94,35 @@ function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter
     .join('');
 }
 
-/** Returns operations created in these windows, oldest first, from an id on. */
+/** Returns operations created in these windows, newest first, from the id `newest` down. */
 export async function findMadeWithin(
   reader: Reader,
   windows: readonly Window[],
   filter: OperationFilter,
-  start: Uuid | null = null,
+  newest: Uuid | null = null,
 ): Promise<MadeWithin> {
-  const first = start ?? firstIdAt(instant(Math.min(...windows.map(({ from }) => from))));
-  const end = firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
+  const oldest = firstIdAt(instant(Math.min(...windows.map(({ from }) => from))));
+  const end = newest ?? firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
   const stops: Uuid[] = [];
   const found = await findEach(OPERATIONS, async (table, kind) => {
-    const within = `t.id>=${uuid.literal(first)} AND t.id<`;
+    const within = `t.id<=${uuid.literal(end)} AND t.id>`;
     const [last] = await reader.query(
-      `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${within}${uuid.literal(end)}
-       ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
+      `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${within}=${uuid.literal(oldest)}
+       ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE ${within}${uuid.literal(stop ?? end)}${filterSql(kind, filter)}
-       AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
+       WHERE ${within}${stop === null ? `=${uuid.literal(oldest)}` : uuid.literal(stop)}${filterSql(kind, filter)}
+       AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
     const next = items[MAX_FOUND]?.id ?? stop;
     if (next !== null) stops.push(next);
     return items.slice(0, MAX_FOUND);
   });
-  return { found, next: stops.sort()[0] ?? null };
+  return { found, next: stops.sort().at(-1) ?? null };
 }
 
 /** Time after a request within which its operation is created. */

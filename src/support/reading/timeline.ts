@@ -74,10 +74,12 @@ export async function readHistory(
     deliveriesOf(reader, tenantId, events),
   ]);
   const nameOf = (one: Uuid): string => accountNames.get(one) ?? one;
-  const timeline = [
-    ...lines,
-    ...auditRows.reverse().map((row) => actionLine(row, people, timeZone)),
-  ].sort((one, other) => one.at - other.at);
+  const told = [...lines, ...auditRows.reverse().map((row) => actionLine(row, people, timeZone))];
+  // An event that an action caused has the same word as the action.
+  const happened = events
+    .map(({ createdAt, type }) => line(createdAt, sentenceCase(type.replace(/^.*\./, ''))))
+    .filter(({ what }) => !told.some((one) => one.what === what));
+  const timeline = [...told, ...happened].sort((one, other) => one.at - other.at);
   return { timeline, entries, hold, events, deliveries, nameOf };
 }
 
@@ -88,6 +90,15 @@ export function line(
   details = '',
 ): TimelineLine {
   return { at, what, by, details };
+}
+
+export function memberLine(at: Instant, what: string, name: string): TimelineLine {
+  return line(at, what, `${name} (member of the tenant)`);
+}
+
+function sentenceCase(code: string): string {
+  const words = code.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 async function readPeople(
@@ -140,7 +151,6 @@ const WORDS: Readonly<Record<string, string>> = {
 const FIELDS: Readonly<Record<string, string>> = {
   threshold: 'needs approval from',
   approvals: 'approvals needed',
-  received: 'approvals so far',
   expires_in_s: 'expires after',
   refuses_batches: 'refuses batches that need approval',
   effective_at: 'takes effect',
@@ -152,6 +162,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   cap: 'largest fee',
   raw: 'amount',
 };
+/** Details that the timeline quotes, or that the page shows as its status or in "Needs". */
+const SHOWN_ELSEWHERE = ['reason', 'why', 'status', 'received'];
 const AMOUNTS = ['threshold', 'minimum', 'maximum', 'month', 'flat', 'floor', 'cap', 'raw'];
 
 /** Returns recorded details in words: amounts with their asset, and times in the time zone. */
@@ -163,11 +175,10 @@ export function detailLines(details: AuditDetails, timeZone: string): readonly s
     if (AMOUNTS.includes(name) && isAsset(asset) && /^[0-9]+$/.test(value))
       return formatAmount({ raw: BigInt(value), asset });
     if (name === 'expires_in_s') return secondsText(Number(value));
-    if (name === 'status') return value.replaceAll('_', ' ');
     return { true: 'yes', false: 'no' }[value] ?? value;
   };
   return Object.entries(details)
-    .filter(([, value]) => value !== null && value !== '')
+    .filter(([name, value]) => value !== null && value !== '' && !SHOWN_ELSEWHERE.includes(name))
     .map(
       ([name, value]) =>
         `${FIELDS[name] ?? name.replaceAll('_', ' ')}: ${textOf(name, String(value))}`,
@@ -203,19 +214,18 @@ function actionLine(
   // An action may concern a part of its subject, such as the limits of an account.
   const noun = row.action.slice(0, -verb.length - 1);
   const isOwn = row.subjectType.startsWith(noun);
-  const words = `${isOwn ? '' : `${noun} `}${WORDS[plain] ?? plain}`.replaceAll('_', ' ');
+  const words = `${isOwn ? '' : `${noun} `}${WORDS[plain] ?? plain}`;
   const name = people.get(row.actorClaimed) ?? row.actorClaimed;
-  const what = isRefused
-    ? `Refused attempt: ${plain.replaceAll('_', ' ')}`
-    : words.charAt(0).toUpperCase() + words.slice(1);
-  const { reason = null, why = null, ...details } = parseDetails(row);
-  // The page of an adjustment shows the other details as facts.
+  const details = parseDetails(row);
+  // In a decision on a proposal, \`reason\` repeats that of the proposal.
+  const reason = details.why ?? details.reason ?? '';
+  // The page of an adjustment shows all other details as facts.
   const isShort = row.subjectType === 'adjustment' && !isRefused;
-  const shown = isShort ? { reason: why } : { reason, why, ...details };
-  return {
-    at: row.at,
-    what,
-    by: `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
-    details: detailLines(shown, timeZone).join(' · '),
-  };
+  const others = isShort ? [] : detailLines(details, timeZone);
+  return line(
+    row.at,
+    sentenceCase(isRefused ? `refused attempt: ${plain}` : words),
+    `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
+    [reason === '' ? [] : `“${String(reason)}”`, others].flat().join(' · '),
+  );
 }

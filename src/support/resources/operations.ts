@@ -33,10 +33,15 @@ import {
   resolutionLine,
   stuckText,
 } from '../reading/payouts.js';
-import { line, type TimelineLine } from '../reading/timeline.js';
+import { line, memberLine, type TimelineLine } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from './resource-kind.js';
+
+function expiryText({ status, approvalsReceived, approvalsRequired }: Transfer): string | null {
+  if (status !== 'expired') return null;
+  return `not approved in time: it had ${approvalsReceived} of ${approvalsRequired} approvals`;
+}
 
 /** Time within which workflows are usually notified. */
 const NOTIFIED_WITHIN_MS = 60_000;
@@ -70,13 +75,16 @@ export const transferKind: ResourceKind<Transfer> = {
         ...publicFacts(transferResource.presentToStaff('desk', transfer)),
         tenant,
         ['Requested', time(createdAt, `by ${details.createdBy}`)],
-        ['Ended because', endText(transfer.rejectionCode, transfer.rejectionReason)],
+        [
+          'Ended because',
+          expiryText(transfer) ?? endText(transfer.rejectionCode, transfer.rejectionReason),
+        ],
         ['Workflow', isLate && 'not notified yet. The service keeps trying; you can decide here'],
       ],
       history: {
         accountIds: [from, to, ...(feeAccountId === null ? [] : [feeAccountId])],
         instants: [createdAt, approvalExpiresAt],
-        lines: [line(createdAt, 'Requested', `${details.createdBy} (member of the tenant)`)],
+        lines: [memberLine(createdAt, 'Requested', details.createdBy)],
       },
       list: 'transfers',
       hasLeftList: !isPending,
@@ -136,21 +144,18 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ["Rail's reference", payout.railReference],
         ['Ended because', endText(payout.rejectionCode, payout.rejectionReason)],
         ['Resolved', applied && resolutionLine(applied)],
-        ['Failed because', !applied && endText(payout.failureCode, payout.failureMessage)],
+        [
+          status === 'returned' ? 'Returned because' : 'Failed because',
+          !applied && endText(payout.failureCode, payout.failureMessage),
+        ],
       ],
       history: {
         accountIds: [from, ...(feeAccountId === null ? [] : [feeAccountId])],
-        instants: [createdAt, approvalExpiresAt],
-        lines: [
-          line(createdAt, 'Requested', `${requester} (member of the tenant)`),
-          ...transitionsOf(payout)
-            .filter((transition) => transition.status !== 'pending_approval')
-            .map((to) => line(to.at, `Became ${to.status.replaceAll('_', ' ')}`)),
-          ...reportLines(reports),
-        ],
+        instants: [createdAt, approvalExpiresAt, ...transitionsOf(payout).map(({ at }) => at)],
+        lines: [memberLine(createdAt, 'Requested', requester), ...reportLines(reports)],
       },
       list: listOf(payout, proposal ?? applied),
-      hasLeftList: !proposal && !isUnfinished(payout),
+      hasLeftList: !proposal && payout.stuckSince === null && !isPending && status !== 'in_progress',
       workflowId: payoutWorkflowId(id),
     };
   },
@@ -183,7 +188,10 @@ function railText(reports: readonly PayoutRailEvent[]): string {
 /** Returns a line for each report. The same report several times in a row is one line. */
 function reportLines(reports: readonly PayoutRailEvent[]): readonly TimelineLine[] {
   const runs: { what: string; details: string; at: Instant; count: number }[] = [];
-  for (const report of reports.filter(({ effect }) => effect !== 'sent')) {
+  // The timeline has the staff's resolutions as actions.
+  for (const report of reports.filter(
+    ({ effect, kind }) => effect !== 'sent' && kind !== 'resolution',
+  )) {
     const { at, railReference: reference, callbackId: callback } = report;
     const named = Object.entries({ reference, callback }).filter(([, value]) => value !== null);
     const details = named.map((pair) => pair.join(' ')).join(' · ');

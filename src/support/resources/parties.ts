@@ -8,7 +8,8 @@ import {
   type OperationList,
 } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/read-batches.js';
-import { ASSETS } from '../../core/amount.js';
+import { listPolicies } from '../../approvals/policies.js';
+import { ASSETS, formatAmount } from '../../core/amount.js';
 import { monthOf } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
 import { pageOf, type TimePosition } from '../../core/page.js';
@@ -36,6 +37,7 @@ import {
 } from '../pages/layout.js';
 import { tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
+import { movementText } from '../reading/ledger.js';
 import { endText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals } from '../reading/totals.js';
@@ -117,7 +119,7 @@ export const accountKind: ResourceKind<Account> = {
 function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   const { resourceId, resourceType, asset } = hold;
   return [
-    ['For', relatedLink(resourceType, resourceId, resourceType)],
+    ['For', relatedLink(resourceType, resourceId, endText(resourceType))],
     sumFact('Placed', hold.raw, asset),
     sumFact('Still held', hold.remaining, asset),
     ['Since', time(hold.createdAt)],
@@ -131,20 +133,26 @@ async function limitSection(
 ): Promise<Content> {
   const { name: month } = monthOf(now, timeZone);
   const accountId = account.id;
-  const [own, used] = await Promise.all([
+  const [own, used, policies] = await Promise.all([
     reader.select(accountLimits, { accountId }),
     reader.select(monthTotals, { accountId, month }),
+    listPolicies(reader, accountId, now),
   ]);
   return tableSection('limits', 'Limits', ASSETS, (asset) => {
     const set = own.find((one) => one.asset === asset);
     const limits = limitsOf(account, asset, set);
+    const policy = policies.find((one) => one.asset === asset);
     return [
       ['Asset', asset],
-      sumFact('Smallest', limits.minimum, asset),
-      sumFact('Largest', limits.maximum, asset),
-      sumFact('Month', limits.month, asset),
+      sumFact('Smallest amount', limits.minimum, asset),
+      sumFact('Largest amount', limits.maximum, asset),
+      sumFact('Per month', limits.month, asset),
       sumFact(`Used in ${month}`, used.find((one) => one.asset === asset)?.used ?? 0n, asset),
-      ['Set by', set === undefined ? 'the type of account' : 'staff for this account'],
+      ['Set for', set === undefined ? 'all accounts of this type' : 'this account'],
+      [
+        'Approvals needed',
+        policy && `${policy.approvals}, from ${formatAmount({ raw: policy.threshold, asset })} on`,
+      ],
     ];
   });
 }
@@ -156,17 +164,16 @@ const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   bonus_batch: 'batches',
 };
 
-/** Links to the resource if it has a page. `code` becomes the text. */
-function relatedLink(type: string, id: string, code: string): Content {
+/** Links the text to the resource if it has a page. */
+function relatedLink(type: string, id: string, text: string | null): Content {
   const path = RESOURCE_PATHS[type];
-  const text = endText(code) ?? '';
   return path === undefined ? text : link(path, id, text);
 }
 
 function movementRow(movement: Movement, { time }: PageContext): readonly Fact[] {
-  const { kind, raw, asset, totalAfter, createdAt } = movement.entry;
+  const { raw, asset, totalAfter, createdAt } = movement.entry;
   return [
-    ['Movement', relatedLink(movement.relatedType, movement.relatedId, kind)],
+    ['Movement', relatedLink(movement.relatedType, movement.relatedId, movementText(movement))],
     sumFact('Amount', raw, asset),
     sumFact('Balance after', totalAfter, asset),
     ['With', movement.counterparty.displayName],

@@ -1,5 +1,5 @@
 import { readBatchRows, readEarlierPayments, readProblems } from '../../batches/read-batches.js';
-import { type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
+import { CANCELABLE, type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import {
@@ -23,10 +23,12 @@ import {
   rejectionText,
 } from '../pages/rows.js';
 import { endText } from '../reading/payouts.js';
-import { line, type TimelineLine } from '../reading/timeline.js';
+import { memberLine } from '../reading/timeline.js';
 import { parsePosition, printPosition, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_ROWS = 20;
+/** Age up to which the start page lists rejected batches. */
+const REJECTED_LISTED_MS = 24 * 3_600_000;
 
 export const batchKind: ResourceKind<BonusBatch> = {
   name: 'batches',
@@ -36,24 +38,19 @@ export const batchKind: ResourceKind<BonusBatch> = {
   rowOf: (batch) => batch,
   titleOf: batchTitle,
   async describe(batch, { reader, now, names, time, tenant }) {
-    const { id, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
-    const { validatedAt, finishedAt, sameFileBatchId: same } = batch;
+    const { id, status, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
+    const { executedAt, validatedAt, finishedAt, sameFileBatchId: same } = batch;
     const [problems, failed, earlier] = await Promise.all([
       readProblems(reader, id, SHOWN_ROWS),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
-      batch.status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
+      status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
     ]);
-    const member = (one: typeof executedBy): string | null =>
-      one === null ? null : `${names.person(one)} (member of the tenant)`;
-    const steps: readonly (readonly [string, TimelineLine['at'] | null, string | null])[] = [
-      ['Uploaded', createdAt, member(createdBy)],
-      ['Validated', validatedAt, null],
-      ['Execution started', batch.executedAt, member(executedBy)],
-      ['Ended', finishedAt, null],
-    ];
+    const isOpen = status === 'validating' || CANCELABLE.includes(status);
+    const isNewlyRejected = status === 'rejected' && now - createdAt < REJECTED_LISTED_MS;
     return {
       status: batchStatus(batch),
       facts: [
+        ['Waits for', status === 'ready' && 'a member of the tenant, who executes it'],
         ['Paused because', batch.pauseReason],
         ['Paused by', batch.pausedBy],
         ...rowFacts(batch),
@@ -69,14 +66,20 @@ export const batchKind: ResourceKind<BonusBatch> = {
       history: {
         accountIds: [],
         instants: [createdAt, validatedAt, finishedAt],
-        lines: steps.flatMap(([what, at, by]) => (at === null ? [] : [line(at, what, by)])),
+        lines: [
+          memberLine(createdAt, 'Uploaded', names.person(createdBy)),
+          executedAt === null || executedBy === null
+            ? []
+            : memberLine(executedAt, 'Execution started', names.person(executedBy)),
+        ].flat(),
       },
       before: [
         problemRows(problems),
         earlier !== null && earlierPayments(earlier),
         failedRows(failed, batch.rowsFailed),
       ],
-      list: batch.status === 'rejected' ? 'rejected' : 'batches',
+      ...(isOpen && { list: 'batches' }),
+      ...(isNewlyRejected && { list: 'rejected' }),
       workflowId: batchWorkflowId(id),
     };
   },
@@ -104,10 +107,15 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
   ];
 }
 
+/** Returns the name of a row of the file, which stays in one line. */
+function rowName(number: number): string {
+  return `Row\u00a0${number}`;
+}
+
 function earlierPayments({ count, rows }: EarlierPayments): Content {
   const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
   return tableSection('earlier', heading, rows, ({ number, batchId, bonusId }) => [
-    ['Row', `Row ${number}`],
+    ['Row', rowName(number)],
     ['Batch', batchId !== null && link('batches', batchId, batchId)],
     ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
   ]);
@@ -117,7 +125,7 @@ function problemRows(problems: readonly BonusBatchProblem[]): Content {
   const isCut = problems.length === SHOWN_ROWS;
   const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
   return tableSection('problems', heading, problems, ({ number, field, message }) => [
-    ['Row', number === 0 ? 'The whole file' : `Row ${number}`],
+    ['Row', number === 0 ? 'The whole file' : rowName(number)],
     ['Column', field],
     ['Problem', message],
   ]);
@@ -126,7 +134,7 @@ function problemRows(problems: readonly BonusBatchProblem[]): Content {
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
   const heading = `Failed rows, the first ${rows.length} of ${count}`;
   return tableSection('failed', heading, rows, ({ number, recipient, code, message }) => [
-    ['Row', `Row ${number}`],
+    ['Row', rowName(number)],
     ['Recipient', recipient],
     ['Reason', endText(code, message)],
   ]);
@@ -151,7 +159,9 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
     },
   ],
   async describe(endpoint, { reader, now, timeZone, time, since, tenant }) {
-    const { id, lostFrom, lostTo, failuresInRow } = endpoint;
+    const { id, status, lostFrom, lostTo, failuresInRow, failingSince, pausedAt } = endpoint;
+    const isDisabled = status === 'disabled' && endpoint.disabledReason !== 'by_tenant';
+    const isFailing = failingSince !== null || pausedAt !== null || isDisabled;
     const { text, types } = await readDescribedEndpoint(reader, id, now, timeZone);
     return {
       status: endpointStatus(endpoint),
@@ -159,16 +169,15 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
         ['Disabled', endText(endpoint.disabledReason)],
         ['State', text],
         ['Paused by', endpoint.pausedBy],
-        ['Failing since', since(endpoint.failingSince)],
+        ['Failing since', since(failingSince)],
         ['Failures in a row', failuresInRow > 0 && failuresInRow],
         ['Last success', since(endpoint.lastSuccessAt)],
-        ['Next probe', since(endpoint.probeAt)],
         ['Events', types.join(', ')],
         ['Lost', lostFrom !== null && lostTo !== null && `events ${lostFrom} to ${lostTo}`],
         tenant,
         ['Registered', time(endpoint.createdAt)],
       ],
-      list: 'endpoints',
+      ...(isFailing && status !== 'deleted' && { list: 'endpoints' }),
       workflowId: webhookWorkflowId(id),
     };
   },
