@@ -70,7 +70,7 @@ dd time { font-size: 0.875rem; text-wrap: balance; }
 }
 table { width: 100%; border-collapse: separate; border-spacing: 0; }
 th, td { padding: 0.6rem 0.75rem; text-align: left; vertical-align: top; }
-tbody td { min-width: 5.5rem; }
+tbody :is(th, td) { min-width: 5.5rem; }
 thead th { font-weight: 600; white-space: nowrap; }
 tbody th, tbody td { border-top: 1px solid var(--line); font-weight: 400; }
 tbody tr { position: relative; }

@@ -107,15 +107,10 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
   ];
 }
 
-/** Returns the name of a row of the file, which stays in one line. */
-function rowName(number: number): string {
-  return `Row\u00a0${number}`;
-}
-
 function earlierPayments({ count, rows }: EarlierPayments): Content {
   const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
   return tableSection('earlier', heading, rows, ({ number, batchId, bonusId }) => [
-    ['Row', rowName(number)],
+    ['Row', `Row ${number}`],
     ['Batch', batchId !== null && link('batches', batchId, batchId)],
     ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
   ]);
@@ -125,7 +120,7 @@ function problemRows(problems: readonly BonusBatchProblem[]): Content {
   const isCut = problems.length === SHOWN_ROWS;
   const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
   return tableSection('problems', heading, problems, ({ number, field, message }) => [
-    ['Row', number === 0 ? 'The whole file' : rowName(number)],
+    ['Row', number === 0 ? 'The whole file' : `Row ${number}`],
     ['Column', field],
     ['Problem', message],
   ]);
@@ -134,7 +129,7 @@ function problemRows(problems: readonly BonusBatchProblem[]): Content {
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
   const heading = `Failed rows, the first ${rows.length} of ${count}`;
   return tableSection('failed', heading, rows, ({ number, recipient, code, message }) => [
-    ['Row', rowName(number)],
+    ['Row', `Row ${number}`],
     ['Recipient', recipient],
     ['Reason', endText(code, message)],
   ]);
