@@ -155,7 +155,8 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         lines: [memberLine(createdAt, 'Requested', requester), ...reportLines(reports)],
       },
       list: listOf(payout, proposal ?? applied),
-      hasLeftList: !proposal && payout.stuckSince === null && !isPending && status !== 'in_progress',
+      hasLeftList:
+        !proposal && payout.stuckSince === null && !isPending && status !== 'in_progress',
       workflowId: payoutWorkflowId(id),
     };
   },
