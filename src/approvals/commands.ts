@@ -36,12 +36,12 @@ export function approvalCommands<Row extends Approvable>(
         );
         return { ...(await accounts(commands)), ownerOf: await readOwners(reader, destinations) };
       },
-      needs({ facts, acting }, _at, ownerOf) {
+      needs({ facts, actor }, _at, ownerOf) {
         if (facts === null) return [];
         const authority =
-          acting.by === 'member'
-            ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: acting.memberId })
-            : need(staff, { id: acting.staff.id });
+          actor.by === 'member'
+            ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: actor.memberId })
+            : need(staff, { id: actor.staff.id });
         const owners =
           destinationOf === undefined
             ? []

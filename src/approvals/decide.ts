@@ -23,20 +23,20 @@ import {
 import { outboxWrite } from '../temporal/outbox.js';
 import {
   type ApprovalActor,
-  allowedFor,
+  allowedStatuses,
   type ApprovableType,
   type ApprovalAction,
   type ApprovalColumns,
   type ApprovalOperations,
   approverOf,
-  claimedName,
+  recordedName,
   isExpired,
   checkAction,
-  malformedRefusal,
+  missingReasonRefusal,
   PENDING_APPROVAL,
   stateRefusal,
   type ActionVerdict,
-  waitingOf,
+  approvalProgress,
 } from './rules.js';
 
 /**
@@ -85,14 +85,14 @@ export interface ApprovalFeature<Row extends Approvable> {
   accountsOf(row: Row): readonly Uuid[];
   /** The account that receives the money; the last approval reads its owner. */
   readonly destinationOf?: (row: Row) => Uuid;
-  granted(approved: Row, state: LockedState): Ending<Row>;
-  ended(
+  grant(approved: Row, state: LockedState): Ending<Row>;
+  end(
     row: Row,
     action: 'reject' | 'cancel',
     reason: string | null,
     state: LockedState,
   ): Ending<Row>;
-  expired(row: Row, state: LockedState): Ending<Row>;
+  expire(row: Row, state: LockedState): Ending<Row>;
 }
 
 export interface ExpiryCommand<Row> extends Command {
@@ -104,14 +104,14 @@ export interface ExpiryCommand<Row> extends Command {
 
 export interface ApprovalActionCommand<Row> extends ExpiryCommand<Row> {
   readonly action: ApprovalAction;
-  readonly acting: ApprovalActor;
+  readonly actor: ApprovalActor;
   /** 1 to 140 characters; null for a member's approve and cancel, and for a signal without one. */
   readonly reason: string | null;
   readonly auditId: Uuid;
   readonly approvalId: Uuid;
 }
 
-/** The last approval found that the resource no longer qualifies. */
+/** The status after a last approval for which a rule refused the payment. */
 const REJECTED = 'rejected';
 
 interface Attempt<Row extends Approvable> {
@@ -128,45 +128,45 @@ export function decideAction<Row extends Approvable>(
   const row = rowOf(feature, command, state);
   if (row === undefined) return refuse(NOT_FOUND, false);
   const attempt: Attempt<Row> = { feature, command, state };
-  const { action, acting, reason } = command;
-  const malformed = malformedRefusal(acting, reason);
-  if (malformed !== null) return refused(attempt, row, malformed);
+  const { action, actor, reason } = command;
+  const noReason = missingReasonRefusal(actor, reason);
+  if (noReason !== null) return refuseAction(attempt, row, noReason);
   const verdict = verdictOn(attempt, row);
   const cannotEnd = feature.endRefusal(row);
   switch (verdict.outcome) {
     case 'refused':
-      return refused(attempt, row, verdict.refusal);
+      return refuseAction(attempt, row, verdict.refusal);
     case 'expired': {
-      const { ended, writes } = withNotification(
+      const { ended, writes } = addRowAndNotification(
         feature,
         command,
-        feature.expired(row, state),
+        feature.expire(row, state),
         state,
       );
-      const refusal = stateRefusal(ended.status, allowedFor(action, feature.operations));
-      return refused(attempt, ended, refusal, writes);
+      const refusal = stateRefusal(ended.status, allowedStatuses(action, feature.operations));
+      return refuseAction(attempt, ended, refusal, writes);
     }
     case 'repeated':
       return accept(row, {});
     case 'ended': {
-      if (cannotEnd !== null) return refused(attempt, row, cannotEnd);
+      if (cannotEnd !== null) return refuseAction(attempt, row, cannotEnd);
       // The action `approve` never has this outcome.
-      const end = action === 'cancel' ? action : 'reject';
-      return decided(attempt, feature.ended(row, end, reason, state));
+      const endAction = action === 'cancel' ? action : 'reject';
+      return acceptAction(attempt, feature.end(row, endAction, reason, state));
     }
     case 'approved': {
       const approved: Row = { ...row, approvalsReceived: verdict.received };
       const ending = verdict.isLast
-        ? feature.granted(approved, state)
+        ? feature.grant(approved, state)
         : { ended: approved, writes: {} };
       if (cannotEnd !== null && ending.ended.status === REJECTED)
-        return refused(attempt, row, cannotEnd);
-      return decided(attempt, ending);
+        return refuseAction(attempt, row, cannotEnd);
+      return acceptAction(attempt, ending);
     }
   }
 }
 
-/** Before the expiry, or after another ending, does nothing and binds no key. */
+/** Expires a resource. Changes nothing, and binds no key, if it is not due or has ended. */
 export function decideExpiry<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ExpiryCommand<Row>,
@@ -174,10 +174,15 @@ export function decideExpiry<Row extends Approvable>(
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
   if (row === undefined) return refuse(NOT_FOUND, false);
-  const waiting = waitingOf(row);
-  const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, state.at);
+  const progress = approvalProgress(row);
+  const isDue = progress?.status === PENDING_APPROVAL && isExpired(progress, state.at);
   if (!isDue || feature.endRefusal(row) !== null) return unchanged(row);
-  const { ended, writes } = withNotification(feature, command, feature.expired(row, state), state);
+  const { ended, writes } = addRowAndNotification(
+    feature,
+    command,
+    feature.expire(row, state),
+    state,
+  );
   return accept(ended, writes);
 }
 
@@ -193,26 +198,27 @@ function rowOf<Row extends Approvable>(
 const NEVER = instant(Number.MAX_SAFE_INTEGER);
 
 function verdictOn<Row extends Approvable>(
-  { feature, command: { action, acting }, state }: Attempt<Row>,
+  { feature, command: { action, actor }, state }: Attempt<Row>,
   row: Row,
 ): ActionVerdict {
   const { id: resourceId, sourceAccountId: accountId, status, createdBy } = row;
   const rights =
-    acting.by === 'member'
-      ? { role: state.row(memberRoles, { accountId, memberId: acting.memberId })?.role }
-      : { staff: state.row(staff, { id: acting.staff.id }) };
-  // A resource that needed no approval counts as ended; a missing right is reported first.
-  const ended = { status, createdBy, required: 0, received: 0, expiresAt: row.createdAt };
-  const known = waitingOf(row) ?? ended;
-  const waiting = feature.endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
+    actor.by === 'member'
+      ? { role: state.row(memberRoles, { accountId, memberId: actor.memberId })?.role }
+      : { staff: state.row(staff, { id: actor.staff.id }) };
+  // If no approval was needed, only the rights and the status decide.
+  const unneeded = { status, createdBy, required: 0, received: 0, expiresAt: row.createdAt };
+  const stored = approvalProgress(row) ?? unneeded;
+  // A resource that cannot be ended does not expire.
+  const progress = feature.endRefusal(row) === null ? stored : { ...stored, expiresAt: NEVER };
   const { resourceType, operations } = feature;
-  return checkAction(action, acting, waiting, {
+  return checkAction(action, actor, progress, {
     ...{ rights, approvals: state.rows(approvals, { resourceId }) },
     ...{ resourceType, operations, at: state.at },
   });
 }
 
-function withNotification<Row extends Approvable>(
+function addRowAndNotification<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpiryCommand<Row>,
   { ended, writes }: Ending<Row>,
@@ -230,12 +236,12 @@ function withNotification<Row extends Approvable>(
   };
 }
 
-function decided<Row extends Approvable>(
+function acceptAction<Row extends Approvable>(
   attempt: Attempt<Row>,
   ending: Ending<Row>,
 ): Decision<Row> {
   const { feature, command, state } = attempt;
-  const { ended, writes } = withNotification(feature, command, ending, state);
+  const { ended, writes } = addRowAndNotification(feature, command, ending, state);
   const { action, reason } = command;
   const details = { status: ended.status, received: ended.approvalsReceived, reason };
   const rows = [...(writes.rows ?? []), auditWrite(attempt, ended, action, details)];
@@ -244,52 +250,52 @@ function decided<Row extends Approvable>(
   return accept(ended, { ...writes, rows });
 }
 
-/** Refuses an attempt. One by staff is recorded, once, because its key is bound. */
-function refused<Row extends Approvable>(
+/** Refuses an action. If staff requested it, records it once, because the key is bound. */
+function refuseAction<Row extends Approvable>(
   attempt: Attempt<Row>,
   row: Row,
   refusal: Refusal,
   writes: Writes = {},
 ): Decision<Row> {
-  const { action, acting, reason } = attempt.command;
-  if (acting.by === 'member') return { ...refuse(refusal, false), writes };
+  const { action, actor, reason } = attempt.command;
+  if (actor.by === 'member') return { ...refuse(refusal, false), writes };
   const details = { status: row.status, refused: refusal.message, reason };
   const rows = [...(writes.rows ?? []), auditWrite(attempt, row, `${action}_refused`, details)];
   return { ...refuse(refusal, true), writes: { ...writes, rows } };
 }
 
 function auditWrite<Row extends Approvable>(
-  { feature: { resourceType }, command: { auditId, acting }, state }: Attempt<Row>,
+  { feature: { resourceType }, command: { auditId, actor }, state }: Attempt<Row>,
   { id, tenantId }: Row,
   action: string,
   details: AuditDetails,
 ): RowWrite {
   const subject = { tenantId, subjectType: resourceType, subjectId: id };
   const entry = { ...subject, action: `${resourceType}.${action}`, details };
-  return insertRow(auditLog, auditRow(auditId, actorOf(acting), state.at, entry));
+  return insertRow(auditLog, auditRow(auditId, auditActor(actor), state.at, entry));
 }
 
-function actorOf(acting: ApprovalActor): Actor {
+function auditActor(actor: ApprovalActor): Actor {
   return {
-    channel: acting.by === 'member' ? 'api' : acting.staff.channel,
-    name: claimedName(acting),
+    channel: actor.by === 'member' ? 'api' : actor.staff.channel,
+    name: recordedName(actor),
   };
 }
 
 function approvalRow(
-  { approvalId: id, acting }: Pick<ApprovalActionCommand<never>, 'approvalId' | 'acting'>,
+  { approvalId: id, actor }: Pick<ApprovalActionCommand<never>, 'approvalId' | 'actor'>,
   resourceType: Approval['resourceType'],
   resourceId: Uuid,
   { at }: LockedState,
 ): Approval {
-  const { channel, name } = actorOf(acting);
+  const { channel, name } = auditActor(actor);
   return {
     id,
     resourceType,
     resourceId,
-    approver: approverOf(acting),
-    memberId: acting.by === 'member' ? acting.memberId : null,
-    staffId: acting.by === 'staff' ? acting.staff.id : null,
+    approver: approverOf(actor),
+    memberId: actor.by === 'member' ? actor.memberId : null,
+    staffId: actor.by === 'staff' ? actor.staff.id : null,
     actorClaimed: name,
     channel,
     createdAt: at,

@@ -121,18 +121,19 @@ function policyInForce(
 }
 
 function assertRanges({ threshold, approvals, expiresInS }: PolicyChange): void {
-  const within = (value: number, min: number, max: number): boolean => value >= min && value <= max;
+  const isWithin = (value: number, min: number, max: number): boolean =>
+    value >= min && value <= max;
   if (threshold < 0n || threshold > MAX_RAW)
     throw new ApiError(invalidField('threshold', 'out_of_range'));
-  if (!within(approvals, 1, MAX_APPROVALS))
+  if (!isWithin(approvals, 1, MAX_APPROVALS))
     throw new ApiError(invalidField('approvals', 'out_of_range'));
-  if (!within(expiresInS, MIN_EXPIRY_S, MAX_EXPIRY_S))
+  if (!isWithin(expiresInS, MIN_EXPIRY_S, MAX_EXPIRY_S))
     throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
 }
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
-/** Null removes the delay. A pending change keeps its time. Throws not_found, invalid_field. */
+/** Sets the tenant's delay; null removes it. A pending change keeps its time. Throws not_found, invalid_field. */
 export async function setPolicyDelay(
   database: Database,
   clock: Clock,
@@ -222,7 +223,7 @@ async function applyDueChange(
   if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null)
     return row;
   const { current } = policyState(row, at);
-  // The next decision may come from a process whose clock is behind.
+  // A later decision, by a process whose clock is behind, must not be dated before the change.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await writePolicy(transaction, account, asset, { current, pending: null }, null);

@@ -1,11 +1,6 @@
 import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
-/**
- * Pure rules. A change takes effect at its time without any job. (docs/contract.md, Approval
- * policies)
- */
-
 /** The settings of an approval policy. Null in place of a policy means no requirement. */
 export interface Policy {
   /** In the asset's smallest unit. */
@@ -61,13 +56,14 @@ export function policyAt(row: ApprovalPolicyRow | undefined, at: Instant): Polic
 
 export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): PolicyState {
   if (row === undefined) return { current: null, pending: null };
-  const next = nextOf(row);
+  const next = pendingPolicyOf(row);
+  // In force from its time on, even before the sweep has stored it as the current policy.
   if (next !== null && next.effectiveAt <= at) return { current: next.policy, pending: null };
   const { threshold, approvals, expiresInS, refusesBatches } = row;
   return { current: { threshold, approvals, expiresInS, refusesBatches }, pending: next };
 }
 
-function nextOf(row: ApprovalPolicyRow): PendingPolicy | null {
+function pendingPolicyOf(row: ApprovalPolicyRow): PendingPolicy | null {
   const { nextThreshold, nextApprovals, nextExpiresInS, nextRefusesBatches, effectiveAt } = row;
   if (effectiveAt === null) return null;
   if (nextThreshold === null || nextApprovals === null || nextExpiresInS === null)
@@ -103,13 +99,17 @@ export function planChange(
   if (isSame(immediate, requested))
     return { current: requested, pending: null, withdrawn: state.pending, isRequest: false };
   const effectiveAt = instant(at + delayS * 1_000);
-  const known = state.pending;
-  if (known !== null && isSame(known.policy, requested) && known.effectiveAt <= effectiveAt)
-    return { current: immediate, pending: known, withdrawn: null, isRequest: false };
+  const previous = state.pending;
+  if (
+    previous !== null &&
+    isSame(previous.policy, requested) &&
+    previous.effectiveAt <= effectiveAt
+  )
+    return { current: immediate, pending: previous, withdrawn: null, isRequest: false };
   return {
     current: immediate,
     pending: { policy: requested, effectiveAt },
-    withdrawn: known,
+    withdrawn: previous,
     isRequest: true,
   };
 }

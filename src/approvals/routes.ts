@@ -148,54 +148,57 @@ export function approvalRoutes<Row extends Approvable>(
     present,
     approvedStatus,
     expiredStatus,
-    ...feature
+    ...routes
   }: ApprovalRoutes<Row>,
 ): void {
   const path = `/v1/${noun}s/{id}` as const;
-  const ends = `Returns the ${noun} in its new state. If it has expired by then, it ends as \`${expiredStatus}\` and the response is 409.`;
-  const shown = (row: Row) => ({ status: 200, body: present(row) });
+  const returns = `Returns the ${noun} in its new state. If it has expired by then, it ends as \`${expiredStatus}\` and the response is 409.`;
+  const respond = (row: Row) => ({ status: 200, body: present(row) });
 
   api.post(`${path}/approve`, {
-    operationId: feature.approve,
-    permits: feature.approve,
+    operationId: routes.approve,
+    permits: routes.approve,
     idempotent: 'member',
     responses: { 200: schema },
     examples: { 200: examples.approved },
     refusals: ['invalid_state'],
     summary: `Approve a ${noun}`,
-    description: `The creator cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
+    description: `The creator cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${returns}`,
     handler: async (request) =>
       responseTo(
         await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency),
-        shown,
+        respond,
       ),
   });
 
   api.post(`${path}/reject`, {
-    operationId: feature.reject,
-    permits: feature.approve,
-    body: feature.rejectBody,
+    operationId: routes.reject,
+    permits: routes.approve,
+    body: routes.rejectBody,
     responses: { 200: schema },
     examples: { 200: examples.rejected },
     refusals: ['invalid_state'],
     summary: `Reject a ${noun}`,
-    description: `The creator cannot reject it, but can cancel it. ${ends}`,
+    description: `The creator cannot reject it, but can cancel it. ${returns}`,
     handler: async (request) =>
       responseTo(
         await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason),
-        shown,
+        respond,
       ),
   });
 
   api.post(`${path}/cancel`, {
-    operationId: feature.cancel,
-    permits: feature.cancel,
+    operationId: routes.cancel,
+    permits: routes.cancel,
     responses: { 200: schema },
     examples: { 200: examples.canceled },
     refusals: ['invalid_state'],
     summary: `Cancel a ${noun}`,
-    description: `${feature.canceling} ${ends}`,
+    description: `${routes.canceling} ${returns}`,
     handler: async (request) =>
-      responseTo(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
+      responseTo(
+        await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null),
+        respond,
+      ),
   });
 }

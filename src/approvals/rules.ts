@@ -15,7 +15,7 @@ export type ApprovalActor =
   | { readonly by: 'member'; readonly memberId: Uuid }
   | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
-interface WaitingApproval {
+interface ApprovalProgress {
   readonly status: string;
   readonly createdBy: Uuid;
   readonly required: number;
@@ -32,8 +32,8 @@ export interface ApprovalColumns {
   readonly approvalExpiresAt: Instant | null;
 }
 
-/** Null for a resource that needed no approval. */
-export function waitingOf(row: ApprovalColumns): WaitingApproval | null {
+/** Returns null for a resource that needed no approval. */
+export function approvalProgress(row: ApprovalColumns): ApprovalProgress | null {
   const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
   if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null)
     return null;
@@ -62,8 +62,8 @@ export function requiredApprovals(
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 
-/** Returns the policy if validation must reject a batch of this total. */
-export function batchRefusal(
+/** Returns the policy if it requires that validation rejects a batch of this total. */
+export function policyRefusingBatch(
   row: ApprovalPolicyRow | undefined,
   totalRaw: bigint,
   at: Instant,
@@ -92,41 +92,42 @@ export const PENDING_APPROVAL = 'pending_approval';
 
 export const SUPPORT = 'support';
 
-/** The name under which an approval counts: each member once, and the staff together once. */
-export function approverOf(acting: ApprovalActor): string {
-  return acting.by === 'member' ? `member:${acting.memberId}` : SUPPORT;
+/** Returns the name by which an approval counts: each member once, and the staff together once. */
+export function approverOf(actor: ApprovalActor): string {
+  return actor.by === 'member' ? `member:${actor.memberId}` : SUPPORT;
 }
 
-export function claimedName(acting: ApprovalActor): string {
-  return acting.by === 'member' ? approverOf(acting) : acting.staff.name;
+/** Returns the name that the audit log records; a person of the staff states it. */
+export function recordedName(actor: ApprovalActor): string {
+  return actor.by === 'member' ? approverOf(actor) : actor.staff.name;
 }
 
 /** The creator may cancel, but not approve or reject. */
 export function authorityRefusal(
   action: ApprovalAction,
-  acting: ApprovalActor,
+  actor: ApprovalActor,
   rights: ActorRights,
-  waiting: WaitingApproval,
+  progress: ApprovalProgress,
   {
     resourceType,
     operations,
   }: { readonly resourceType: ApprovableType; readonly operations: ApprovalOperations },
 ): Refusal | null {
-  if (acting.by === 'staff')
-    return rowRefusal(`${resourceType}.${action}`, acting.staff, rights.staff);
-  const isCreator = acting.memberId === waiting.createdBy;
+  if (actor.by === 'staff')
+    return rowRefusal(`${resourceType}.${action}`, actor.staff, rights.staff);
+  const isCreator = actor.memberId === progress.createdBy;
   const { role } = rights;
   if (action === 'cancel') {
-    const may = roleAllows(operations.cancel, role) || (isCreator && role !== undefined);
-    return may ? null : AUTHORITY_INSUFFICIENT;
+    const isAllowed = roleAllows(operations.cancel, role) || (isCreator && role !== undefined);
+    return isAllowed ? null : AUTHORITY_INSUFFICIENT;
   }
   if (isCreator && role !== undefined)
-    return { code: 'authority_insufficient', message: `whoever created it cannot ${action} it` };
+    return { code: 'authority_insufficient', message: `its creator cannot ${action} it` };
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 
-export function malformedRefusal(acting: ApprovalActor, reason: string | null): Refusal | null {
-  if (acting.by === 'member' || reason !== null) return null;
+export function missingReasonRefusal(actor: ApprovalActor, reason: string | null): Refusal | null {
+  if (actor.by === 'member' || reason !== null) return null;
   return { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' };
 }
 
@@ -135,18 +136,19 @@ export function stateRefusal(
   current: string,
   allowed: readonly string[] = [PENDING_APPROVAL],
 ): Refusal {
-  const what = allowed.length === 1 ? 'and waits for no approval' : 'and can no longer be canceled';
-  return invalidState(`it is ${current}, ${what}`, current, allowed);
+  const consequence =
+    allowed.length === 1 ? 'and waits for no approval' : 'and can no longer be canceled';
+  return invalidState(`it is ${current}, ${consequence}`, current, allowed);
 }
 
-/** A refused second approval by staff is recorded. */
+/** Refuses a second approval by staff, even by another person. */
 const SUPPORT_COUNTS_ONCE = invalidState(
   'support has approved it already, and counts once',
   PENDING_APPROVAL,
   [],
 );
 
-export function allowedFor(
+export function allowedStatuses(
   action: ApprovalAction,
   { alsoCanceledIn = [] }: ApprovalOperations,
 ): readonly string[] {
@@ -165,8 +167,8 @@ export type ActionVerdict =
 /** Returns the result of an action: 403 first, then 409, then its outcome. */
 export function checkAction(
   action: ApprovalAction,
-  acting: ApprovalActor,
-  waiting: WaitingApproval,
+  actor: ApprovalActor,
+  progress: ApprovalProgress,
   context: {
     readonly rights: ActorRights;
     readonly approvals: readonly Approval[];
@@ -175,26 +177,29 @@ export function checkAction(
     readonly at: Instant;
   },
 ): ActionVerdict {
-  const refusal = authorityRefusal(action, acting, context.rights, waiting, context);
+  const refusal = authorityRefusal(action, actor, context.rights, progress, context);
   if (refusal !== null) return { outcome: 'refused', refusal };
-  const allowed = allowedFor(action, context.operations);
-  if (!allowed.includes(waiting.status))
-    return { outcome: 'refused', refusal: stateRefusal(waiting.status, allowed) };
-  if (waiting.status === PENDING_APPROVAL && isExpired(waiting, context.at))
+  const allowed = allowedStatuses(action, context.operations);
+  if (!allowed.includes(progress.status))
+    return { outcome: 'refused', refusal: stateRefusal(progress.status, allowed) };
+  if (progress.status === PENDING_APPROVAL && isExpired(progress, context.at))
     return { outcome: 'expired' };
   if (action !== 'approve') return { outcome: 'ended' };
-  if (context.approvals.some(({ approver }) => approver === approverOf(acting)))
-    return acting.by === 'staff'
+  if (context.approvals.some(({ approver }) => approver === approverOf(actor)))
+    return actor.by === 'staff'
       ? { outcome: 'refused', refusal: SUPPORT_COUNTS_ONCE }
       : { outcome: 'repeated' };
-  const received = waiting.received + 1;
-  return { outcome: 'approved', received, isLast: received >= waiting.required };
+  const received = progress.received + 1;
+  return { outcome: 'approved', received, isLast: received >= progress.required };
 }
 
-export function isExpired({ expiresAt }: Pick<WaitingApproval, 'expiresAt'>, at: Instant): boolean {
+export function isExpired(
+  { expiresAt }: Pick<ApprovalProgress, 'expiresAt'>,
+  at: Instant,
+): boolean {
   return at >= expiresAt;
 }
 
-function needsApproval(policy: { readonly threshold: bigint } | undefined, raw: bigint): boolean {
-  return policy !== undefined && raw >= policy.threshold;
+function needsApproval(policy: Policy, raw: bigint): boolean {
+  return raw >= policy.threshold;
 }

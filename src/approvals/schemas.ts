@@ -14,7 +14,7 @@ import {
 } from '../http/schemas.js';
 import { DEFAULT_EXPIRY_S, MAX_APPROVALS, MAX_EXPIRY_S, MIN_EXPIRY_S } from './policies.js';
 import { batchRule } from './policy-rules.js';
-import { type ApprovalColumns, waitingOf } from './rules.js';
+import { type ApprovalColumns, approvalProgress } from './rules.js';
 
 interface ApprovableRow extends ApprovalColumns {
   readonly asset: Asset;
@@ -94,9 +94,9 @@ export function rejectionField(meaning: string) {
 }
 
 function presentApproval(row: ApprovalColumns): z.output<typeof ApprovalSchema> {
-  const waiting = waitingOf(row);
-  if (waiting === null) return null;
-  const { required, received, expiresAt } = waiting;
+  const progress = approvalProgress(row);
+  if (progress === null) return null;
+  const { required, received, expiresAt } = progress;
   return { required, received, expires_at: toRfc3339(expiresAt) };
 }
 

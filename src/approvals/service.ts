@@ -18,7 +18,12 @@ import type { OutboxNotifier } from '../temporal/relay.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
-import { type ApprovalActor, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
+import {
+  type ApprovalActor,
+  type ApprovalAction,
+  PENDING_APPROVAL,
+  approvalProgress,
+} from './rules.js';
 
 const CANNOT_END_RETRY_MS = 3_600_000;
 
@@ -26,7 +31,7 @@ interface ActionRequest {
   readonly tenantId: Uuid;
   readonly resourceId: Uuid;
   readonly action: ApprovalAction;
-  readonly acting: ApprovalActor;
+  readonly actor: ApprovalActor;
   readonly reason: string | null;
   readonly key: string;
   readonly fingerprint: Fingerprint;
@@ -43,7 +48,7 @@ export interface ApprovalDeps extends DatabaseDeps {
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
-  /** `queuedRails`: rails with a task queue of their own. The state of their payouts names them. */
+  /** `queuedRails`: rails with a task queue of their own, which the workflow's state then names. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly deps: ApprovalDeps,
@@ -58,8 +63,8 @@ export class Approvals<Row extends Approvable> {
     resourceId: Uuid,
     idempotency: Keyed,
   ): Promise<CommandResult<Row>> {
-    const acting: ApprovalActor = { by: 'member', memberId };
-    const request = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
+    const actor: ApprovalActor = { by: 'member', memberId };
+    const request = { tenantId, resourceId, action: 'approve', actor, reason: null } as const;
     return this.perform({ ...request, ...idempotency, notifiesWorkflow: true });
   }
 
@@ -70,8 +75,8 @@ export class Approvals<Row extends Approvable> {
     action: 'reject' | 'cancel',
     reason: string | null,
   ): Promise<CommandResult<Row>> {
-    const acting: ApprovalActor = { by: 'member', memberId };
-    const request = { tenantId, resourceId, action, acting, reason };
+    const actor: ApprovalActor = { by: 'member', memberId };
+    const request = { tenantId, resourceId, action, actor, reason };
     return this.perform({
       ...request,
       ...this.actionKey(resourceId, newId()),
@@ -87,8 +92,8 @@ export class Approvals<Row extends Approvable> {
     reason: string,
     actionId: Uuid = newId(),
   ): Promise<CommandResult<Row>> {
-    const acting: ApprovalActor = { by: 'staff', staff };
-    const request = { tenantId, resourceId, action, acting, reason: cleanReason(reason) };
+    const actor: ApprovalActor = { by: 'staff', staff };
+    const request = { tenantId, resourceId, action, actor, reason: cleanReason(reason) };
     return this.perform({
       ...request,
       ...this.actionKey(resourceId, actionId),
@@ -112,8 +117,8 @@ export class Approvals<Row extends Approvable> {
     const signed = await signals.verify(`${resourceType}.${action}`, signal, subject);
     if ('refused' in signed)
       return { state: await this.state(resourceId), refused: signed.refused };
-    const acting: ApprovalActor = { by: 'staff', staff: signed.by };
-    const request = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
+    const actor: ApprovalActor = { by: 'staff', staff: signed.by };
+    const request = { tenantId, resourceId: subjectId, action, actor, reason: signed.reason };
     const keyed = this.actionKey(subjectId, actionId);
     const { outcome } = await this.perform({ ...request, ...keyed, notifiesWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
@@ -126,38 +131,39 @@ export class Approvals<Row extends Approvable> {
   }
 
   stateOf(row: Row): ApprovalState {
-    const waiting = waitingOf(row);
-    const expiresAt = waiting?.expiresAt ?? row.createdAt;
+    const progress = approvalProgress(row);
+    const expiresAt = progress?.expiresAt ?? row.createdAt;
     // A resource that cannot expire is checked again later, rather than in a tight loop.
-    const soonest =
+    const earliest =
       this.feature.endRefusal(row) === null
         ? expiresAt
         : instant(this.deps.clock() + CANNOT_END_RETRY_MS);
     const rail = this.feature.railOf?.(row);
     return {
       status: row.status,
-      required: waiting?.required ?? 0,
-      received: waiting?.received ?? 0,
-      expiresAt: toRfc3339(maxInstant(expiresAt, soonest)),
+      required: progress?.required ?? 0,
+      received: progress?.received ?? 0,
+      expiresAt: toRfc3339(maxInstant(expiresAt, earliest)),
       ...(rail !== undefined && this.queuedRails.has(rail) ? { rail } : {}),
     };
   }
 
-  /** Throws not_found, ledger_unavailable. */
+  /** Expires a resource that is due. Throws not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
     const outcome = await this.submitExpiry(await this.findForWorkflow(asUuid(resourceId)), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
     return this.stateOf(outcome.resource);
   }
 
-  /** Returns how many were due in the last search. Throws ledger_unavailable. */
+  /** Expires what is due. Returns how many the last search found. Throws ledger_unavailable. */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
-    const ending = expiring.cannotEndSql === undefined ? '' : ` AND NOT (${expiring.cannotEndSql})`;
-    const find = async (others: string, most: number): Promise<readonly Row[]> => {
+    const canEndSql =
+      expiring.cannotEndSql === undefined ? '' : ` AND NOT (${expiring.cannotEndSql})`;
+    const find = async (exclusionSql: string, most: number): Promise<readonly Row[]> => {
       const due = await this.deps.database.reader.query(
-        `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${ending}
-         AND ${expiring.expiresAt}<=${time.literal(this.deps.clock())} ${others} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
+        `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${canEndSql}
+         AND ${expiring.expiresAt}<=${time.literal(this.deps.clock())} ${exclusionSql} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
       );
       return due.map((row) => parseRow(table, row));
     };
@@ -184,15 +190,15 @@ export class Approvals<Row extends Approvable> {
     const { notifiesWorkflow, resourceId, ...fields } = request;
     // Another tenant's resource is not found, and its accounts are not locked.
     const where = { id: resourceId, tenantId: fields.tenantId } as Partial<Row>;
-    const own = (await this.deps.database.reader.find(this.feature.table, where)) ?? null;
+    const row = (await this.deps.database.reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
     const result = await this.deps.writer.submit(this.commands.perform, {
       ...fields,
       ...ids,
-      facts: own,
+      facts: row,
     });
-    if (own !== null) this.notify(result, own, outboxId);
+    if (row !== null) this.notify(result, row, outboxId);
     return result;
   }
 
@@ -234,11 +240,11 @@ const EXPIRIES_PER_RUN = 100;
 
 /** Returns a sweep that expires resources even while Temporal is unavailable. */
 export function expirySweep(
-  what: string,
+  nouns: string,
   approvals: { expireDue(limit: number): Promise<number> },
 ): Sweep {
   return {
-    name: `expired ${what}`,
+    name: `expired ${nouns}`,
     everyMs: EXPIRY_EVERY_MS,
     run: async () => (await approvals.expireDue(EXPIRIES_PER_RUN)) === EXPIRIES_PER_RUN,
   };

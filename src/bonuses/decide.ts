@@ -30,7 +30,7 @@ export function bonusWrites(bonus: Bonus): Writes {
   };
 }
 
-/** The review of a batch finds a single bonus by this row. */
+/** Lets the review of a batch find the single bonus by its reference. */
 function referenceRow({
   id,
   tenantId,
@@ -55,7 +55,7 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   const fee = feeOf(state, { tenantId, operation: 'bonus', asset }, sourceAccountId, raw);
   const { month, refusal } = checkSpending(state, { amount, fee, ...parties });
   if (refusal !== null) return refuse(refusal, true);
-  // An overflow is not a business rule: another day the amount may fit.
+  // An overflow does not bind the key, because the amount may fit another day.
   const overflow = creditRefusal(state, parties.recipient, fee, amount);
   if (overflow !== null) return refuse(overflow, false);
   const bonus: Bonus = {
@@ -78,7 +78,7 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   return accept(bonus, bonusWrites(bonus));
 }
 
-/** A bonus that needs approval is refused: it cannot wait. */
+/** Refuses without the right, and a bonus that needs approval, because it cannot wait. */
 function authorityRefusal(
   { sourceAccountId: accountId, memberId, amount }: CreateBonus,
   state: LockedState,
@@ -94,7 +94,7 @@ function authorityRefusal(
   };
 }
 
-/** Only now is it known which account an alias or phone names. */
+/** Checked here and not in the schema, because an alias or phone may name the source. */
 function sameAccountRefusal({ sourceAccountId, recipientAccountId }: CreateBonus): Refusal | null {
   return sourceAccountId === recipientAccountId
     ? invalidField('recipient', 'same_as_source')
@@ -105,7 +105,7 @@ export interface CreateBonus extends Command {
   readonly bonusId: Uuid;
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
-  /** Null if the request's name was unknown at that time. */
+  /** Null if no account had the name in the request. */
   readonly recipientAccountId: Uuid | null;
   readonly amount: Amount;
   readonly description: string | null;

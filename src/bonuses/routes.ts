@@ -11,7 +11,7 @@ import {
 import { type BonusDeps, Bonuses, bonusList } from './service.js';
 
 export function bonusRoutes(api: Api, deps: BonusDeps, cursors: Cursors): void {
-  create(api, new Bonuses(deps));
+  createBonusRoute(api, new Bonuses(deps));
   operationRoutes(api, deps.database.reader, cursors, {
     operations: bonusList,
     nouns: 'bonuses',
@@ -30,7 +30,7 @@ export function bonusRoutes(api: Api, deps: BonusDeps, cursors: Cursors): void {
   });
 }
 
-function create(api: Api, bonuses: Bonuses): void {
+function createBonusRoute(api: Api, bonuses: Bonuses): void {
   api.post('/v1/bonuses', {
     operationId: 'createBonus',
     permits: 'createBonus',

@@ -33,12 +33,12 @@ const RecipientField = z
     phone: optional(nameField(parsePhone, '+573001112233')).describe('The phone of its holder.'),
   })
   .transform(({ account_id: accountId, alias, phone }, context): RecipientName => {
-    const given: RecipientName[] = [];
-    if (accountId !== undefined) given.push({ by: 'account_id', value: accountId });
-    if (alias !== undefined) given.push({ by: 'alias', value: alias });
-    if (phone !== undefined) given.push({ by: 'phone', value: phone });
-    const [name, ...others] = given;
-    if (name !== undefined && others.length === 0) return name;
+    const names: RecipientName[] = [];
+    if (accountId !== undefined) names.push({ by: 'account_id', value: accountId });
+    if (alias !== undefined) names.push({ by: 'alias', value: alias });
+    if (phone !== undefined) names.push({ by: 'phone', value: phone });
+    const [name, ...surplus] = names;
+    if (name !== undefined && surplus.length === 0) return name;
     context.addIssue('exactly_one_of: account_id, alias, phone');
     return z.NEVER;
   })

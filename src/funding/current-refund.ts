@@ -20,23 +20,24 @@ interface FeeAccountPart extends Adjustment {
 }
 
 export interface CurrentRefund {
-  readonly ofFeeAccounts: readonly FeeAccountPart[];
-  readonly ofPayers: readonly PayerRefund[];
+  readonly feeAccountParts: readonly FeeAccountPart[];
+  readonly payerRefunds: readonly PayerRefund[];
   /** Refunds for an account that did not pay the fee, above the fee, or for a second time. */
   readonly invalidRefunds: readonly Adjustment[];
 }
 
-type OfOperation = Adjustment & { readonly operationId: Uuid };
+type OperationRefund = Adjustment & { readonly operationId: Uuid };
 
-/** SQL for the operations that have paid their fee. */
-export const CHARGED: Readonly<Record<FeeOperation, string>> = {
+/** FROM and WHERE for the operations that have paid their fee. */
+export const CHARGED_SQL: Readonly<Record<FeeOperation, string>> = {
   transfer: "transfers WHERE status='completed'",
   bonus: 'bonuses WHERE TRUE',
   payout: "payouts WHERE status IN ('completed','returned')",
 };
-const SLICE = 1_000;
+const PAGE_SIZE = 1_000;
 
-export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
+/** True if the adjustment is proposed or posted. */
+export function isActive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
 
@@ -50,33 +51,35 @@ export async function readCurrentRefund(
     `SELECT ${columnList(adjustments)} FROM adjustments WHERE tenant_id=${uuid.literal(tenantId)}
      AND reason LIKE ${literal(adjustments, 'reason', `${refundReason(name, '')}%`)} ORDER BY id`,
   );
-  const ofFeeAccounts: FeeAccountPart[] = [];
-  const byOperation: OfOperation[] = [];
+  const feeAccountParts: FeeAccountPart[] = [];
+  const byOperation: OperationRefund[] = [];
   for (const row of rows) {
     const adjustment = parseRow(adjustments, row);
     const part = refundPart(name, adjustment);
     if (part?.of === 'payer') byOperation.push({ ...adjustment, operationId: part.operationId });
-    if (part?.of === 'fee account') ofFeeAccounts.push({ ...adjustment, tries: part.tries });
+    if (part?.of === 'fee account') feeAccountParts.push({ ...adjustment, tries: part.tries });
   }
-  const ofPayers: PayerRefund[] = [];
-  for (let from = 0; from < byOperation.length; from += SLICE)
-    ofPayers.push(...(await refundsAmong(reader, tenantId, byOperation.slice(from, from + SLICE))));
-  const belonging = new Set(ofPayers.map(({ id }) => id));
+  const payerRefunds: PayerRefund[] = [];
+  for (let from = 0; from < byOperation.length; from += PAGE_SIZE)
+    payerRefunds.push(
+      ...(await selectValidRefunds(reader, tenantId, byOperation.slice(from, from + PAGE_SIZE))),
+    );
+  const validIds = new Set(payerRefunds.map(({ id }) => id));
   const invalidRefunds = byOperation.filter(
-    ({ id, status }) => status === 'proposed' && !belonging.has(id),
+    ({ id, status }) => status === 'proposed' && !validIds.has(id),
   );
-  return { ofFeeAccounts, ofPayers, invalidRefunds };
+  return { feeAccountParts, payerRefunds, invalidRefunds };
 }
 
-/** Finds refunds to the operation's payer, at most the fee, and only once. */
-async function refundsAmong(
+/** Returns the refunds that go to the operation's payer, at most the fee, and only once. */
+async function selectValidRefunds(
   reader: Reader,
   tenantId: Uuid,
-  slice: readonly OfOperation[],
+  slice: readonly OperationRefund[],
 ): Promise<readonly PayerRefund[]> {
   const ids = slice.map(({ operationId }) => operationId);
   const found = await reader.query(
-    Object.values(CHARGED)
+    Object.values(CHARGED_SQL)
       .map(
         (charged) => `SELECT id, source_account_id, fee_account_id, asset, fee_raw FROM ${charged}
           AND id IN (${ids.map((id) => uuid.literal(id)).join(',')}) AND tenant_id=${uuid.literal(tenantId)}
@@ -85,10 +88,10 @@ async function refundsAmong(
       .join(' UNION ALL '),
   );
   const operations = new Map(found.map((row) => [uuid.parse(row.id), row]));
-  const last = await lastTries(reader, tenantId, ids);
+  const last = await readLastTries(reader, tenantId, ids);
   return slice.flatMap((one) => {
     const row = operations.get(one.operationId);
-    if (row === undefined || (isAlive(one) && last.get(one.operationId)?.adjustment.id !== one.id))
+    if (row === undefined || (isActive(one) && last.get(one.operationId)?.adjustment.id !== one.id))
       return [];
     const isToPayer = uuid.parse(row.source_account_id) === one.accountId;
     const isOfFee =
@@ -97,7 +100,8 @@ async function refundsAmong(
   });
 }
 
-export async function lastTries(
+/** Reads each operation's last refund: the proposed or posted one, or the last rejected one. */
+export async function readLastTries(
   reader: Reader,
   tenantId: Uuid,
   operationIds: readonly Uuid[],
@@ -114,7 +118,7 @@ export async function lastTries(
       const id = byReference.get(adjustment.reference);
       if (id === undefined) return [];
       last.set(id, { adjustment, tries });
-      return isAlive(adjustment) ? [] : [id];
+      return isActive(adjustment) ? [] : [id];
     });
   }
   return last;
@@ -124,13 +128,13 @@ export async function lastTries(
  * Throws invalid_state unless the refunds equal the sums taken from the fee accounts, or if a
  * proposal is not part of the refund.
  */
-export function assertEven(
+export function assertBalanced(
   name: string,
-  { ofFeeAccounts, ofPayers, invalidRefunds }: CurrentRefund,
+  { feeAccountParts, payerRefunds, invalidRefunds }: CurrentRefund,
 ): void {
-  const took = new Set(ofPayers.map(({ feeAccountId }) => feeAccountId));
-  const foreign = ofFeeAccounts.filter(
-    ({ status, accountId }) => status === 'proposed' && !took.has(accountId),
+  const feeAccounts = new Set(payerRefunds.map(({ feeAccountId }) => feeAccountId));
+  const foreign = feeAccountParts.filter(
+    ({ status, accountId }) => status === 'proposed' && !feeAccounts.has(accountId),
   );
   for (const { reference } of [...invalidRefunds, ...foreign])
     throw new ApiError(
@@ -138,11 +142,14 @@ export function assertEven(
         `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,
       ),
     );
-  const feeAccountParts = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
-  const alive = [...feeAccountParts, ...ofPayers].filter(
-    (one) => isAlive(one) && took.has(one.feeAccountId),
+  const accountParts = feeAccountParts.map((part) => ({
+    ...part,
+    feeAccountId: part.accountId,
+  }));
+  const valid = [...accountParts, ...payerRefunds].filter(
+    (one) => isActive(one) && feeAccounts.has(one.feeAccountId),
   );
-  for (const [feeAccountId, parts] of groupBy(alive, (one) => one.feeAccountId))
+  for (const [feeAccountId, parts] of groupBy(valid, (one) => one.feeAccountId))
     for (const [asset, own] of groupBy(parts, (one) => one.asset)) {
       const [out, back] = [sumOf(own, 'out', asset), sumOf(own, 'in', asset)];
       if (out.raw !== back.raw)
@@ -170,8 +177,8 @@ function sumOf(
  * The operators' name for the whole refund precedes the reason.
  */
 
-/** Not allowed as an operators' name. */
-const OF_PAYERS = 'fee-refund';
+/** The name in references of refunds to payers, which operators may not use. */
+const PAYER_PREFIX = 'fee-refund';
 const NAME = /^[A-Za-z0-9_-]{1,24}$/;
 const LAST_TRY = 99;
 const REFERENCE = /^([A-Za-z0-9_-]{1,24})\.([0-9a-f-]{36})(?:\.([2-9]|[1-9][0-9]))?$/;
@@ -181,23 +188,23 @@ type RefundPart =
   | { readonly of: 'fee account'; readonly tries: number };
 
 export function assertRefundName(name: string): void {
-  if (!NAME.test(name) || name === OF_PAYERS)
+  if (!NAME.test(name) || name === PAYER_PREFIX)
     throw new ApiError(invalidField('reference', 'pattern'));
 }
 
 /** Refuses an adjustment that could pass for a part of a refund, whose approvers see only sums. */
-export function assertNotOfRefund({
+export function assertNotRefundPart({
   reference,
   accountId,
 }: Pick<Adjustment, 'reference' | 'accountId'>): void {
   const [, of, id] = REFERENCE.exec(reference) ?? [];
-  if (of !== undefined && (of === OF_PAYERS || id === accountId))
+  if (of !== undefined && (of === PAYER_PREFIX || id === accountId))
     throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
 }
 
 /** Returns a reference without the operators' name, so that no operation is refunded twice. */
 export function payerReference(operationId: Uuid, tries: number): string {
-  return referenceOf(OF_PAYERS, operationId, tries);
+  return referenceOf(PAYER_PREFIX, operationId, tries);
 }
 
 export function feeAccountReference(name: string, accountId: Uuid, tries: number): string {
@@ -214,7 +221,7 @@ export function refundReason(name: string, reason: string): string {
   return `${name}: ${reason}`;
 }
 
-/** Returns null for another adjustment, whose reason may begin with the name too. */
+/** Returns null for an adjustment outside the refund, even if its reason begins with the name. */
 export function refundPart(
   name: string,
   {
@@ -228,6 +235,7 @@ export function refundPart(
   if (id === undefined || !isCanonicalUuid(id) || !reason.startsWith(refundReason(name, '')))
     return null;
   const tries = Number.parseInt(text, 10);
-  if (of === OF_PAYERS) return direction === 'in' ? { of: 'payer', operationId: id, tries } : null;
+  if (of === PAYER_PREFIX)
+    return direction === 'in' ? { of: 'payer', operationId: id, tries } : null;
   return of === name && id === accountId ? { of: 'fee account', tries } : null;
 }

@@ -52,6 +52,7 @@ export interface ProposeAdjustment extends StaffCommand {
 
 export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
+  /** The decider's reason, next to the proposer's `reason`. */
   readonly why: string | null;
   readonly accountId: Uuid;
   readonly systemAccountId: Uuid;
@@ -60,9 +61,9 @@ export interface DecideAdjustment extends StaffCommand {
 /** (docs/contract.md, Pay-ins and adjustments) */
 export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
-  const account = ownAccount(state, tenantId, accountId);
+  const account = findOwnAccount(state, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
-  const system = systemAccount(state, tenantId, command.systemAccountId);
+  const system = findSystemAccount(state, tenantId, command.systemAccountId);
   const move = { account, system, amount, direction: 'in' } as const;
   const refusal = closedRefusal(account.account) ?? rangeRefusal(move);
   if (refusal !== null) return refuse(refusal, false);
@@ -89,13 +90,13 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   });
 }
 
-/** Moves no money. */
+/** Stores a proposal, which moves no money. */
 export function decideProposal(
   command: ProposeAdjustment,
   state: LockedState,
 ): Decision<Adjustment> {
   const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
-  const account = ownAccount(state, tenantId, accountId);
+  const account = findOwnAccount(state, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
   const refusal = direction === 'in' ? closedRefusal(account.account) : null;
   if (refusal !== null) return refuse(refusal, false);
@@ -116,7 +117,7 @@ export function decideProposal(
     createdAt: state.at,
     decidedAt: null,
   };
-  return done(command, 'propose', adjustment, state);
+  return acceptAdjustment(command, 'propose', adjustment, state);
 }
 
 /** Posts a correction by a second person. A closed account can be emptied, never filled. */
@@ -125,22 +126,22 @@ export function decideApproval(
   state: LockedState,
 ): Decision<Adjustment> {
   const { tenantId, accountId, by } = command;
-  const account = ownAccount(state, tenantId, accountId);
+  const account = findOwnAccount(state, tenantId, accountId);
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (account === undefined || adjustment?.accountId !== accountId) return refuse(NOT_FOUND, false);
   const { asset, raw, direction, reason } = adjustment;
-  const system = systemAccount(state, tenantId, command.systemAccountId);
+  const system = findSystemAccount(state, tenantId, command.systemAccountId);
   const move = { account, system, amount: { raw, asset }, direction };
   const refusal = approvalRefusal(adjustment, by.id, move);
   if (refusal !== null) return refuse(refusal, false);
-  const posted: Adjustment = { ...adjustment, status: 'posted', ...decidedBy(by, state) };
+  const posted: Adjustment = { ...adjustment, status: 'posted', ...decisionColumns(by, state) };
   const posting: Posting = {
     relatedType: 'adjustment',
     relatedId: adjustment.id,
     description: reason,
     entries: entriesOf(move, direction === 'in' ? 'adjustment_in' : 'adjustment_out'),
   };
-  return done(command, 'approve', posted, state, { postings: [posting] });
+  return acceptAdjustment(command, 'approve', posted, state, { postings: [posting] });
 }
 
 export function decideRejection(
@@ -150,16 +151,16 @@ export function decideRejection(
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
   if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
-  const decided = { status: 'rejected', ...decidedBy(command.by, state) } as const;
-  return done(command, 'reject', { ...adjustment, ...decided }, state);
+  const decided = { status: 'rejected', ...decisionColumns(command.by, state) } as const;
+  return acceptAdjustment(command, 'reject', { ...adjustment, ...decided }, state);
 }
 
-function done(
+function acceptAdjustment(
   command: ProposeAdjustment | DecideAdjustment,
   action: 'propose' | 'approve' | 'reject',
   adjustment: Adjustment,
   state: LockedState,
-  moved: { readonly postings?: Posting[] } = {},
+  writes: { readonly postings?: Posting[] } = {},
 ): Decision<Adjustment> {
   const row =
     action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
@@ -169,10 +170,10 @@ function done(
     adjustmentAudit(adjustment, `adjustment.${action}`, why),
     state,
   );
-  return accept(adjustment, { ...moved, rows: [row, auditInsert] });
+  return accept(adjustment, { ...writes, rows: [row, auditInsert] });
 }
 
-function decidedBy(
+function decisionColumns(
   { id, name }: StaffIdentity,
   { at }: LockedState,
 ): Pick<Adjustment, 'decidedBy' | 'decidedById' | 'decidedAt'> {
@@ -201,14 +202,14 @@ function adjustmentAudit(adjustment: Adjustment, action: string, why: string | n
   return { tenantId, action, subjectType: 'adjustment', subjectId: id, details };
 }
 
-function ownAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount | undefined {
+function findOwnAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount | undefined {
   const found = state.account(id);
   return found?.account.tenantId === tenantId && found.account.type !== 'system'
     ? found
     : undefined;
 }
 
-function systemAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount {
+function findSystemAccount(state: LockedState, tenantId: Uuid, id: Uuid): LockedAccount {
   const found = state.account(id);
   if (found?.account.tenantId !== tenantId || !found.overdraft)
     throw new Error('not a system account of the tenant');

@@ -15,12 +15,12 @@ import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { approveAdjustment, type FundingDeps, proposeRefundPart } from './service.js';
 import {
-  assertEven,
+  assertBalanced,
   assertRefundName,
-  CHARGED,
+  CHARGED_SQL,
   feeAccountReference,
-  isAlive,
-  lastTries,
+  isActive,
+  readLastTries,
   payerReference,
   refundPart,
   refundReason,
@@ -70,8 +70,8 @@ interface RefundPlan {
   readonly moves: RefundMoves<Proposal>;
 }
 
-const SLICE = 1_000;
-const AT_ONCE = 50;
+const PAGE_SIZE = 1_000;
+const CONCURRENCY = 50;
 /** An id may be this much older than its operation, because it is made when the request arrives. */
 const REQUESTED_BEFORE_MS = 3_600_000;
 /** An id may be this much newer: a batch's bonus gets its id when its group is decided. */
@@ -83,23 +83,26 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
   if (request.from > request.to) throw new ApiError(invalidField('to', 'before_from'));
   const schedule = await reader.find(feeSchedules, feeKeyOf(request));
   const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
-  const fresh: (Overcharge & { readonly proposal: Proposal })[] = [];
+  const newRefunds: (Overcharge & { readonly proposal: Proposal })[] = [];
   let after: Uuid | null = firstIdAt(request.from - REQUESTED_BEFORE_MS);
   while (after !== null) {
-    const { last, found }: ChargedSlice = await chargedSlice(reader, request, after, schedule);
+    const { last, found }: OverchargePage = await readOvercharges(reader, request, after, schedule);
     const ids = found.map(({ operationId }) => operationId);
-    const known = await lastTries(reader, tenantId, ids);
+    const lastTries = await readLastTries(reader, tenantId, ids);
     for (const one of found) {
-      const { adjustment, tries } = known.get(one.operationId) ?? { adjustment: null, tries: 0 };
-      const live = adjustment !== null && isAlive(adjustment) ? adjustment : null;
-      if (live !== null && refundPart(name, live) === null) counts.refundedBefore += 1;
-      else if (live === null && one.isClosed) counts.closed += 1;
+      const { adjustment, tries } = lastTries.get(one.operationId) ?? {
+        adjustment: null,
+        tries: 0,
+      };
+      const refund = adjustment !== null && isActive(adjustment) ? adjustment : null;
+      if (refund !== null && refundPart(name, refund) === null) counts.refundedBefore += 1;
+      else if (refund === null && one.isClosed) counts.closed += 1;
       else {
         counts.operations += 1;
-        counts.totalRaw += live?.raw ?? one.raw;
-        if (live !== null) continue;
+        counts.totalRaw += refund?.raw ?? one.raw;
+        if (refund !== null) continue;
         const reference = payerReference(one.operationId, tries + 1);
-        fresh.push({
+        newRefunds.push({
           ...one,
           proposal: { accountId: one.payerId, direction: 'in', asset, raw: one.raw, reference },
         });
@@ -107,14 +110,14 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
     }
     after = last;
   }
-  const due = feeAccountsDue(asset, fresh, await readCurrentRefund(reader, tenantId, name));
+  const due = sumDue(asset, newRefunds, await readCurrentRefund(reader, tenantId, name));
   return {
     ...counts,
-    moves: { ...feeAccountMoves(name, due), toPayers: fresh.map(({ proposal }) => proposal) },
+    moves: { ...feeAccountMoves(name, due), toPayers: newRefunds.map(({ proposal }) => proposal) },
   };
 }
 
-interface Due {
+interface AmountDue {
   readonly accountId: Uuid;
   readonly asset: Asset;
   /** Negative if the account has given too much. */
@@ -122,39 +125,40 @@ interface Due {
   readonly tries: number;
 }
 
-/** The refunds less the sums that the fee accounts give. */
-function feeAccountsDue(
+/** Returns what the refunds need from each fee account beyond the sums already proposed. */
+function sumDue(
   asset: Asset,
-  fresh: readonly Overcharge[],
-  { ofFeeAccounts, ofPayers }: CurrentRefund,
-): readonly Due[] {
-  const due = new Map<string, Due>();
+  newRefunds: readonly Overcharge[],
+  { feeAccountParts, payerRefunds }: CurrentRefund,
+): readonly AmountDue[] {
+  const due = new Map<string, AmountDue>();
   const add = (accountId: Uuid, of: Asset, raw: bigint): void => {
     const one = due.get(`${accountId} ${of}`);
     if (one !== undefined) one.raw += raw;
     else {
-      const before = ofFeeAccounts.filter((part) => part.accountId === accountId);
-      // With several assets, each gets its own number.
+      const before = feeAccountParts.filter((part) => part.accountId === accountId);
+      // A reference names no asset, so the sums of further assets get further numbers.
       const others = [...due.values()].filter((other) => other.accountId === accountId).length;
       const tries = Math.max(0, ...before.map((part) => part.tries)) + 1 + others;
       due.set(`${accountId} ${of}`, { accountId, asset: of, raw, tries });
     }
   };
-  const alive = ofPayers.filter(isAlive);
-  const live = new Set(alive.map(({ operationId }) => operationId));
-  for (const one of alive) add(one.feeAccountId, one.asset, one.raw);
-  // A colleague may be proposing the same refunds.
-  for (const one of fresh) if (!live.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
-  for (const part of ofFeeAccounts.filter(isAlive))
+  const refunds = payerRefunds.filter(isActive);
+  const refunded = new Set(refunds.map(({ operationId }) => operationId));
+  for (const one of refunds) add(one.feeAccountId, one.asset, one.raw);
+  // A colleague may have proposed some of them since the search.
+  for (const one of newRefunds)
+    if (!refunded.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
+  for (const part of feeAccountParts.filter(isActive))
     add(part.accountId, part.asset, part.direction === 'out' ? -part.raw : part.raw);
   return [...due.values()];
 }
 
 function feeAccountMoves(
   name: string,
-  due: readonly Due[],
+  due: readonly AmountDue[],
 ): Pick<RefundMoves<Proposal>, 'taken' | 'returned'> {
-  const proposal = ({ accountId, asset, raw, tries }: Due): Proposal => {
+  const proposal = ({ accountId, asset, raw, tries }: AmountDue): Proposal => {
     const reference = feeAccountReference(name, accountId, tries);
     return {
       accountId,
@@ -170,39 +174,40 @@ function feeAccountMoves(
   };
 }
 
-interface ChargedSlice {
+interface OverchargePage {
+  /** The last operation examined; null at the end. */
   readonly last: Uuid | null;
   readonly found: readonly Overcharge[];
 }
 
-async function chargedSlice(
+async function readOvercharges(
   reader: Reader,
   { tenantId, operation, asset, from, to }: RefundRequest,
   after: Uuid,
   schedule: FeeScheduleRow | undefined,
-): Promise<ChargedSlice> {
+): Promise<OverchargePage> {
   const rows = await reader.query(
     `SELECT id, source_account_id, fee_account_id, raw, fee_raw,
-       (SELECT a.status FROM accounts a WHERE a.id=source_account_id) AS payer_status FROM ${CHARGED[operation]} AND id>${uuid.literal(after)}
+       (SELECT a.status FROM accounts a WHERE a.id=source_account_id) AS payer_status FROM ${CHARGED_SQL[operation]} AND id>${uuid.literal(after)}
      AND id<=${uuid.literal(firstIdAt(to + CREATED_AFTER_MS))} AND tenant_id=${uuid.literal(tenantId)}
      AND asset=${literal(adjustments, 'asset', asset)} AND fee_account_id IS NOT NULL
-     AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${SLICE}`,
+     AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${PAGE_SIZE}`,
   );
   const found = rows.flatMap((row): Overcharge[] => {
-    const right = schedule === undefined ? 0n : feeFor(schedule, bigint.parse(row.raw));
-    const raw = bigint.parse(row.fee_raw) - right;
+    const rightFee = schedule === undefined ? 0n : feeFor(schedule, bigint.parse(row.raw));
+    const raw = bigint.parse(row.fee_raw) - rightFee;
     const who = { operationId: uuid.parse(row.id), payerId: uuid.parse(row.source_account_id) };
     const isClosed = string.parse(row.payer_status) === 'closed';
     return raw > 0n
       ? [{ ...who, isClosed, feeAccountId: uuid.parse(row.fee_account_id), raw }]
       : [];
   });
-  const last = rows.length < SLICE ? undefined : rows.at(-1);
+  const last = rows.length < PAGE_SIZE ? undefined : rows.at(-1);
   return { last: last === undefined ? null : uuid.parse(last.id), found };
 }
 
 /**
- * Proposes what is missing, fee accounts first. A repeated call continues where it stopped. Throws
+ * Proposes the moves of the plan, fee accounts first. A repeated call continues where it stopped. Throws
  * idempotency_key_reused if two people propose under the name at the same time.
  */
 export async function proposeRefund(
@@ -224,14 +229,14 @@ export async function proposeRefund(
       by,
     });
   for (const one of [...moves.taken, ...moves.returned]) await propose(one);
-  await inSteps(moves.toPayers, steps, propose);
+  await runInSteps(moves.toPayers, steps, propose);
 }
 
 /**
  * Returns the undecided proposals under the name. Throws invalid_state if the sums taken and
  * refunded differ, or an adjustment does not belong to the refund.
  */
-export async function proposedRefund(
+export async function readProposedRefund(
   reader: Reader,
   tenantId: Uuid,
   name: string,
@@ -239,13 +244,13 @@ export async function proposedRefund(
   assertRefundName(name);
   const current = await readCurrentRefund(reader, tenantId, name);
   const isProposed = ({ status }: Adjustment): boolean => status === 'proposed';
-  const ofFeeAccounts = current.ofFeeAccounts.filter(isProposed);
-  const toPayers = current.ofPayers.filter(isProposed);
-  if (ofFeeAccounts.length + toPayers.length + current.invalidRefunds.length > 0)
-    assertEven(name, current);
-  const inDirection = (way: Adjustment['direction']): readonly Adjustment[] =>
-    ofFeeAccounts.filter(({ direction }) => direction === way);
-  return { taken: inDirection('out'), toPayers, returned: inDirection('in') };
+  const feeAccountParts = current.feeAccountParts.filter(isProposed);
+  const toPayers = current.payerRefunds.filter(isProposed);
+  if (feeAccountParts.length + toPayers.length + current.invalidRefunds.length > 0)
+    assertBalanced(name, current);
+  const taken = feeAccountParts.filter(({ direction }) => direction === 'out');
+  const returned = feeAccountParts.filter(({ direction }) => direction === 'in');
+  return { taken, toPayers, returned };
 }
 
 /**
@@ -261,14 +266,16 @@ export async function approveRefund(
 ): Promise<void> {
   for (const adjustment of taken) await approveAdjustment(deps, adjustment, by);
   const current = await readCurrentRefund(deps.database.reader, tenantId, name);
-  assertEven(name, current);
+  assertBalanced(name, current);
   if (
-    current.ofFeeAccounts.some(
+    current.feeAccountParts.some(
       ({ direction, status }) => direction === 'out' && status === 'proposed',
     )
   )
-    throw new ApiError(invalidState(`more was proposed under ${name} meanwhile: look at it again`));
-  await inSteps([...toPayers, ...returned], steps, (adjustment) =>
+    throw new ApiError(
+      invalidState(`more was proposed under ${name} meanwhile: check the refund again`),
+    );
+  await runInSteps([...toPayers, ...returned], steps, (adjustment) =>
     approveAdjustment(deps, adjustment, by),
   );
 }
@@ -279,16 +286,16 @@ interface Steps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** The ledger posts concurrent commands together. Throws after a whole batch has ended. */
-async function inSteps<T>(
+/** Works concurrently, because the ledger posts such commands together. Throws after a whole step. */
+async function runInSteps<T>(
   items: readonly T[],
   { assertStillAuthorised, onProgress }: Steps,
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  for (let from = 0; from < items.length; from += AT_ONCE) {
+  for (let from = 0; from < items.length; from += CONCURRENCY) {
     await assertStillAuthorised();
-    const ended = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(work));
+    const ended = await Promise.allSettled(items.slice(from, from + CONCURRENCY).map(work));
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
-    onProgress(Math.min(from + AT_ONCE, items.length), items.length);
+    onProgress(Math.min(from + CONCURRENCY, items.length), items.length);
   }
 }

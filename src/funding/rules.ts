@@ -15,10 +15,14 @@ interface Move {
 }
 
 /** Returns why the adjustment may not be posted. A closed account can be emptied, never filled. */
-export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
+export function approvalRefusal(
+  adjustment: Adjustment,
+  approverId: Uuid,
+  move: Move,
+): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??
-    secondPersonRefusal(adjustment.proposedById, by) ??
+    secondPersonRefusal(adjustment.proposedById, approverId) ??
     (move.direction === 'in' ? closedRefusal(move.account.account) : fundsRefusal(move)) ??
     rangeRefusal(move)
   );

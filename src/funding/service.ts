@@ -19,7 +19,7 @@ import {
   type ProposeAdjustment,
   type RecordPayIn,
 } from './decide.js';
-import { assertNotOfRefund } from './current-refund.js';
+import { assertNotRefundPart } from './current-refund.js';
 
 export interface FundingDeps {
   readonly database: Database;
@@ -166,10 +166,11 @@ export async function proposeAdjustment(
   deps: FundingDeps,
   request: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
-  assertNotOfRefund(request);
+  assertNotRefundPart(request);
   return proposeRefundPart(deps, request);
 }
 
+/** Proposes an adjustment with a reference that only refunds may use, or any other. */
 export async function proposeRefundPart(
   { writer }: FundingDeps,
   request: NewAdjustment,
@@ -234,7 +235,7 @@ async function decide(
   return resultOf(result, reference);
 }
 
-/** Returns the newest `limit` in this state (null: any). */
+/** Returns the tenant's newest adjustments, at most `limit`; null means any status. */
 export async function listAdjustments(
   reader: Reader,
   tenantId: Uuid,

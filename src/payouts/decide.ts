@@ -119,10 +119,10 @@ export const payoutApproval: ApprovalFeature<Payout> = {
   endRefusal: contradictionRefusal,
   railOf: ({ rail }) => rail,
   accountsOf: ({ sourceAccountId }) => [sourceAccountId],
-  granted,
-  ended: (payout, action, reason, state) =>
+  grant,
+  end: (payout, action, reason, state) =>
     action === 'reject' ? rejected(payout, 'rejected', reason, state) : canceled(payout, state),
-  expired: (payout, state) => canceled({ ...payout, ...EXPIRED }, state),
+  expire: (payout, state) => canceled({ ...payout, ...EXPIRED }, state),
 };
 
 export type PayoutApprovals = Approvals<Payout>;
@@ -136,7 +136,7 @@ function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   return invalidState(message, status, []);
 }
 
-function granted(payout: Payout, state: LockedState): Ending<Payout> {
+function grant(payout: Payout, state: LockedState): Ending<Payout> {
   const source = state.account(payout.sourceAccountId);
   if (source === undefined) throw new Error('the account of a payout does not exist');
   const refusal = capabilityRefusal(source.account);

@@ -24,12 +24,12 @@ export function statementRoutes(
   cursors: Cursors,
   baseUrl: string,
 ): void {
-  create(api, deps, baseUrl);
-  listAndRead(api, deps, cursors, baseUrl);
-  download(api, deps);
+  createStatementRoute(api, deps, baseUrl);
+  readStatementRoutes(api, deps, cursors, baseUrl);
+  downloadStatementRoute(api, deps);
 }
 
-function create(api: Api, deps: CreateDeps, baseUrl: string): void {
+function createStatementRoute(api: Api, deps: CreateDeps, baseUrl: string): void {
   api.post('/v1/statements', {
     operationId: 'createStatement',
     permits: 'readAccount',
@@ -57,7 +57,7 @@ function create(api: Api, deps: CreateDeps, baseUrl: string): void {
   });
 }
 
-function listAndRead(
+function readStatementRoutes(
   api: Api,
   { database: { reader } }: CreateDeps,
   cursors: Cursors,
@@ -96,7 +96,7 @@ function listAndRead(
   });
 }
 
-function download(api: Api, { database: { reader } }: CreateDeps): void {
+function downloadStatementRoute(api: Api, { database: { reader } }: CreateDeps): void {
   const files = new StoredFiles();
   api.get('/v1/statements/{statement_id}/file', {
     operationId: 'downloadStatement',

@@ -65,8 +65,8 @@ export async function createStatement(
     command: { ...idempotency, tenantId },
   } as const;
   const now = await databaseClock.read(database.lookup);
-  // Settled figures never change, so they are read outside the transaction. The key may have a
-  // result even if the request would be refused now.
+  // Settled figures never change, so they are read outside the transaction. A refusal is thrown
+  // later, because the key may already have a result.
   const figures = await readFigures(deps, caller, statementRequest, now).catch(
     (failure: unknown) => {
       if (failure instanceof ApiError) return failure;
@@ -96,7 +96,7 @@ async function readFigures(
   const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
   await awaitPostings(database, [account], to, caller.tenantId);
-  const entryCount = await countWithin(reader, accountId, from, to);
+  const entryCount = await countEntries(reader, accountId, from, to);
   assertNotTooLong(entryCount);
   const before = await totalsAt(reader, [accountId], instant(from - 1));
   const after = await totalsAt(reader, [accountId], to);
@@ -106,7 +106,7 @@ async function readFigures(
 }
 
 /** Entries are numbered without gaps, so they need not be counted. */
-async function countWithin(
+async function countEntries(
   reader: Reader,
   accountId: Uuid,
   from: Instant,
@@ -183,7 +183,7 @@ export async function listStatements(
   return readVisible(reader, { table: statements, ...rows, filters }, before, limit);
 }
 
-/** Opens a file of the statement. Throws not_found also if it has no file. */
+/** Opens a file of the statement. Throws not_found if the statement or its file does not exist. */
 export async function openStatement(
   reader: Reader,
   files: StoredFiles,

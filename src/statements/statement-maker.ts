@@ -17,20 +17,18 @@ import { type Movement, findSeqRanges, readMovementsInRange } from '../accounts/
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
-/**
- * Long and short statements are made by separate sweeps, so that no long one delays a short one.
- */
-export type Length = 'short' | 'long';
+/** Separate sweeps make short and long statements, so that no long one delays a short one. */
+export type StatementLength = 'short' | 'long';
 
-const SHORT_ENTRIES = 1_000;
-const LENGTH_SQL: Readonly<Record<Length, string>> = {
-  short: `entry_count<=${SHORT_ENTRIES}`,
-  long: `entry_count>${SHORT_ENTRIES}`,
+const MAX_SHORT_ENTRIES = 1_000;
+const LENGTH_SQL: Readonly<Record<StatementLength, string>> = {
+  short: `entry_count<=${MAX_SHORT_ENTRIES}`,
+  long: `entry_count>${MAX_SHORT_ENTRIES}`,
 };
 /** Time limit of an attempt: a minute, and up to ten minutes more for the longest statements. */
 const LEASE_MS = 60_000;
 const LONGEST_EXTRA_MS = 600_000;
-const CANDIDATES = 1_000;
+const MAX_CANDIDATES = 1_000;
 
 const OWNER: FileOwner = {
   async lockAttempt(transaction, id) {
@@ -46,12 +44,12 @@ export class StatementMaker {
 
   constructor(
     private readonly deps: DatabaseDeps,
-    private readonly length: Length,
+    private readonly length: StatementLength,
   ) {}
 
   /** Makes one waiting statement, taking tenants in turn. Returns false if none is waiting. */
   async makeNext(signal: AbortSignal): Promise<boolean> {
-    const next = await this.next();
+    const next = await this.findNext();
     if (next === null) return false;
     this.lastTenant = next.tenantId;
     const claimed = await this.claim(next.id);
@@ -66,19 +64,19 @@ export class StatementMaker {
     return true;
   }
 
-  private async next(): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
+  private async findNext(): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
     const { database, clock } = this.deps;
     const rows = await database.reader.query(
       `SELECT id, tenant_id FROM statements FORCE INDEX (status) WHERE status='preparing' AND ${LENGTH_SQL[this.length]}
-         AND (lease_until IS NULL OR lease_until<=${time.literal(clock())}) ORDER BY id LIMIT ${CANDIDATES}`,
+         AND (lease_until IS NULL OR lease_until<=${time.literal(clock())}) ORDER BY id LIMIT ${MAX_CANDIDATES}`,
     );
     const waiting = rows.map((row) => ({
       id: uuid.parse(row.id),
       tenantId: uuid.parse(row.tenant_id),
     }));
-    const turn = [...new Set(waiting.map(({ tenantId }) => tenantId))].sort();
+    const tenants = [...new Set(waiting.map(({ tenantId }) => tenantId))].sort();
     const { lastTenant } = this;
-    const tenant = turn.find((one) => lastTenant === null || one > lastTenant) ?? turn[0];
+    const tenant = tenants.find((id) => lastTenant === null || id > lastTenant) ?? tenants[0];
     return waiting.find(({ tenantId }) => tenantId === tenant) ?? null;
   }
 
@@ -127,8 +125,7 @@ function leaseMsOf({ entryCount }: Statement): number {
   return LEASE_MS + Math.ceil((entryCount / MAX_MOVEMENTS) * LONGEST_EXTRA_MS);
 }
 
-/** The lines of a statement's files, with one page in memory. (docs/contract.md, Statements) */
-
+/** (docs/contract.md, Statements) */
 export const STATEMENT_COLUMNS: readonly Column[] = [
   { name: 'created_at', kind: 'text', width: 26 },
   { name: 'kind', kind: 'text', width: 18 },
@@ -148,6 +145,7 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
 const ENTRIES_PER_PAGE = 1_000n;
 const LINES_PER_PIECE = 100;
 
+/** Reads the lines of a statement's files, one page of entries at a time. */
 class StatementLines {
   movements = 0;
 
@@ -221,7 +219,7 @@ const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
 /** Makes statements in every worker process, because writing a file occupies a processor. */
-export function statementsSweep(deps: DatabaseDeps, length: Length): Sweep {
+export function statementsSweep(deps: DatabaseDeps, length: StatementLength): Sweep {
   const maker = new StatementMaker(deps, length);
   return {
     name: `${length} statements`,
@@ -251,7 +249,7 @@ export async function removeOldFiles(
   before: Instant,
   limit: number,
 ): Promise<number> {
-  const old = await idsOf(
+  const old = await selectIds(
     database,
     `FORCE INDEX (status) WHERE status='ready' AND id<${uuid.literal(firstIdAt(before))} AND generated_at<${time.literal(before)}`,
     limit,
@@ -266,7 +264,7 @@ export async function removeOldFiles(
     await transact(database, (transaction) =>
       transaction.execute(updateSql(statements, expired, { id, status: 'ready' })),
     );
-  for (const id of await idsOf(
+  for (const id of await selectIds(
     database,
     `FORCE INDEX (leased) WHERE status='expired' AND lease_until IS NOT NULL`,
     limit,
@@ -279,7 +277,7 @@ export async function removeOldFiles(
   return old.length;
 }
 
-async function idsOf(database: Database, where: string, limit: number): Promise<Uuid[]> {
+async function selectIds(database: Database, where: string, limit: number): Promise<Uuid[]> {
   const rows = await database.reader.query(
     `SELECT id FROM statements ${where} ORDER BY id LIMIT ${limit}`,
   );

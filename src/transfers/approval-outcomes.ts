@@ -6,7 +6,7 @@ import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/writer/types.js';
-import { completion, endEvent } from './decide.js';
+import { completionWrites, endEvent } from './decide.js';
 import { formatAmount } from '../core/amount.js';
 import {
   type ApprovalWorkflowInput,
@@ -39,8 +39,8 @@ export const transferWorkflowResource = workflowResource({
 });
 
 /**
- * The hold is released or spent once, the month's allowance is restored if no money left, and one
- * event reports the end. (docs/contract.md, Approval)
+ * Ends pending transfers: releases the hold, then either pays or restores the month's allowance, and
+ * emits one event. (docs/contract.md, Approval)
  */
 export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',
@@ -55,17 +55,19 @@ export const transferApproval: ApprovalFeature<Transfer> = {
     ...(feeAccountId === null ? [] : [feeAccountId]),
   ],
   destinationOf: ({ destinationAccountId }) => destinationAccountId,
-  granted: completed,
-  ended: (transfer, action, reason) =>
-    rejected(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
-  expired: (transfer) => ending({ ...transfer, status: 'expired' }),
+  grant: complete,
+  end: (transfer, action, reason) =>
+    reject(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
+  expire: (transfer) => endUnpaid({ ...transfer, status: 'expired' }),
 };
 
 export type TransferApprovals = Approvals<Transfer>;
 
 const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
 
-function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
+function endUnpaid(
+  ended: Transfer & { readonly status: keyof typeof END_EVENTS },
+): Ending<Transfer> {
   const { id, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
   return {
     ended,
@@ -77,30 +79,30 @@ function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }):
   };
 }
 
-function rejected(
+function reject(
   transfer: Transfer,
   rejectionCode: string,
   rejectionReason: string | null,
 ): Ending<Transfer> {
-  return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
+  return endUnpaid({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
-/** Checks the destination's verification, status and reachability again, then moves the money. */
-function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
-  const refusal = obstacle(approved, state);
-  if (refusal !== null) return rejected(approved, refusal.code, refusal.message);
+/** Checks the source and the destination again, then moves the money. */
+function complete(approved: Transfer, state: LockedState): Ending<Transfer> {
+  const refusal = lastCheckRefusal(approved, state);
+  if (refusal !== null) return reject(approved, refusal.code, refusal.message);
   const ended: Transfer = { ...approved, status: 'completed' };
   const raw = ended.raw + ended.feeRaw;
   const holds = [{ change: 'release', resourceId: ended.id, raw }] as const;
-  return { ended, writes: { ...completion(ended), holds } };
+  return { ended, writes: { ...completionWrites(ended), holds } };
 }
 
-function obstacle(transfer: Transfer, state: LockedState): Refusal | null {
+function lastCheckRefusal(transfer: Transfer, state: LockedState): Refusal | null {
   const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId } = transfer;
   const source = state.account(sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
   if (source === undefined || tenant === undefined)
-    throw new Error('the account of a transfer does not exist');
+    throw new Error('the source or the tenant of a transfer does not exist');
   const refusal = capabilityRefusal(source.account);
   if (refusal !== null) return refusal;
   const destination = findRecipient(state, tenant, destinationAccountId);

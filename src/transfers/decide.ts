@@ -40,16 +40,18 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, raw, state.at);
   const transfer = newTransfer(command, fee, month.name, state.at, approvals);
-  const { rows = [], ...effect } =
-    transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, state.at);
+  const { rows = [], ...writes } =
+    transfer.status === 'completed'
+      ? completionWrites(transfer)
+      : pendingWrites(command, transfer, state.at);
   return accept(transfer, {
     months: [{ accountId, asset, month: month.name, raw }],
     rows: [insertRow(transfers, transfer), ...rows],
-    ...effect,
+    ...writes,
   });
 }
 
-export function completion(transfer: Transfer): Writes {
+export function completionWrites(transfer: Transfer): Writes {
   return {
     postings: [transferPosting(transfer)],
     events: [endEvent('transfer.completed', transfer)],
@@ -64,7 +66,7 @@ export function endEvent(
   return { tenantId, type, resourceId, object: () => transferResource.present(transfer) };
 }
 
-function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
+function pendingWrites({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
   const { id: resourceId, tenantId, sourceAccountId: accountId, asset } = transfer;
   const resource = { resourceType: 'transfer', resourceId } as const;
   const raw = transfer.raw + transfer.feeRaw;

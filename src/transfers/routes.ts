@@ -17,7 +17,7 @@ import {
 import { transferList, Transfers } from './service.js';
 
 export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): void {
-  create(api, new Transfers(deps));
+  createTransferRoute(api, new Transfers(deps));
   operationRoutes(api, deps.database.reader, cursors, {
     operations: transferList,
     nouns: 'transfers',
@@ -48,7 +48,7 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
   });
 }
 
-function create(api: Api, transfers: Transfers): void {
+function createTransferRoute(api: Api, transfers: Transfers): void {
   api.post('/v1/transfers', {
     operationId: 'createTransfer',
     permits: 'createTransfer',

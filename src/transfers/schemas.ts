@@ -36,7 +36,7 @@ export const CreateTransferBody = z
       'A text that both parties see.',
     ),
   })
-  .refine(differs, {
+  .refine(accountsDiffer, {
     path: ['destination', 'account_id'],
     error: 'same_as_source',
     // Runs also if there are other faults, because all problems are reported at once.
@@ -127,8 +127,8 @@ export const TransferQuery = boundedOfAsset(
   }),
 );
 
-/** Reads the body before its fields are validated: true unless both are well formed and equal. */
-function differs(body: unknown): boolean {
+/** Reads a body that is not validated yet. True unless both accounts are texts and equal. */
+function accountsDiffer(body: unknown): boolean {
   const { source_account: source, destination } = asRecord(body);
   const { account_id: target } = asRecord(destination);
   return (

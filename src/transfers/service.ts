@@ -34,7 +34,7 @@ export class Transfers {
   }
 }
 
-/** Read with any role in the source, or in a destination of the tenant. */
+/** Transfers are read with any role in the source, or in a destination of the tenant. */
 export const transferList: OperationList<Transfer> = {
   table: transfers,
   statuses: TRANSFER_STATUSES,

@@ -6,7 +6,7 @@ import {
   type PolicyState,
   policyState,
 } from '../../src/approvals/policy-rules.js';
-import { requiredApprovals, batchRefusal } from '../../src/approvals/rules.js';
+import { requiredApprovals, policyRefusingBatch } from '../../src/approvals/rules.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { ApprovalPolicyRow } from '../../src/db/entities/approvals.js';
@@ -57,7 +57,7 @@ function strictness(
 
 /** 1 if validation rejects a batch of the amount at the instant, otherwise 0. */
 function refuses(row: ApprovalPolicyRow | undefined, raw: bigint, at: Instant): number {
-  return batchRefusal(row, raw, at) === null ? 0 : 1;
+  return policyRefusingBatch(row, raw, at) === null ? 0 : 1;
 }
 
 function assertNoLaxer(

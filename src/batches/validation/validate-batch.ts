@@ -5,7 +5,7 @@ import {
   type RecipientName,
   resolveRecipients,
 } from '../../accounts/recipients.js';
-import { batchRefusal } from '../../approvals/rules.js';
+import { policyRefusingBatch } from '../../approvals/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
@@ -128,7 +128,7 @@ class FileReading {
     if (asset === null) return null;
     const { sourceAccountId: accountId } = this.record.batch;
     const row = await this.reader.find(approvalPolicies, { accountId, asset });
-    const policy = batchRefusal(row, totalRaw, this.deps.clock());
+    const policy = policyRefusingBatch(row, totalRaw, this.deps.clock());
     if (policy === null) return null;
     const [total, threshold] = [totalRaw, policy.threshold].map((raw) =>
       formatAmount({ raw, asset }),

@@ -1,4 +1,4 @@
-import { batchRefusal } from '../../approvals/rules.js';
+import { policyRefusingBatch } from '../../approvals/rules.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { bytes, time, uuid } from '../../db/columns.js';
@@ -184,7 +184,7 @@ export class ValidationRecord {
     if (asset === null) return;
     const { sourceAccountId: accountId } = this.batch;
     const row = await transaction.find(approvalPolicies, { accountId, asset });
-    if (batchRefusal(row, totalRaw, at) !== null)
+    if (policyRefusingBatch(row, totalRaw, at) !== null)
       throw new Error('the approval policy was changed while the file was read');
   }
 

@@ -11,7 +11,7 @@ import { FEE_OPERATIONS, feeKeyOf, type FeeScheduleRow } from '../../db/entities
 import {
   approveRefund,
   planRefund,
-  proposedRefund,
+  readProposedRefund,
   proposeRefund,
   type RefundMoves,
 } from '../../funding/fee-refunds.js';
@@ -89,7 +89,7 @@ async function post(
   ops: AuthorisedOps,
   { tenant: { id: tenantId }, reference }: Input,
 ): Promise<void> {
-  const moves = await proposedRefund(ops.database.reader, tenantId, reference);
+  const moves = await readProposedRefund(ops.database.reader, tenantId, reference);
   if (countOf(moves) > 0) {
     await ops.output.confirm(capitalised(described(moves)));
     const refund = { tenantId, reference };

@@ -1,4 +1,4 @@
-import { waitingOf } from '../../approvals/rules.js';
+import { approvalProgress } from '../../approvals/rules.js';
 import { workflowUrlOf } from '../../config/servers.js';
 import type { Uuid } from '../../core/ids.js';
 import { findByText } from '../../support/reading/search.js';
@@ -28,7 +28,7 @@ SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Onl
         status,
         temporal: (workflowIdOf && urlOf?.(workflowIdOf(id))) ?? null,
       }));
-    const waited = found.transfers.filter((transfer) => waitingOf(transfer) !== null);
+    const waited = found.transfers.filter((transfer) => approvalProgress(transfer) !== null);
     const direct = found.transfers.filter((transfer) => !waited.includes(transfer));
     const all = [
       ...rows('transfers', waited, WORKFLOW_ID_OF.transfer),

@@ -1,4 +1,4 @@
-import { APPROVAL_ACTIONS, type ApprovalAction, waitingOf } from '../../approvals/rules.js';
+import { APPROVAL_ACTIONS, type ApprovalAction, approvalProgress } from '../../approvals/rules.js';
 import type { Approvals } from '../../approvals/service.js';
 import { performBatchAction } from '../../batches/control.js';
 import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
@@ -36,7 +36,7 @@ const APPROVAL_WORDS: Readonly<
 
 /** Returns how many approvals are missing. 0 if none is waited for. */
 function missingOf(row: Transfer | Payout): number {
-  const waiting = row.status === 'pending_approval' ? waitingOf(row) : null;
+  const waiting = row.status === 'pending_approval' ? approvalProgress(row) : null;
   return waiting === null ? 0 : waiting.required - waiting.received;
 }
 

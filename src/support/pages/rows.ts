@@ -1,5 +1,5 @@
 import { displayName } from '../../accounts/recipients.js';
-import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
+import { isExpired, SUPPORT, approvalProgress } from '../../approvals/rules.js';
 import { isPaused, pendingRows } from '../../batches/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
@@ -176,7 +176,7 @@ function needs(operation: Transfer | Payout, context: Context): Content {
     const lines = [stuckText(operation) ?? [], context.proposals(operation.id)].flat();
     if (lines.length > 0) return lines.map((line) => html`<p>${line}</p>`);
   }
-  const waiting = waitingOf(operation);
+  const waiting = approvalProgress(operation);
   if (waiting === null || waiting.status !== 'pending_approval') return null;
   if (isExpired(waiting, context.now)) return 'nothing: it has expired';
   const by = context.approvedBySupport.has(operation.id) ? 'by a member' : 'by support or a member';

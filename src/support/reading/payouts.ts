@@ -1,4 +1,4 @@
-import { isExpired, waitingOf } from '../../approvals/rules.js';
+import { isExpired, approvalProgress } from '../../approvals/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -43,7 +43,7 @@ export function resolutionLine(resolution: PayoutResolution): string {
 
 /** Returns a text about what the payout is waiting for, for a customer. */
 export function payoutWaitsFor(payout: Payout, now: Instant): string {
-  const waiting = waitingOf(payout);
+  const waiting = approvalProgress(payout);
   if (payout.status === 'pending_approval' && waiting !== null)
     return isExpired(waiting, now) && payout.stuckSince === null
       ? 'nothing: it has expired, and a worker cancels it within seconds'

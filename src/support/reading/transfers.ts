@@ -1,5 +1,5 @@
 import { displayName } from '../../accounts/recipients.js';
-import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
+import { isExpired, SUPPORT, approvalProgress } from '../../approvals/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -122,14 +122,14 @@ export async function readTransferDetails(
       at: createdAt,
     })),
     waitsFor: waitsFor(transfer, given, at),
-    workflowId: waitingOf(transfer) === null ? null : transferWorkflowId(id),
+    workflowId: approvalProgress(transfer) === null ? null : transferWorkflowId(id),
     outbox: waiting,
   };
 }
 
 /** Returns a text about what the transfer is waiting for, for a customer. */
 function waitsFor(transfer: Transfer, given: readonly Approval[], at: Instant): string {
-  const waiting = waitingOf(transfer);
+  const waiting = approvalProgress(transfer);
   if (waiting === null || transfer.status !== 'pending_approval')
     return `nothing: it is ${transfer.status}`;
   if (isExpired(waiting, at)) return 'nothing: it has expired, and a worker ends it within seconds';
