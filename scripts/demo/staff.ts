@@ -3,7 +3,7 @@ import { type Actor, recordAction } from '../../src/access/audit-log.js';
 import { type Staff, staff } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
 import { transact } from '../../src/db/reader.js';
-import { codeAt, newFactor, stepOf } from '../../src/staff/authenticator.js';
+import { codeAt, newFactor, findCodeStep } from '../../src/staff/authenticator.js';
 import { findStaff, sealedColumns, setPerson } from '../../src/staff/people.js';
 import type { StaffDeps } from '../../src/staff/verification.js';
 import { DEMO_STAFF } from './plan.js';
@@ -49,7 +49,7 @@ function hasSecret(
   const now = clock();
   try {
     return (
-      stepOf(
+      findCodeStep(
         encryptionKeys,
         id,
         { keyId: factorKeyId, bytes: factorSecret },

@@ -20,7 +20,7 @@ import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
-import { hashOfToken, issueToken, keyIdOf, revokeToken } from '../../src/access/tokens.js';
+import { hashToken, issueToken, keyIdOf, revokeToken } from '../../src/access/tokens.js';
 import { displayName } from '../../src/accounts/recipients.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/accounts/limits-and-fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
@@ -271,9 +271,7 @@ async function isLive({ database }: DemoDeps, text: string, member: Member): Pro
     memberId: member.id,
   });
   return (
-    token !== undefined &&
-    token.revokedAt === null &&
-    sameBytes(token.secretHash, hashOfToken(text))
+    token !== undefined && token.revokedAt === null && sameBytes(token.secretHash, hashToken(text))
   );
 }
 

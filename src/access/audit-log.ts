@@ -65,9 +65,9 @@ const pending = new WeakMap<Transaction, AuditRow[]>();
  * Appends the rows of a transaction together, right before COMMIT, so that chains are locked last.
  */
 export function recordRow(transaction: Transaction, row: AuditRow): void {
-  const known = pending.get(transaction);
-  if (known !== undefined) {
-    known.push(row);
+  const pendingRows = pending.get(transaction);
+  if (pendingRows !== undefined) {
+    pendingRows.push(row);
     return;
   }
   const rows = [row];
@@ -146,7 +146,7 @@ export async function listAuditRows(
 /**
  * Returns the number of rows and the last hash of each chain; the tenant is null for the system's.
  */
-export async function chainHeads(
+export async function readChainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,
 ): Promise<{ readonly tenant: string | null; readonly rows: string; readonly hash: string }[]> {

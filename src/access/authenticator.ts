@@ -6,7 +6,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
 import { type Token, tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
-import { hashOfToken, keyIdOf } from './tokens.js';
+import { hashToken, keyIdOf } from './tokens.js';
 
 /** Counted from the request for the token's row, so that a revocation takes effect within 5 s. */
 const MAX_AGE_MS = 500;
@@ -24,7 +24,7 @@ interface LiveToken {
 
 type TokensByKeyId = ReadonlyMap<string, LiveToken>;
 
-/** Reads all key ids requested in one turn of the event loop with one SELECT. */
+/** One SELECT for all key ids that are requested in one turn of the event loop. */
 interface SharedRead {
   readonly keyIds: Set<string>;
   readonly requestedAt: number;
@@ -35,7 +35,7 @@ export class Authenticator {
   private readonly known = new ExpiringCache<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
   private readonly unknown = new ExpiringCache<true>(MAX_UNKNOWN, MAX_AGE_MS);
   private readonly running = new Map<string, SharedRead>();
-  private gathering: SharedRead | null = null;
+  private nextRead: SharedRead | null = null;
 
   constructor(
     private readonly reader: Reader,
@@ -57,7 +57,7 @@ export class Authenticator {
   }
 
   private callerOf(live: LiveToken, token: string, address: string): Caller | null {
-    if (!sameBytes(hashOfToken(token), live.secretHash)) return null;
+    if (!sameBytes(hashToken(token), live.secretHash)) return null;
     if (live.expiresAt !== null && this.clock() >= live.expiresAt) return null;
     return admitsAddress(live.ranges, address) ? live.caller : null;
   }
@@ -72,14 +72,14 @@ export class Authenticator {
   }
 
   private joinNextRead(keyId: string, now: number): SharedRead {
-    let next = this.gathering;
+    let next = this.nextRead;
     if (next === null || next.keyIds.size >= MAX_PER_READ) {
       const keyIds = new Set<string>();
       const found = new Promise<void>((resolve) => setImmediate(resolve)).then(() =>
         this.read(read),
       );
       const read: SharedRead = { keyIds, requestedAt: now, found };
-      next = this.gathering = read;
+      next = this.nextRead = read;
     }
     next.keyIds.add(keyId);
     this.running.set(keyId, next);
@@ -87,7 +87,7 @@ export class Authenticator {
   }
 
   private async read(read: SharedRead): Promise<TokensByKeyId> {
-    if (this.gathering === read) this.gathering = null;
+    if (this.nextRead === read) this.nextRead = null;
     const keyIds = [...read.keyIds];
     try {
       const rows = await this.reader.select(tokens, { keyId: keyIds });
@@ -95,14 +95,14 @@ export class Authenticator {
         rows.filter((row) => row.revokedAt === null).map((row) => [row.keyId, liveToken(row)]),
       );
       // Dated by the request, so that no entry is used longer than MAX_AGE_MS after it.
-      for (const keyId of keyIds) this.remember(keyId, found.get(keyId), read.requestedAt);
+      for (const keyId of keyIds) this.cache(keyId, found.get(keyId), read.requestedAt);
       return found;
     } finally {
       for (const keyId of keyIds) if (this.running.get(keyId) === read) this.running.delete(keyId);
     }
   }
 
-  private remember(keyId: string, live: LiveToken | undefined, requestedAt: number): void {
+  private cache(keyId: string, live: LiveToken | undefined, requestedAt: number): void {
     if (live === undefined) {
       this.known.delete(keyId);
       this.unknown.set(keyId, true, requestedAt);
@@ -121,8 +121,8 @@ function liveToken(row: Token): LiveToken {
 
 /** Minimum interval between two records of a token's use, across all processes. */
 const RECORD_EVERY_MS = 5 * 60_000;
-const GATHER_MS = 10_000;
-const MAX_REMEMBERED = 20_000;
+const WRITE_AFTER_MS = 10_000;
+const MAX_CACHED_USES = 20_000;
 
 /**
  * Records when tokens were last used, with a delay of minutes. A killed process loses the last
@@ -130,7 +130,7 @@ const MAX_REMEMBERED = 20_000;
  */
 export class TokenUses {
   private readonly recordedAt = new Map<string, Instant>();
-  private waiting = new Set<string>();
+  private pending = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -142,23 +142,23 @@ export class TokenUses {
     const now = this.clock();
     const before = this.recordedAt.get(keyId);
     if (before !== undefined && now - before < RECORD_EVERY_MS) return;
-    if (this.recordedAt.size >= MAX_REMEMBERED) this.recordedAt.clear();
+    if (this.recordedAt.size >= MAX_CACHED_USES) this.recordedAt.clear();
     this.recordedAt.set(keyId, now);
-    this.waiting.add(keyId);
-    this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
+    this.pending.add(keyId);
+    this.timer ??= setTimeout(() => void this.write(), WRITE_AFTER_MS).unref();
   }
 
   /** Writes the pending uses. Never throws, because a later use repeats a failed write. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const keyIds = [...this.waiting].sort();
+    const keyIds = [...this.pending].sort();
     if (keyIds.length === 0) return;
-    this.waiting = new Set();
+    this.pending = new Set();
     const now = this.clock();
-    const known = literal(tokens, 'lastUsedAt', instant(now - RECORD_EVERY_MS));
+    const recordedBefore = literal(tokens, 'lastUsedAt', instant(now - RECORD_EVERY_MS));
     const sql = `UPDATE tokens SET last_used_at=${literal(tokens, 'lastUsedAt', now)}
-      WHERE key_id IN (${literals(tokens, 'keyId', keyIds)}) AND (last_used_at IS NULL OR last_used_at<${known})`;
+      WHERE key_id IN (${literals(tokens, 'keyId', keyIds)}) AND (last_used_at IS NULL OR last_used_at<${recordedBefore})`;
     try {
       await this.database.withTransaction((transaction) => transaction.execute(sql));
     } catch {

@@ -69,7 +69,7 @@ export async function grantRole(
   });
 }
 
-/** Gives the role in every account that the tenant has now. Returns how many. */
+/** Gives the role in every account that the tenant has now. Returns the number of accounts. */
 export async function grantRoleEverywhere(
   database: Database,
   clock: Clock,
@@ -78,23 +78,23 @@ export async function grantRoleEverywhere(
   actor: Actor,
 ): Promise<number> {
   const tenantId = literal(members, 'tenantId', member.tenantId);
-  const own = `FROM accounts WHERE tenant_id=${tenantId} AND type<>'system'`;
+  const fromAccounts = `FROM accounts WHERE tenant_id=${tenantId} AND type<>'system'`;
   const memberId = literal(memberRoles, 'memberId', member.id);
   return transact(database, async (transaction) => {
     await transaction.execute(
       `INSERT INTO member_roles (account_id, member_id, role)
-       SELECT id, ${memberId}, ${literal(memberRoles, 'role', role)} ${own}
+       SELECT id, ${memberId}, ${literal(memberRoles, 'role', role)} ${fromAccounts}
        ON DUPLICATE KEY UPDATE role=VALUES(role)`,
     );
-    const [counted] = await transaction.query(`SELECT COUNT(*) AS own ${own}`);
-    const count = column.integer.parse(counted?.own);
+    const [counted] = await transaction.query(`SELECT COUNT(*) AS accounts ${fromAccounts}`);
+    const count = column.integer.parse(counted?.accounts);
     const entry = memberAudit(member, 'role.grant_everywhere', { role, accounts: count });
     await recordAction(transaction, actor, clock(), entry);
     return count;
   });
 }
 
-/** Removes the role in one account, or (null) in all. Returns in how many the member had one. */
+/** Removes the role in one account, or in all (null). Returns the number of roles removed. */
 export async function removeRole(
   database: Database,
   clock: Clock,
@@ -102,9 +102,9 @@ export async function removeRole(
   accountId: Uuid | null,
   actor: Actor,
 ): Promise<number> {
-  const which = { memberId: member.id, ...(accountId === null ? {} : { accountId }) };
+  const where = { memberId: member.id, ...(accountId === null ? {} : { accountId }) };
   return transact(database, async (transaction) => {
-    const removed = await transaction.execute(deleteSql(memberRoles, which));
+    const removed = await transaction.execute(deleteSql(memberRoles, where));
     if (removed === 0) return 0;
     const details = { account_id: accountId, accounts: removed };
     await recordAction(transaction, actor, clock(), memberAudit(member, 'role.remove', details));

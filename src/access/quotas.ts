@@ -12,7 +12,7 @@ import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
-/** For example a hundred files of 10 MiB, or four of 100,000 bad rows. */
+/** The quotas of a tenant for which operators have set no others. */
 export const DEFAULT_QUOTAS = {
   /** Open batches are being validated, ready to be executed, or being paid. */
   openBatches: 100n,
@@ -34,7 +34,7 @@ interface QuotaState {
 
 export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaState> {
   const tenant = literal(tenants, 'id', tenantId);
-  const [own, [open], [stored], [statements]] = await Promise.all([
+  const [ownQuotas, [open], [stored], [statements]] = await Promise.all([
     reader.find(tenantQuotas, { tenantId }),
     reader.query(
       `SELECT CAST(COUNT(*) AS CHAR) AS batches FROM bonus_batches FORCE INDEX (status)
@@ -52,9 +52,9 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
   ]);
   return {
     limits: Object.fromEntries(
-      Object.entries(DEFAULT_QUOTAS).map(([name, byDefault]) => [
+      Object.entries(DEFAULT_QUOTAS).map(([name, defaultLimit]) => [
         name,
-        own?.[name as keyof Quotas] ?? byDefault,
+        ownQuotas?.[name as keyof Quotas] ?? defaultLimit,
       ]),
     ) as Quotas,
     used: {
@@ -73,7 +73,7 @@ export async function assertWithinQuotas(
   fileBytes: number,
 ): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
-  // A file's rows are known only after it was read: one file may exceed the quota.
+  // A file's rows are known only after it was read, so one file may exceed the quota.
   for (const name of ['openBatches', 'problemRows', 'unpaidRows'] as const)
     if (used[name] >= limits[name]) throw quotaExceeded(snakeCase(name), used[name], limits[name]);
   if (used.storedBytes + BigInt(fileBytes) > limits.storedBytes)
@@ -88,11 +88,11 @@ export async function assertStatementQuota(
   const { limits, used } = await readQuotas(reader, tenantId);
   if (used.statementRows + BigInt(movements + FIXED_ROWS_PER_STATEMENT) > limits.statementRows)
     throw quotaExceeded('statement_rows', used.statementRows, limits.statementRows);
-  const [waiting] = await reader.query(
+  const [counted] = await reader.query(
     `SELECT CAST(COUNT(*) AS CHAR) AS statements FROM statements FORCE INDEX (tenant_status)
      WHERE tenant_id=${literal(tenants, 'id', tenantId)} AND status='preparing'`,
   );
-  const preparing = bigint.parse(waiting?.statements);
+  const preparing = bigint.parse(counted?.statements);
   if (preparing >= MAX_PREPARING) throw quotaExceeded('open_statements', preparing, MAX_PREPARING);
 }
 
@@ -106,7 +106,7 @@ function quotaExceeded(quota: string, used: bigint, limit: bigint): ApiError {
 }
 
 type Settable = Exclude<keyof TenantQuotas, 'tenantId'>;
-const SETTABLE = tenantQuotas.columns
+const SETTABLE_QUOTAS = tenantQuotas.columns
   .filter(({ property }) => property !== 'tenantId')
   .map(({ name, property }) => ({ name, property: property as Settable }));
 
@@ -130,15 +130,15 @@ export async function setQuotas(
   await transact(database, async (transaction) => {
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     const before = await transaction.find(tenantQuotas, { tenantId });
-    const changed = (name: keyof QuotaChange): bigint | null =>
+    const limitOf = (name: keyof QuotaChange): bigint | null =>
       change[name] === undefined ? (before?.[name] ?? null) : (change[name] ?? null);
-    const limits = SETTABLE.map(({ property }) => [property, changed(property)]);
+    const limits = SETTABLE_QUOTAS.map(({ property }) => [property, limitOf(property)]);
     const own = { tenantId, ...Object.fromEntries(limits) } as TenantQuotas;
-    const set = SETTABLE.map(({ property }) => property);
+    const set = SETTABLE_QUOTAS.map(({ property }) => property);
     await transaction.execute(upsertSql(tenantQuotas, [own], set));
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
     const details = Object.fromEntries(
-      SETTABLE.map(({ name, property }) => [name, own[property]?.toString() ?? null]),
+      SETTABLE_QUOTAS.map(({ name, property }) => [name, own[property]?.toString() ?? null]),
     );
     const entry = tenantAudit(tenantId, 'tenant.set_quotas', details);
     await recordAction(transaction, actor, clock(), entry);
@@ -153,7 +153,7 @@ async function fillBudgets(
   tenantId: Uuid,
   fullAt: Instant,
 ): Promise<void> {
-  const own = await transaction.select(tokens, { tenantId });
-  const name = [`tenant/${tenantId}`, ...own.map(({ keyId }) => `token/${keyId}`)];
+  const tenantTokens = await transaction.select(tokens, { tenantId });
+  const name = [`tenant/${tenantId}`, ...tenantTokens.map(({ keyId }) => `token/${keyId}`)];
   await transaction.execute(updateSql(recipientBudgets, { fullAt }, { name }));
 }

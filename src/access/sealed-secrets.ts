@@ -16,7 +16,7 @@ interface SealedColumns<Row> {
   readonly id: keyof Row & string;
   /** The columns that name the key of a secret; null in rows without the secret. */
   readonly keyIds: readonly (keyof Row & string)[];
-  /** Returns only the columns that change: another transaction may be writing the others. */
+  /** Returns only the columns that change, because a concurrent transaction may write to the row. */
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
@@ -45,11 +45,11 @@ export class SealedSecrets<Row> {
 
   async countByKey(reader: Reader): Promise<ReadonlyMap<string, number>> {
     const { table, keyIds } = this.sealed;
-    const named = keyIds.map(
+    const selects = keyIds.map(
       (property) => `SELECT ${table.column(property).name} AS key_id FROM ${table.name}`,
     );
     const rows = await reader.query(
-      `SELECT key_id, COUNT(*) AS sealed FROM (${named.join(' UNION ALL ')}) k WHERE key_id IS NOT NULL GROUP BY key_id`,
+      `SELECT key_id, COUNT(*) AS sealed FROM (${selects.join(' UNION ALL ')}) k WHERE key_id IS NOT NULL GROUP BY key_id`,
     );
     return new Map(
       rows.map((row) => [column.string.parse(row.key_id), column.integer.parse(row.sealed)]),
@@ -66,28 +66,28 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Encrypts the secrets of all other keys again, with the first key. Returns their number. Then
-   * the old key may be removed once every process has the new first key. May be interrupted and run
-   * again.
+   * Encrypts the secrets of all other keys again, with the first key. Returns their number. The old
+   * keys may be removed after it, once every process has the new first key. May be interrupted and
+   * run again.
    */
   async rotate(deps: RotationDeps, actor: Actor): Promise<number> {
     const { database, encryptionKeys, onProgress } = deps;
     const { table, id, keyIds } = this.sealed;
     await this.assertKeys(database.reader, encryptionKeys);
-    const older = keyIds
+    const hasOtherKeySql = keyIds
       .map(
         (property) =>
           `${table.column(property).name}<>${column.string.literal(encryptionKeys[0].id)}`,
       )
       .join(' OR ');
     const [row] = await database.reader.query(
-      `SELECT COUNT(*) AS older FROM ${table.name} WHERE ${older}`,
+      `SELECT COUNT(*) AS secrets FROM ${table.name} WHERE ${hasOtherKeySql}`,
     );
-    const total = column.integer.parse(row?.older);
+    const total = column.integer.parse(row?.secrets);
     for (let done = 0; ; onProgress(done, Math.max(done, total))) {
       const name = table.column(id).name;
       const rows = await database.reader.query(
-        `SELECT ${name} FROM ${table.name} WHERE ${older} LIMIT ${CHUNK}`,
+        `SELECT ${name} FROM ${table.name} WHERE ${hasOtherKeySql} LIMIT ${CHUNK}`,
       );
       if (rows.length === 0) return done;
       const ids = rows.map(

@@ -48,7 +48,7 @@ export async function addTenant(
   try {
     await transact(database, async (transaction) => {
       await transaction.execute(insertSql(tenants, [tenant]));
-      const opened = SYSTEM_ROLES.map((role) => systemAccount(tenant, role, createdAt));
+      const opened = SYSTEM_ROLES.map((role) => newSystemAccount(tenant, role, createdAt));
       await openLedgerAccounts(transaction, opened);
       await transaction.execute(
         insertSql(eventCounters, [
@@ -81,7 +81,7 @@ function checkedTenant({ name, network, timeZone }: NewTenant): NewTenant {
   return { name: clean, network, timeZone };
 }
 
-function systemAccount(tenant: Tenant, systemRole: SystemRole, createdAt: Instant): Account {
+function newSystemAccount(tenant: Tenant, systemRole: SystemRole, createdAt: Instant): Account {
   return {
     id: newId(),
     tenantId: tenant.id,

@@ -16,7 +16,7 @@ export interface NewToken {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Instant | null;
-  /** Addresses or ranges (`10.0.0.0/8`). Empty: anywhere. */
+  /** The addresses or ranges (`10.0.0.0/8`) that may use the token. Empty: any address. */
   readonly cidrs: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface IssuedToken {
 }
 
 const MAX_NAME = 80;
-const MAX_CIDRS = 1_000;
+const MAX_CIDRS_LENGTH = 1_000;
 
 export async function issueToken(
   database: Database,
@@ -59,9 +59,9 @@ export async function issueToken(
 function makeToken(
   fields: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt' | 'lastUsedAt'>,
 ): IssuedToken {
-  const { keyId, text } = newToken();
+  const { keyId, text } = generateToken();
   return {
-    token: { ...fields, keyId, secretHash: hashOfToken(text), revokedAt: null, lastUsedAt: null },
+    token: { ...fields, keyId, secretHash: hashToken(text), revokedAt: null, lastUsedAt: null },
     text,
   };
 }
@@ -73,7 +73,7 @@ function checkedRanges(cidrs: readonly string[]): string {
     return range;
   });
   const stored = [...new Set(ranges)].join(',');
-  if (stored.length > MAX_CIDRS) throw new ApiError(invalidField('cidrs', 'too_many'));
+  if (stored.length > MAX_CIDRS_LENGTH) throw new ApiError(invalidField('cidrs', 'too_many'));
   return stored;
 }
 
@@ -141,20 +141,19 @@ export async function rotateToken(
   actor: Actor,
 ): Promise<RotatedToken> {
   return transact(database, async (transaction) => {
-    const known = await lockToken(transaction, keyId);
+    const old = await lockToken(transaction, keyId);
     const now = clock();
-    const state =
-      known.revokedAt !== null ? 'revoked' : hasExpired(known, now) ? 'expired' : 'live';
-    if (state !== 'live')
+    const state = old.revokedAt !== null ? 'revoked' : 'expired';
+    if (old.revokedAt !== null || hasExpired(old, now))
       throw new ApiError(invalidState(`the token is ${state}: issue a new one`, state, ['live']));
-    const end = endOf(known, now, graceMs);
+    const end = endColumns(old, now, graceMs);
     await transaction.execute(updateSql<Token>(tokens, end, { keyId }));
-    const issued = makeToken({ ...known, createdAt: now });
+    const issued = makeToken({ ...old, createdAt: now });
     await transaction.execute(insertSql(tokens, [issued.token]));
     const details = { replaced_by: issued.token.keyId, grace_ms: graceMs };
     await recordAction(transaction, actor, now, issueAudit(issued.token));
-    await recordAction(transaction, actor, now, tokenAudit(known, 'token.rotate', details));
-    return { ...issued, old: { ...known, ...end } };
+    await recordAction(transaction, actor, now, tokenAudit(old, 'token.rotate', details));
+    return { ...issued, old: { ...old, ...end } };
   });
 }
 
@@ -163,7 +162,7 @@ function hasExpired({ expiresAt }: Token, now: Instant): boolean {
 }
 
 /** A grace never extends a token's life. */
-function endOf(
+function endColumns(
   { expiresAt }: Token,
   now: Instant,
   graceMs: number,
@@ -212,7 +211,7 @@ interface GeneratedToken {
   readonly text: string;
 }
 
-export function newToken(): GeneratedToken {
+export function generateToken(): GeneratedToken {
   const keyId = randomLetters(KEY_ID_LETTERS);
   return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
 }
@@ -223,7 +222,7 @@ export function keyIdOf(text: string): string | null {
 }
 
 /** The secret is random, so a plain hash cannot be reversed by guessing. */
-export function hashOfToken(text: string): Buffer {
+export function hashToken(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 

@@ -4,7 +4,7 @@ import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
 export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): void {
-  for (const event of DESCRIBED_EVENTS) api.tells(event);
+  for (const event of DESCRIBED_EVENTS) api.addEvent(event);
   api.get('/v1/events', {
     operationId: 'listEvents',
     permits: 'readEvents',

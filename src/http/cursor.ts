@@ -12,7 +12,7 @@ export interface CursorBinding {
 }
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
-const LONGEST = 1024;
+const MAX_LENGTH = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const COLON = ':'.charCodeAt(0);
 
@@ -42,7 +42,7 @@ export class Cursors {
     const context = contextOf(binding);
     // Tries every key, because a changed key id must not look like one that is being rolled out.
     for (const key of this.keys) {
-      const position = opened(key, sealed, context);
+      const position = tryUnseal(key, sealed, context);
       if (position === null) continue;
       if (sealed.keyId !== key.id) throw cursorRefusal();
       // The seal proves that `encode` wrote this text.
@@ -58,7 +58,7 @@ function sealingKey(key: SecretKey): SecretKey {
   return { id: key.id, secret: hmac(key, 'the encryption of cursors') };
 }
 
-function opened(key: SecretKey, { bytes }: Sealed, context: string): string | null {
+function tryUnseal(key: SecretKey, { bytes }: Sealed, context: string): string | null {
   try {
     return unseal([key], { keyId: key.id, bytes }, context);
   } catch {
@@ -68,7 +68,7 @@ function opened(key: SecretKey, { bytes }: Sealed, context: string): string | nu
 
 /** Returns null unless the text is the canonical encoding of a cursor's parts. */
 function readParts(cursor: string): Sealed | null {
-  if (cursor.length > LONGEST || !BASE64URL.test(cursor)) return null;
+  if (cursor.length > MAX_LENGTH || !BASE64URL.test(cursor)) return null;
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.toString('base64url') !== cursor) return null;
   const [length = 0] = bytes;
@@ -102,7 +102,7 @@ export async function respondWithPage<Item>(
   return { status: 200, body: { items: items.map(present), next_cursor: nextCursor } };
 }
 
-/** Answers with a page of a list in the order of a number, which `next` continues. */
+/** Responds with a page of a list that is ordered by a number. `next` continues the list. */
 export async function respondWithNumberedPage<More extends object>(
   cursors: Cursors,
   request: PageRequest,

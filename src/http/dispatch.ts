@@ -17,7 +17,7 @@ type RouteHandler = (
   params: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-/** One router per resource, because a request's cost grows with the routes of its router. */
+/** Uses a router for each resource, because a request costs more the more routes its router has. */
 export function dispatcher(
   routes: readonly Route[],
   answer: RouteHandler,
@@ -72,12 +72,12 @@ export function inboundRouter(routes: readonly InboundRoute[]): Router<RequestSt
       const { request, response, path } = exchange;
       const body = await readBody(request, response, BODY_LIMIT_MS);
       const params = { ...pattern.exec(path)?.groups };
-      exchange.answer = await receive({ path, params, headers: request.headers, body });
+      exchange.apiResponse = await receive({ path, params, headers: request.headers, body });
     });
   return router;
 }
 
-/** Koa's router would pass on malformed percent-encoding unchanged. Throws not_found. */
+/** Throws not_found for malformed percent-encoding, which Koa's router would pass on unchanged. */
 export function assertWellFormed({ path }: Exchange): void {
   if (!path.includes('%')) return;
   try {

@@ -16,7 +16,7 @@ export class Exchange {
   route: Route | null = null;
   params: Readonly<Record<string, string>> = {};
   /** Null for a page, which Koa sends. */
-  answer: ApiResponse | null = null;
+  apiResponse: ApiResponse | null = null;
   caller: Caller | null = null;
   rate: RateState | null = null;
   code: ErrorCode | null = null;
@@ -65,7 +65,7 @@ export function completedRequest(exchange: Exchange, status: number): CompletedR
     return isCanonicalUuid(value) ? value : name;
   });
   const isCollection = method === 'POST' && !route.path.includes('{');
-  const resourceId = isCollection ? idOf(exchange.answer?.body) : null;
+  const resourceId = isCollection ? idOf(exchange.apiResponse?.body) : null;
   return { id, caller, operation, method, path, status, code, resourceId };
 }
 

@@ -12,7 +12,7 @@ import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
 
 /** Headers that must not be repeated. */
-const SINGLE = [
+const SINGLE_HEADERS = [
   'Host',
   'Svc-Version',
   'Content-Type',
@@ -20,10 +20,12 @@ const SINGLE = [
   'Content-Length',
   'Idempotency-Key',
 ] as const;
-export type SingleHeader = (typeof SINGLE)[number];
+export type SingleHeader = (typeof SINGLE_HEADERS)[number];
 
 export function repeatedHeaders({ headersDistinct }: IncomingMessage): ReadonlySet<SingleHeader> {
-  return new Set(SINGLE.filter((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1));
+  return new Set(
+    SINGLE_HEADERS.filter((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1),
+  );
 }
 
 export function headerText(request: IncomingMessage, lowerName: string): string | undefined {
@@ -71,9 +73,9 @@ export function assertScope(caller: Caller, operation: Operation): void {
   );
 }
 
-const HEADER: SingleHeader = 'Idempotency-Key';
+const KEY_HEADER: SingleHeader = 'Idempotency-Key';
 
-const MISSING: Refusal = {
+const MISSING_KEY: Refusal = {
   code: 'missing_idempotency_key',
   message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
 };
@@ -83,11 +85,11 @@ export function readIdempotencyKey(
   request: IncomingMessage,
   repeated: ReadonlySet<SingleHeader>,
 ): Uuid {
-  if (repeated.has(HEADER)) throw new ApiError(invalidField(HEADER, 'repeated'));
+  if (repeated.has(KEY_HEADER)) throw new ApiError(invalidField(KEY_HEADER, 'repeated'));
   const text = headerText(request, 'idempotency-key');
-  if (text === undefined) throw new ApiError(MISSING);
+  if (text === undefined) throw new ApiError(MISSING_KEY);
   const key = parseUuid(text.replace(/^"(.*)"$/, '$1'));
-  if (key === null) throw new ApiError(invalidField(HEADER, 'not_a_uuid'));
+  if (key === null) throw new ApiError(invalidField(KEY_HEADER, 'not_a_uuid'));
   return key;
 }
 
@@ -128,7 +130,7 @@ export class ClientAddresses {
 
 /** IPv4 in IPv6 counts as IPv4. */
 function readAddress(text: string): Address | null {
-  // Programs disagree about short forms.
+  // Refuses short forms such as 127.1, because programs disagree about their meaning.
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
     ? ipaddr.process(text)
     : null;

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError, fieldRefusal, type FieldProblem, invalidField } from '../core/errors.js';
 import type { z } from './zod.js';
 
-const DEEPEST = 8;
-/** Many times the values of any valid body. More would occupy the thread for milliseconds. */
+const MAX_DEPTH = 8;
+/** Far more than any valid body has. More values would occupy the thread for milliseconds. */
 const MAX_VALUES = 1_000;
 const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,');
 
@@ -17,7 +17,7 @@ export function readJson(bytes: Buffer): unknown {
 function parse(bytes: Buffer): unknown {
   // Decoding would replace invalid UTF-8.
   if (!isUtf8(bytes)) throw new ApiError(invalidField('', 'not_utf8'));
-  if (bytes.length > 2 * MAX_VALUES && separators(bytes) >= MAX_VALUES)
+  if (bytes.length > 2 * MAX_VALUES && countSeparators(bytes) >= MAX_VALUES)
     throw new ApiError(invalidField('', 'too_many_values'));
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -26,7 +26,8 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-function separators(json: Buffer): number {
+/** Counts the commas outside of texts. */
+function countSeparators(json: Buffer): number {
   let count = 0;
   let isText = false;
   for (let at = 0; at < json.length; at += 1) {
@@ -44,7 +45,7 @@ const FORBIDDEN: readonly string[] = ['__proto__', 'constructor'];
 /** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
 export function assertStructure(value: unknown, level = 1, path = ''): void {
   if (typeof value !== 'object' || value === null) return;
-  if (level > DEEPEST) throw new ApiError(invalidField(path, 'nested_too_deep'));
+  if (level > MAX_DEPTH) throw new ApiError(invalidField(path, 'nested_too_deep'));
   for (const [name, inner] of Object.entries(value)) {
     const field = path === '' ? name : `${path}.${name}`;
     if (!Array.isArray(value) && FORBIDDEN.includes(name))
@@ -61,7 +62,7 @@ interface QueryText {
 
 const EMPTY: QueryText = { values: Object.freeze({}), problems: [] };
 
-/** Repeated names, and text that is not percent-encoded UTF-8, are problems. */
+/** Parses a query. Repeated names, and text that is not percent-encoded UTF-8, are problems. */
 export function readQuery(search: string): QueryText {
   if (search === '') return EMPTY;
   const values: Record<string, string> = Object.create(null);
@@ -97,20 +98,20 @@ function decode(text: string): string | null {
 
 type Issue = z.core.$ZodRawIssue;
 
-const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
+const PARSE_CONTEXT: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
 
 type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
 export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
-  const result = schema.safeParse(input, ASKING);
+  const result = schema.safeParse(input, PARSE_CONTEXT);
   if (result.success) return { ok: true, value: result.data };
   const { issues } = result.error;
-  const misplaced = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
+  const wrongTypes = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
   // zod also checks the length of values of a wrong type.
   const rest = issues.filter(
-    (issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)),
+    (issue) => issue.code === 'invalid_type' || !wrongTypes.has(pathOf(issue)),
   );
   return { ok: false, problems: rest.flatMap(problemsOf) };
 }

@@ -42,7 +42,7 @@ export function traceOfLine(): object {
   return traceId === null ? {} : { traceId };
 }
 
-/** flushSync would retry forever without a reader. */
+/** Does not call flushSync, which would retry forever if nothing reads the output. */
 function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -57,7 +57,7 @@ function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void>
   });
 }
 
-/** Other errors' messages may quote a statement, a body or a token. */
+/** Only their messages are logged, because others may quote a statement, a body or a token. */
 const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
 export function describeFault(fault: unknown) {

@@ -16,7 +16,7 @@ export interface ServerTimeouts {
   readonly stalledMs: number;
 }
 
-// A body has its own, shorter limit. stalledMs is longer than all others.
+// A body has its own, shorter limit. stalledMs is the longest limit.
 const TIMEOUTS: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: BODY_TIMEOUTS.uploadMs + 10_000,
@@ -56,7 +56,7 @@ export async function listen(
   server.maxHeadersCount = 0;
   const connections = new Connections(server);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    connections.began(request, response);
+    connections.track(request, response);
     void listener(request, response);
   };
   server.on('request', onRequest);
@@ -123,7 +123,7 @@ class Connections {
     });
   }
 
-  began(request: IncomingMessage, response: ServerResponse): void {
+  track(request: IncomingMessage, response: ServerResponse): void {
     const own = this.open.get(request.socket);
     own?.pending.add(response);
     if (own !== undefined) own.latest = request;
@@ -180,10 +180,10 @@ class Connections {
       this.server.closeIdleConnections();
     };
     closeIdle();
-    const looking = setInterval(closeIdle, IDLE_CHECK_MS);
+    const idleCheck = setInterval(closeIdle, IDLE_CHECK_MS);
     const last = setTimeout(() => this.server.closeAllConnections(), graceMs);
     await closed;
-    clearInterval(looking);
+    clearInterval(idleCheck);
     clearTimeout(last);
   }
 }

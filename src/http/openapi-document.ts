@@ -98,7 +98,7 @@ export const TAGS = Object.entries(DESCRIPTIONS).map(([resource, description]) =
   description,
 }));
 
-/** The last word that names a section decides. */
+/** Returns the section of a path, by the last of its words that names a section. */
 export function tagOf(path: string): string {
   const words = path.split('/').reverse();
   const resource = words.find((word) => TAGS.some((tag) => tag.resource === word));

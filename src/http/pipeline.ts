@@ -39,7 +39,7 @@ export interface PipelineDeps {
   readonly ledgerTimeoutMs: number;
 }
 
-/** Ensures, with the token cache, that a revocation takes effect within 5 s. */
+/** After a slower body, the token is checked again, so that a revocation takes effect within 5 s. */
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;
@@ -69,12 +69,11 @@ export async function handleRequest(
   const slot = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, slot);
-    // A token that was revoked meanwhile must not act.
     if (performance.now() - authenticatedAt > SLOW_BODY_MS)
       await authenticateCaller(deps, exchange, repeated, ledgerTime);
     const { body, query } = checkInput(route, content, exchange.search);
     const path = fillInPath(route.path, params);
-    const answer = route.handler({
+    const response = route.handler({
       caller,
       requestId: exchange.requestId,
       version,
@@ -88,7 +87,7 @@ export async function handleRequest(
           ? null
           : { key, fingerprint: fingerprint(deps, route, path, caller, body, content.file) },
     });
-    return await ledgerTime.spend(answer);
+    return await ledgerTime.spend(response);
   } finally {
     slot?.leave();
   }
@@ -189,16 +188,16 @@ function checkInput(
   search: string,
 ): { body: unknown; query: unknown } {
   const body = route.body === null ? null : check(route.body, content.fields);
-  const sent = readQuery(search);
-  const query = route.query === null ? null : check(route.query, sent.values);
+  const queryText = readQuery(search);
+  const query = route.query === null ? null : check(route.query, queryText.values);
   const problems: FieldProblem[] = [...content.problems];
   // A malformed field is not also reported as missing.
   const known = new Set(problems.map(({ field }) => field));
   if (body?.ok === false) problems.push(...body.problems.filter(({ field }) => !known.has(field)));
-  problems.push(...sent.problems);
+  problems.push(...queryText.problems);
   if (query?.ok === false) problems.push(...query.problems);
   if (query === null)
-    for (const field of Object.keys(sent.values))
+    for (const field of Object.keys(queryText.values))
       problems.push({ code: 'invalid_field', field, reason: 'unknown' });
   if (problems.length > 0)
     refuseFor(problems, route.hasFile && content.file === null ? NO_FILE : undefined);

@@ -46,7 +46,7 @@ export interface BucketResult {
   readonly overMs: number;
 }
 
-/** For a bucket of `burst` tokens that gains one every `refillMs`. */
+/** Returns the state of a bucket of `burst` tokens that gains one every `refillMs`. */
 export function rateState(
   { allowed, missingMs, overMs }: BucketResult,
   burst: number,
@@ -61,7 +61,7 @@ export function rateState(
   };
 }
 
-/** A full bucket's entry may be dropped. */
+/** Buckets kept in memory. A full bucket needs no entry. */
 const MAX_BUCKETS = 100_000;
 
 /** Token buckets (GCRA), each stored as the time at which it is full again. */
@@ -96,7 +96,7 @@ export class TokenBuckets {
     rate: Rate,
     processes: number,
     private readonly elapsed: () => number = () => performance.now(),
-    private readonly most: number = MAX_BUCKETS,
+    private readonly maxBuckets: number = MAX_BUCKETS,
   ) {
     this.refillMs = (1000 * processes) / rate.perSecond;
     this.burst = Math.max(1, Math.floor(rate.burst / processes));
@@ -111,12 +111,12 @@ export class TokenBuckets {
     const known = this.fullAtMs.get(key);
     const fullAt = known === undefined || known < now ? now : known;
     const after = fullAt + this.refillMs;
-    // The part used after this request, as time.
+    // How far the request exceeds the burst, as time.
     const overMs = after - now - this.burst * this.refillMs;
     const allowed = overMs <= 1e-6;
     const missingMs = (allowed ? after : fullAt) - now;
     if (allowed) {
-      if (known === undefined && this.fullAtMs.size >= this.most) this.makeRoom(now);
+      if (known === undefined && this.fullAtMs.size >= this.maxBuckets) this.makeRoom(now);
       this.fullAtMs.set(key, after);
     }
     return rateState({ allowed, missingMs, overMs }, this.burst, this.refillMs);
@@ -126,7 +126,7 @@ export class TokenBuckets {
     for (const [key, fullAt] of this.fullAtMs) if (fullAt <= now) this.fullAtMs.delete(key);
     // If this many tokens are in use, the oldest starts over.
     for (const key of this.fullAtMs.keys()) {
-      if (this.fullAtMs.size < this.most) break;
+      if (this.fullAtMs.size < this.maxBuckets) break;
       this.fullAtMs.delete(key);
     }
   }

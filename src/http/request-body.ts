@@ -9,7 +9,7 @@ const TOO_LARGE: Refusal = {
   code: 'body_too_large',
   message: `the body has more than ${MAX_JSON_BYTES} bytes, the most that this operation accepts`,
 };
-const NOTHING = Buffer.alloc(0);
+const EMPTY_BODY = Buffer.alloc(0);
 
 export interface BodyTimeouts {
   readonly jsonMs: number;
@@ -67,7 +67,7 @@ export async function readBody(
   response: ServerResponse,
   limitMs: number,
 ): Promise<Buffer> {
-  if (!announcesBody(request)) return NOTHING;
+  if (!announcesBody(request)) return EMPTY_BODY;
   const length = headerText(request, 'content-length');
   // A client that waits for "100 Continue" gets a refusal before it sends the body.
   if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
@@ -75,7 +75,7 @@ export async function readBody(
   return collectBody(request, limitMs);
 }
 
-/** Without a library, which took 4 % of the time of a transfer. */
+/** Collects the body without a library, which took 4 % of the time of a transfer. */
 function collectBody(request: IncomingMessage, limitMs: number): Promise<Buffer> {
   // No further event follows if the client disconnected during the token check.
   if (request.destroyed) return Promise.reject(new RequestAborted());
@@ -87,7 +87,7 @@ function collectBody(request: IncomingMessage, limitMs: number): Promise<Buffer>
       request.off('data', take).off('end', whole).off('error', broken).off('close', broken);
       if (fault === null)
         return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      // The connection's next request follows the remainder.
+      // Reads the remainder, because the connection's next request follows it.
       request.resume();
       reject(fault);
     };
@@ -99,7 +99,7 @@ function collectBody(request: IncomingMessage, limitMs: number): Promise<Buffer>
     const whole = (): void => end(null);
     const broken = (): void => end(new RequestAborted());
     const timer = setTimeout(() => afterReading(() => end(bodyTimeout())), limitMs);
-    // An unhandled error would end the process, including a later one.
+    // The empty listener stays, because an unhandled error would end the process, even a later one.
     request
       .on('data', take)
       .on('end', whole)

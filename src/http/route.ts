@@ -99,15 +99,15 @@ type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${in
   : never;
 
 /** `Part` of the request, unless the route does not declare it. */
-type If<Declared, Part> = [Declared] extends [never] ? unknown : Part;
+type IfDeclared<Declared, Part> = [Declared] extends [never] ? unknown : Part;
 
 type RequestOf<Path extends string, Body, Query, Key, File> = BaseRequest<ParamName<Path>> & {
   readonly body: z.output<Body>;
   readonly query: z.output<Query>;
-} & If<Key, { readonly idempotency: Idempotency }> &
-  If<File, { readonly file: UploadedFile }>;
+} & IfDeclared<Key, { readonly idempotency: Idempotency }> &
+  IfDeclared<File, { readonly file: UploadedFile }>;
 
-interface Spec<Path extends string, Body, Query, Key, File>
+interface RouteSpec<Path extends string, Body, Query, Key, File>
   extends
     Pick<RouteParts, 'operationId' | 'permits' | 'responses' | 'summary'>,
     Partial<Pick<RouteParts, 'rateClass' | 'examples' | 'fileTypes' | 'refusals'>> {
@@ -133,18 +133,18 @@ export class Api {
   readonly routes: Route[] = [];
   readonly events: ApiEvent[] = [];
 
-  readonly get = this.adding('GET');
-  readonly post = this.adding('POST');
-  readonly put = this.adding('PUT');
-  readonly patch = this.adding('PATCH');
-  readonly delete = this.adding('DELETE');
+  readonly get = this.routeAdder('GET');
+  readonly post = this.routeAdder('POST');
+  readonly put = this.routeAdder('PUT');
+  readonly patch = this.routeAdder('PATCH');
+  readonly delete = this.routeAdder('DELETE');
 
-  tells(event: ApiEvent): void {
+  addEvent(event: ApiEvent): void {
     this.events.push(event);
   }
 
-  /** Throws for a route that conflicts with another. */
-  private adding(method: Method) {
+  /** Returns a method that adds a route, and throws if the route conflicts with another. */
+  private routeAdder(method: Method) {
     return <
       Path extends string,
       Body extends z.ZodType = z.ZodUndefined,
@@ -153,7 +153,7 @@ export class Api {
       File extends true = never,
     >(
       path: Path,
-      spec: Spec<Path, Body, Query, Key, File>,
+      spec: RouteSpec<Path, Body, Query, Key, File>,
     ): void => {
       const { operationId, hasFile, description = '' } = spec;
       const other = this.routes.find(
@@ -192,7 +192,7 @@ export function pathId<Name extends string>(
   return id;
 }
 
-/** Text that is not a UUID becomes an id of no resource, because the key is read first. */
+/** Returns the id in the path, or an id of no resource, because the key is looked up first. */
 export function keyedPathId<Name extends string>(
   request: { readonly params: Readonly<Record<Name, string>> },
   name: Name,
@@ -228,7 +228,7 @@ export const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 
 export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });
 
-/** `name` is without its ending. */
+/** Returns the response with a file; `name` is the file name without `.csv` or `.xlsx`. */
 export function tableFile(
   name: string,
   format: keyof typeof CONTENT_TYPES,

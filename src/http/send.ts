@@ -14,7 +14,7 @@ const JSON_HEADERS = [
   'nosniff',
 ] as const;
 
-/** Limits for reading the rest of a refused request, so that the client receives the response. */
+/** Limits for discarding the body of a refused request, so that the client reads the response. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
@@ -30,10 +30,11 @@ export function sendJson(
   if (text !== null)
     headers.push(...JSON_HEADERS, 'Content-Length', String(Buffer.byteLength(text)));
   const isLast = own['Connection'] === 'close';
-  const rest = unreadBody(exchange, isLast);
-  if (!isLast && (rest === 'large' || rest === 'not_begun')) headers.push('Connection', 'close');
+  const unread = unreadBody(exchange, isLast);
+  if (!isLast && (unread === 'large' || unread === 'not_begun'))
+    headers.push('Connection', 'close');
   response.writeHead(status, headers);
-  if (rest !== 'large') response.end(text);
+  if (unread !== 'large') response.end(text);
   else endAfterDiscarding(exchange, text);
 }
 
@@ -67,7 +68,7 @@ function unreadBody(
   return length <= MAX_JSON_BYTES && !isLast ? 'small' : 'large';
 }
 
-/** Closing at once would reset a client that is still sending. */
+/** Discards the body before it ends, because closing would reset a client that is still sending. */
 function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
   let discarded = 0;
   const end = (): void => {

@@ -60,7 +60,7 @@ export function createService(options: ServiceOptions): Koa {
     metrics: httpMetrics(options.registry),
   };
   const routing = dispatcher(api.routes, async (exchange, route, params) => {
-    exchange.answer = await handleRequest(deps, exchange, route, params);
+    exchange.apiResponse = await handleRequest(deps, exchange, route, params);
   });
   const app = new Koa<RequestState>();
   // Only broken connections; other faults have been answered and logged.
@@ -119,8 +119,8 @@ async function answer(
   try {
     assertWellFormed(exchange);
     await next();
-    if (exchange.answer === null) return page.status;
-    const { status, body, file, headers } = exchange.answer;
+    if (exchange.apiResponse === null) return page.status;
+    const { status, body, file, headers } = exchange.apiResponse;
     if (file !== undefined) await sendFile(exchange, status, file, headers ?? {});
     else
       sendJson(exchange, status, body === undefined ? null : JSON.stringify(body), headers ?? {});

@@ -33,14 +33,14 @@ return { over <= 0.01 and 1 or 0, string.format('%.4f', missing), string.format(
 `;
 const SHA1 = createHash('sha1').update(SCRIPT).digest('hex');
 
-const ANSWER = z.tuple([z.number(), z.coerce.number(), z.coerce.number()]);
+const SCRIPT_RESULT = z.tuple([z.number(), z.coerce.number(), z.coerce.number()]);
 
 const CONNECT_MS = 1_000;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_RECONNECT_PAUSE_MS = 2_000;
 
 interface SharedRateObserver {
   /** Called when Redis stops answering (false), and when it answers again. */
-  changed(isThere: boolean): void;
+  changed(isAvailable: boolean): void;
   decidedLocally(): void;
 }
 
@@ -75,7 +75,7 @@ export class SharedRateLimiter implements RateLimits {
       socket: {
         connectTimeout: CONNECT_MS,
         reconnectStrategy: (retries: number) =>
-          Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retries, 10)),
+          Math.min(MAX_RECONNECT_PAUSE_MS, 50 * 2 ** Math.min(retries, 10)),
       },
     });
     // An unhandled event would end the process.
@@ -117,14 +117,14 @@ export class SharedRateLimiter implements RateLimits {
 
   /** Rejects if Redis does not answer. */
   private async takeShared(bucket: string, burst: number, refillMs: number): Promise<BucketResult> {
-    const given = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
-    const answer: unknown = await this.client.evalSha(SHA1, given).catch((failure: unknown) => {
+    const input = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
+    const answer: unknown = await this.client.evalSha(SHA1, input).catch((failure: unknown) => {
       // Not loaded yet, or Redis was restarted.
       if (failure instanceof Error && failure.message.startsWith('NOSCRIPT'))
-        return this.client.eval(SCRIPT, given);
+        return this.client.eval(SCRIPT, input);
       throw failure;
     });
-    const [allowed, missingMs, overMs] = ANSWER.parse(answer);
+    const [allowed, missingMs, overMs] = SCRIPT_RESULT.parse(answer);
     return { allowed: allowed === 1, missingMs, overMs };
   }
 

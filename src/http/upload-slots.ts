@@ -49,13 +49,13 @@ export class UploadSlots {
 
   private admitAll(): void {
     for (const { tenantId, admit } of this.waiting) {
-      const slot = this.find(tenantId);
+      const slot = this.tryTake(tenantId);
       if (slot !== null) admit(slot);
     }
   }
 
-  private find(tenantId: string): UploadSlot | null {
-    if (this.held(tenantId) >= MAX_UPLOADS_PER_TENANT) return null;
+  private tryTake(tenantId: string): UploadSlot | null {
+    if (this.countSlots(tenantId) >= MAX_UPLOADS_PER_TENANT) return null;
     if (this.slots.size >= MAX_UPLOADS && !this.revokeSlowest(tenantId)) return null;
     const slot = new UploadSlot(tenantId, this.elapsed(), () => {
       if (this.slots.delete(slot)) this.admitAll();
@@ -64,7 +64,7 @@ export class UploadSlots {
     return slot;
   }
 
-  private held(tenantId: string): number {
+  private countSlots(tenantId: string): number {
     let count = 0;
     for (const slot of this.slots) if (slot.tenantId === tenantId) count += 1;
     return count;
@@ -72,12 +72,12 @@ export class UploadSlots {
 
   /** Takes the slot of the slowest upload that may lose it. Returns false if none may. */
   private revokeSlowest(tenantId: string): boolean {
-    const own = this.held(tenantId);
+    const own = this.countSlots(tenantId);
     const now = this.elapsed();
     let slowest: UploadSlot | undefined;
     for (const slot of this.slots) {
       const isSlow = now - slot.began > SLOW_AFTER_MS && slot.bytesPerS(now) < MIN_BYTES_PER_S;
-      if (!slot.isReceiving || !(isSlow || this.held(slot.tenantId) > own + 1)) continue;
+      if (!slot.isReceiving || !(isSlow || this.countSlots(slot.tenantId) > own + 1)) continue;
       if (slowest === undefined || slot.bytesPerS(now) < slowest.bytesPerS(now)) slowest = slot;
     }
     if (slowest === undefined) return false;
@@ -113,7 +113,7 @@ export class UploadSlot {
     this.bytes += bytes;
   }
 
-  /** The upload is complete, and keeps its slot. */
+  /** Marks the upload as complete, so that it keeps its slot. */
   arrived(): void {
     this.isReceiving = false;
   }

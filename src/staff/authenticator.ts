@@ -14,7 +14,7 @@ export const STEP_MS = 30_000;
  * Codes of the previous and the next step are valid too, because clocks differ and typing takes
  * time.
  */
-const WINDOW = 1;
+const WINDOW_STEPS = 1;
 /** As RFC 4226 recommends. */
 const SECRET_BYTES = 20;
 export const CODE_PATTERN = /^[0-9]{6}$/;
@@ -32,19 +32,19 @@ export function newFactor(
 ): NewFactor {
   const secret = new Secret({ size: SECRET_BYTES });
   const url = new TOTP({ issuer: ISSUER, label: name, secret }).toString();
-  return { sealed: seal(keys, secret.base32, context(id)), url, secret: secret.base32 };
+  return { sealed: seal(keys, secret.base32, sealContext(id)), url, secret: secret.base32 };
 }
 
 /** Returns the clock step near the instant that has this code, or null. */
-export function stepOf(
+export function findCodeStep(
   keys: Keyring,
   id: Uuid,
   factor: Sealed,
   code: string,
   at: Instant,
 ): bigint | null {
-  const totp = new TOTP({ secret: Secret.fromBase32(unseal(keys, factor, context(id))) });
-  const delta = totp.validate({ token: code, timestamp: at, window: WINDOW });
+  const totp = new TOTP({ secret: Secret.fromBase32(unseal(keys, factor, sealContext(id))) });
+  const delta = totp.validate({ token: code, timestamp: at, window: WINDOW_STEPS });
   return delta === null ? null : BigInt(Math.floor(at / STEP_MS) + delta);
 }
 
@@ -61,11 +61,11 @@ export const AUTHENTICATORS = new SealedSecrets({
   reseal: (keys, { id, factorKeyId: keyId, factorSecret: bytes }) => {
     // The authenticator was removed after the row was read.
     if (keyId === null || bytes === null) return { factorKeyId: keyId };
-    const sealed = reseal(keys, { keyId, bytes }, context(id));
+    const sealed = reseal(keys, { keyId, bytes }, sealContext(id));
     return { factorSecret: sealed.bytes, factorKeyId: sealed.keyId };
   },
 });
 
-function context(id: Uuid): string {
+function sealContext(id: Uuid): string {
   return `staff/${id}/factor`;
 }

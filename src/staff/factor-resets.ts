@@ -33,10 +33,10 @@ export async function proposeFactorReset(
   by: StaffIdentity,
 ): Promise<StaffFactorReset> {
   const reason = checkedText('reason', text, MAX_REASON);
-  allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
+  throwIfRefused(rightRefusal(by, 'manage', true) ?? ownResetRefusal(person, by));
   return transact(database, async (transaction) => {
-    await lock(transaction, person);
-    if ((await openReset(transaction, person)) !== undefined)
+    await lockPerson(transaction, person);
+    if ((await findOpenReset(transaction, person)) !== undefined)
       throw new ApiError(invalidState(`a new authenticator of ${person.name} is proposed already`));
     const reset: StaffFactorReset = {
       ...{ id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() },
@@ -58,37 +58,37 @@ export async function approveFactorReset(
   person: Staff,
   by: StaffIdentity,
 ): Promise<NewFactor> {
-  allow(rightRefusal(by, 'manage', true) ?? ownRefusal(person, by));
+  throwIfRefused(rightRefusal(by, 'manage', true) ?? ownResetRefusal(person, by));
   return transact(database, async (transaction) => {
-    await lock(transaction, person);
-    const reset = existing(await openReset(transaction, person));
-    allow(secondPersonRefusal(reset.proposedById, by.id));
+    await lockPerson(transaction, person);
+    const reset = existing(await findOpenReset(transaction, person));
+    throwIfRefused(secondPersonRefusal(reset.proposedById, by.id));
     const factor = newFactor(encryptionKeys, person);
     const set = { ...sealedColumns(factor), ...UNLOCKED };
     await transaction.execute(updateSql(staff, set, { id: person.id }));
     await endSessions(transaction, clock, person.id);
-    await settle(transaction, clock(), person, reset, by, 'done');
+    await closeReset(transaction, clock(), person, reset, by, 'done');
     return factor;
   });
 }
 
-/** Withdraws a proposal; every person with `manage` may. Returns false without a proposal. */
+/** Withdraws a proposal, by any person with `manage`. Returns false without a proposal. */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
   by: StaffIdentity,
 ): Promise<boolean> {
-  allow(rightRefusal(by, 'manage'));
+  throwIfRefused(rightRefusal(by, 'manage'));
   return transact(database, async (transaction) => {
-    await lock(transaction, person);
-    const reset = await openReset(transaction, person);
+    await lockPerson(transaction, person);
+    const reset = await findOpenReset(transaction, person);
     if (reset === undefined) return false;
-    await settle(transaction, clock(), person, reset, by, 'withdrawn');
+    await closeReset(transaction, clock(), person, reset, by, 'withdrawn');
     return true;
   });
 }
 
-async function settle(
+async function closeReset(
   transaction: Transaction,
   now: Instant,
   person: Staff,
@@ -102,21 +102,23 @@ async function settle(
   await recordAction(transaction, by, now, staffAudit(person, action, { reason }));
 }
 
-function allow(refusal: Refusal | null): void {
+function throwIfRefused(refusal: Refusal | null): void {
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-function ownRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
-  return id === by.id ? denied('nobody resets their own authenticator: two others do') : null;
+function ownResetRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
+  return id === by.id
+    ? denied('you cannot reset your own authenticator: two other people do it')
+    : null;
 }
 
 /** Locks the person's row, and with it the proposals for that person. */
-async function lock(transaction: Transaction, { id, kind }: Staff): Promise<void> {
+async function lockPerson(transaction: Transaction, { id, kind }: Staff): Promise<void> {
   if (kind !== 'person') throw new ApiError(invalidState('a service has no authenticator'));
   await transaction.find(staff, { id }, { forUpdate: true });
 }
 
-function openReset(
+function findOpenReset(
   transaction: Transaction,
   { id: staffId }: Staff,
 ): Promise<StaffFactorReset | undefined> {

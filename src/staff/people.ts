@@ -34,7 +34,7 @@ export interface NewStaff {
 }
 
 /** `factor` is the new authenticator, shown once. */
-interface SetStaff {
+interface SetPersonResult {
   readonly person: Staff;
   readonly factor: NewFactor | null;
 }
@@ -58,14 +58,14 @@ export function setPerson(
   request: NewStaff,
   actor: Actor,
   isFirst = false,
-): Promise<SetStaff> {
+): Promise<SetPersonResult> {
   const { database, encryptionKeys } = deps;
   return transact(database, async (transaction) => {
-    const { known, row } = await rowOf(transaction, deps.clock, 'person', request);
+    const { known, row } = await readRowToSet(transaction, deps.clock, 'person', request);
     const factor = isFirst || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
     const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor), ...UNLOCKED };
     if (isFirst) await endSessions(transaction, deps.clock, row.id);
-    await store(transaction, known, person);
+    await saveRow(transaction, known, person);
     await recordSet(transaction, deps.clock, person, actor);
     return { person, factor };
   });
@@ -79,9 +79,9 @@ export async function setService(
 ): Promise<{ readonly service: Staff; readonly key: string }> {
   const key = `ssk_${randomBytes(32).toString('base64url')}`;
   return transact(database, async (transaction) => {
-    const { known, row } = await rowOf(transaction, clock, 'service', request);
+    const { known, row } = await readRowToSet(transaction, clock, 'service', request);
     const service: Staff = { ...row, keyHash: hash('sha256', key, 'buffer') };
-    await store(transaction, known, service);
+    await saveRow(transaction, known, service);
     await recordSet(transaction, clock, service, actor);
     return { service, key };
   });
@@ -100,11 +100,11 @@ export async function findService(
   return identityOf(service, 'ops');
 }
 
-/** Without a manager no rights could be granted. */
+/** Throws invalid_state for the last manager, without whom no rights could be granted. */
 async function assertManagerRemains(transaction: Transaction, { id, name }: Staff): Promise<void> {
   const managers = (
     await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })
-  ).filter(mayManage);
+  ).filter(canManage);
   if (managers.length === 1 && managers[0]?.id === id)
     throw new ApiError(
       invalidState(
@@ -113,7 +113,7 @@ async function assertManagerRemains(transaction: Transaction, { id, name }: Staf
     );
 }
 
-function mayManage({ rights, factorSecret }: Staff): boolean {
+function canManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
@@ -143,13 +143,13 @@ export function findStaff(reader: Reader, name: string): Promise<Staff | undefin
   return reader.find(staff, { foldedName: foldedName(name) });
 }
 
-/** The holder of the administrator's database address may then create the first manager. */
+/** True allows the holder of the administrator's database address to create the first manager. */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
-  return !people.some(mayManage);
+  return !people.some(canManage);
 }
 
-/** Belongs in each transaction that removes some of the person's rights. */
+/** Ends a person's sessions. Each transaction that removes some of the person's rights calls this. */
 export async function endSessions(
   transaction: Transaction,
   clock: Clock,
@@ -164,7 +164,7 @@ export function sealedColumns({ sealed }: NewFactor): Pick<Staff, 'factorKeyId' 
   return { factorKeyId: sealed.keyId, factorSecret: sealed.bytes };
 }
 
-async function rowOf(
+async function readRowToSet(
   transaction: Transaction,
   clock: Clock,
   kind: Staff['kind'],
@@ -188,7 +188,7 @@ async function rowOf(
   return { known, row: { ...before, rights, active: true } };
 }
 
-async function store(
+async function saveRow(
   transaction: Transaction,
   known: Staff | undefined,
   row: Staff,

@@ -66,9 +66,9 @@ export function asksForCode(action: StaffActionName, channel: StaffChannel): boo
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
-  asksForPerson = false,
+  requiresPerson = false,
 ): Refusal | null {
-  if (asksForPerson && kind !== 'person')
+  if (requiresPerson && kind !== 'person')
     return denied(`${name} is a service, which never counts as a person`);
   return right === 'read' || rights.includes(right)
     ? null
@@ -119,9 +119,9 @@ const MAX_PAUSE_MS = 60 * 60_000;
 
 /** Returns until when codes are refused after this many wrong ones; null if the next one counts. */
 export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
-  const over = failedCodes - FREE_FAILURES;
-  if (over <= 0) return null;
-  return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), MAX_PAUSE_MS));
+  const excess = failedCodes - FREE_FAILURES;
+  if (excess <= 0) return null;
+  return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(excess - 1, 20), MAX_PAUSE_MS));
 }
 
 interface Lock {

@@ -17,7 +17,7 @@ export const SESSION_MS = 8 * 60 * 60_000;
 const RECORD_EVERY_MS = 60_000;
 const MAX_PLACE = 140;
 
-interface SignIn {
+interface Credentials {
   readonly name: string;
   readonly code: string;
   readonly channel: StaffSession['channel'];
@@ -34,7 +34,7 @@ export interface SignedIn {
 /** Returns a refusal, which is recorded, if name and code do not prove the person. */
 export async function signIn(
   deps: StaffDeps,
-  credentials: SignIn,
+  credentials: Credentials,
 ): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, channel, place } = credentials;
   const verified = await verifyClaim(deps, {
@@ -46,7 +46,7 @@ export async function signIn(
   return openSession(deps, verified.identity, channel, place);
 }
 
-/** Opens a session after the company's own sign-in, limited to `rights` (null: all). */
+/** Opens a session of a proven person, limited to `rights` (null: all). */
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,

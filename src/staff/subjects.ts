@@ -30,19 +30,22 @@ export interface ProvenSubject {
   readonly rights: readonly StaffRight[] | null;
 }
 
-type SubjectFound =
+type SubjectResult =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
   /** A code links the person, who has no account yet. */
   | { readonly found: 'unlinked'; readonly person: Staff }
   | { readonly found: 'refused'; readonly refusal: Refusal };
 
-export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Promise<SubjectFound> {
+export async function findBySubject(
+  deps: StaffDeps,
+  proven: ProvenSubject,
+): Promise<SubjectResult> {
   const { reader } = deps.database;
   const linked = await reader.find(staff, { subjectHash: subjectHash(proven) });
   const person = linked ?? (await findNamed(deps, proven.name));
-  const refused = refusedOf(person, proven);
+  const refused = refusalReason(person, proven);
   if (refused !== null || person === undefined) {
-    const refusal = denied(refused ?? NOBODY);
+    const refusal = denied(refused ?? NO_PERSON);
     await recordRefusal(deps, proven, person, refusal);
     return { found: 'refused', refusal };
   }
@@ -81,7 +84,7 @@ async function link(
   try {
     return await transact(deps.database, async (transaction) => {
       const row = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
-      if (row === undefined || refusedOf(row, proven) !== null) return null;
+      if (row === undefined || refusalReason(row, proven) !== null) return null;
       await transaction.execute(
         updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }),
       );
@@ -113,11 +116,11 @@ export async function unlinkSubject(
   });
 }
 
-const NOBODY = 'no member of staff has this account at the provider';
+const NO_PERSON = 'no member of staff has this account at the provider';
 const OTHER_SUBJECT = 'the person is linked to another account at the provider';
 
-function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | null {
-  if (person === undefined) return NOBODY;
+function refusalReason(person: Staff | undefined, proven: ProvenSubject): string | null {
+  if (person === undefined) return NO_PERSON;
   if (person.kind !== 'person') return `${person.name} is a service, which cannot sign in`;
   if (!person.active) return `${person.name} is not active staff`;
   if (person.subjectHash !== null && !person.subjectHash.equals(subjectHash(proven)))
@@ -130,7 +133,7 @@ async function findNamed({ database }: StaffDeps, name: string | null): Promise<
   return 'clean' in cleaned ? findStaff(database.reader, cleaned.clean) : undefined;
 }
 
-/** Subjects of two providers may be equal. */
+/** Includes the issuer, because subjects of two providers may be equal. */
 function subjectHash({ issuer, subject }: Pick<ProvenSubject, 'issuer' | 'subject'>): Buffer {
   return hash('sha256', JSON.stringify([issuer, subject]), 'buffer');
 }

@@ -16,7 +16,7 @@ import {
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { CODE_PATTERN, stepOf } from './authenticator.js';
+import { CODE_PATTERN, findCodeStep } from './authenticator.js';
 import {
   denied,
   foldedName,
@@ -57,7 +57,7 @@ export type Verified = { readonly identity: StaffIdentity } | { readonly refusal
 
 export const MAX_STAFF_NAME = 80;
 const ANOTHER_PERSONS_CODE = 'another person has sent it before';
-const KEPT_MS = 7 * 24 * 60 * 60_000;
+const CHECKS_KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
  * Checks that the code is this person's, for that moment, and unused, then marks it as used for
@@ -79,11 +79,11 @@ function verifyOnce(deps: StaffDeps, claim: Claim): Promise<Verified> {
   return transact(deps.database, async (transaction) => {
     // Locks the person's row, so that of two calls with one code the second finds it used.
     const person = await findClaimed(transaction, claim);
-    const known = await transaction.find(staffChecks, { purpose });
+    const previous = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
-    if (known !== undefined && known.staffId === (person?.id ?? null))
-      return resultOf(known, person, claim);
-    if (known !== undefined) {
+    if (previous !== undefined && previous.staffId === (person?.id ?? null))
+      return resultOf(previous, person, claim);
+    if (previous !== undefined) {
       // A proof for one person proves nothing for another.
       recordRefusal(transaction, claim, person, ANOTHER_PERSONS_CODE, now);
       return { refusal: denied(ANOTHER_PERSONS_CODE) };
@@ -97,7 +97,7 @@ function verifyOnce(deps: StaffDeps, claim: Claim): Promise<Verified> {
       at: now,
     };
     await transaction.execute(
-      `DELETE FROM staff_checks WHERE at<${literal(staffChecks, 'at', instant(now - KEPT_MS))} LIMIT 100`,
+      `DELETE FROM staff_checks WHERE at<${literal(staffChecks, 'at', instant(now - CHECKS_KEPT_MS))} LIMIT 100`,
     );
     await transaction.execute(insertSql(staffChecks, [check]));
     if (person !== undefined) await updateLock(transaction, person, claim.channel, checked, now);
@@ -135,8 +135,8 @@ async function checkCode(
   if (name === null) return { refused: 'no actor was named' };
   if (fault !== null) return { refused: fault };
   if (person?.active !== true) return { refused: `${name} is not active staff` };
-  const lacks = rightRefusal(person, right, twoPeople);
-  if (lacks !== null) return { refused: lacks.message };
+  const noRight = rightRefusal(person, right, twoPeople);
+  if (noRight !== null) return { refused: noRight.message };
   if (person.factorSecret === null || person.factorKeyId === null)
     return { refused: `${person.name} has no authenticator` };
   if (code === null || code === '') return { refused: 'no code was given' };
@@ -151,7 +151,7 @@ async function checkCode(
   // Authenticators show a space between the halves.
   const digits = code.replace(/\s/gu, '');
   const step = CODE_PATTERN.test(digits)
-    ? stepOf(encryptionKeys, person.id, factor, digits, receivedAt)
+    ? findCodeStep(encryptionKeys, person.id, factor, digits, receivedAt)
     : null;
   if (step === null) return { refused: 'the code is wrong', isWrong: true };
   const used = await transaction.find(staffChecks, { staffId: person.id, step });
@@ -224,7 +224,7 @@ interface SignalSubject {
   readonly details?: AuditDetails;
 }
 
-interface Signed {
+interface VerifiedSignal {
   readonly by: StaffIdentity;
   readonly reason: string;
 }
@@ -248,7 +248,7 @@ export class StaffSignals {
     action: StaffActionName,
     signal: StaffSignal,
     { details, ...subject }: SignalSubject,
-  ): Promise<Signed | { readonly refused: string }> {
+  ): Promise<VerifiedSignal | { readonly refused: string }> {
     const { actor, actionId } = signal;
     const cleaned = cleanText(signal.reason ?? '', MAX_REASON);
     const reason = 'clean' in cleaned ? cleaned.clean : null;

@@ -31,7 +31,7 @@ export interface Webhooks {
 }
 
 export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Cursors): void {
-  api.tells({
+  api.addEvent({
     type: 'webhook.test',
     schema: TestSchema,
     example: exampleOf(TestSchema),

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import {
-  hashOfToken,
+  hashToken,
   issueToken,
   keyIdOf,
-  newToken,
+  generateToken,
   listTokens,
   revokeToken,
   rotateToken,
@@ -197,18 +197,18 @@ describe('a token', () => {
 
 describe('the form of a token', () => {
   it('the form of a token is svc_live_, the key id and at least 160 random bits, and its hash does not contain it', () => {
-    const { keyId, text } = newToken();
+    const { keyId, text } = generateToken();
     const [, , id, secret = ''] = text.split('_');
     assert.ok(text.startsWith('svc_live_'));
     assert.equal(id, keyId);
     assert.equal(keyIdOf(text), keyId);
-    assert.ok(!hashOfToken(text).toString('latin1').includes(text.slice(-40)));
+    assert.ok(!hashToken(text).toString('latin1').includes(text.slice(-40)));
     assert.match(secret, /^[a-z2-7]+$/);
     assert.ok(secret.length * 5 >= 160);
   });
 
   it('a token with any changed character is malformed', () => {
-    const { text } = newToken();
+    const { text } = generateToken();
     for (const spoiled of [
       ...[text.replace('svc_live_', 'svc_test_'), text.slice(0, -1), `${text}a`, `${text}\n`],
       ...[text.toUpperCase(), `${text.slice(0, -1)}1`, text.slice(0, 26)],

@@ -15,7 +15,7 @@ import {
   type StaffChannel,
   foldedName,
 } from '../../src/staff/rules.js';
-import { codeAt, newFactor, STEP_MS, stepOf } from '../../src/staff/authenticator.js';
+import { codeAt, newFactor, STEP_MS, findCodeStep } from '../../src/staff/authenticator.js';
 
 const NOW = instant(1_800_000_000_000);
 const ACTS = Object.keys(STAFF_ACTIONS) as StaffActionName[];
@@ -182,7 +182,7 @@ describe("an authenticator's code", () => {
     ] as const) {
       const code = codeAt(factor.secret, instant(at + steps * STEP_MS));
       assert.equal(
-        stepOf(KEYS, PERSON.id, factor.sealed, code, at),
+        findCodeStep(KEYS, PERSON.id, factor.sealed, code, at),
         expected,
         `${steps} steps away`,
       );
@@ -190,7 +190,7 @@ describe("an authenticator's code", () => {
   });
 
   it("an authenticator's code is of the secret that is sealed for this person: in the place of another it cannot be opened", () => {
-    assert.throws(() => stepOf(KEYS, newId(), factor.sealed, codeAt(factor.secret, at), at));
+    assert.throws(() => findCodeStep(KEYS, newId(), factor.sealed, codeAt(factor.secret, at), at));
   });
 
   it('an authenticator app reads the service, the name and the secret from an otpauth URL', () => {

@@ -77,7 +77,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/versions': 'deprecation compatibility',
 };
 
-/** Markdown files other than the one of docs/guides with the same name. */
+/** The Markdown files of pages whose file is not `docs/guides` with the page's path. */
 const FILES: Readonly<Record<string, string>> = {
   '': 'docs/guides/index.md',
   '/webhooks': 'docs/webhooks.md',

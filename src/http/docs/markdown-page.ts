@@ -86,12 +86,12 @@ interface LinkContext {
 /** Makes links point to this service and this site. */
 function rewriteLinks(token: Token, context: LinkContext): void {
   const href = token.attrGet('href');
-  if (href !== null) token.attrSet('href', target(String(href), context));
+  if (href !== null) token.attrSet('href', linkTarget(String(href), context));
   token.content = token.content.replaceAll(MARKDOWN_BASE_URL, () => context.baseUrl);
   token.children?.forEach((child) => rewriteLinks(child, context));
 }
 
-function target(href: string, { file, urls, baseUrl }: LinkContext): string {
+function linkTarget(href: string, { file, urls, baseUrl }: LinkContext): string {
   if (href.startsWith('#')) return href;
   const [place = '', anchor] = href.split('#');
   const suffix = anchor === undefined ? '' : `#${anchor}`;

@@ -141,7 +141,7 @@ export class DocsSite {
 
   constructor(private readonly deps: DocsDeps) {
     this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
-    // Later, because requests are waiting when a process starts.
+    // Not at once, because requests are waiting when a process starts.
     setTimeout(() => void this.render(), RENDER_AFTER_MS).unref();
   }
 
@@ -178,19 +178,19 @@ export class DocsSite {
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
     const { path } = exchange;
-    const file = this.mayHave(path) ? this.assemble().files.get(path) : undefined;
+    const file = this.isInSite(path) ? this.assemble().files.get(path) : undefined;
     if (file !== undefined) this.send(context, path, file);
     else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
       // Programs get the API's 404.
-      this.lead(context, this.base);
+      this.redirect(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
     else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1)))
-      this.lead(context, path.slice(0, -1));
+      this.redirect(context, path.slice(0, -1));
     else this.send(context, this.base, this.assemble().missing);
   }
 
-  /** Other requests do not cause the site to be built. */
-  private mayHave(path: string): boolean {
+  /** A request for any other path does not cause the site to be built. */
+  private isInSite(path: string): boolean {
     return path === OPENAPI || path === this.base || path.startsWith(`${this.base}/`);
   }
 
@@ -211,12 +211,12 @@ export class DocsSite {
     context.body = file.content;
   }
 
-  private lead(context: Koa.ParameterizedContext<RequestState>, path: string): void {
+  private redirect(context: Koa.ParameterizedContext<RequestState>, path: string): void {
     this.begin(context, this.base);
     context.redirect(path);
   }
 
-  /** Throws method_not_allowed. */
+  /** Sets what all responses of the site share. Throws method_not_allowed. */
   private begin(context: Koa.ParameterizedContext<RequestState>, routeName: string): void {
     const { exchange } = context.state;
     exchange.routeName = routeName;

@@ -1,4 +1,9 @@
-import { chainHeads, listAuditRows, parseDetails, recordAction } from '../../access/audit-log.js';
+import {
+  readChainHeads,
+  listAuditRows,
+  parseDetails,
+  recordAction,
+} from '../../access/audit-log.js';
 import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
@@ -72,7 +77,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
 });
 
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
-  const heads = await chainHeads(database.reader, tenantId);
+  const heads = await readChainHeads(database.reader, tenantId);
   const { findings } = await verifyAuditLog(database, {
     ...(tenantId && { tenantId }),
     onProgress: (done, total) => output.progress('Verifying', done, total),

@@ -33,12 +33,16 @@ export interface Call {
 /** Requests mark the fields that are required, responses those that may be absent. */
 type Side = 'request' | 'response';
 
-const ENDINGS: Readonly<Record<string, string>> = { TypeScript: 'mts', Python: 'py', Go: 'go' };
+const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
+  TypeScript: 'mts',
+  Python: 'py',
+  Go: 'go',
+};
 
 /** Returns the request of an operation in each language, or a program of docs/site/programs. */
 export function sampleTabs({ route, operation }: Call, schemas: Schemas, program?: string): Tab[] {
   return samplesOf(route, operation, schemas).map(({ name, language, text }) => {
-    const ending = program && ENDINGS[name];
+    const ending = program && FILE_EXTENSIONS[name];
     const own = ending && readPart(`docs/site/programs/${program}.${ending}`).toString('utf8');
     const id = `${route.operationId}-${name.toLowerCase()}`;
     return { id, label: name, content: codeBlock(own || text, language) };
@@ -82,7 +86,7 @@ function parameters(
   document: ApiDocument,
 ): Html {
   const own = operation.parameters
-    .map((given) => document.components.parameters[refName(given) ?? ''] ?? given)
+    .map((parameter) => document.components.parameters[refName(parameter) ?? ''] ?? parameter)
     .filter((parameter) => parameter.in === kind);
   const row = ({ name = '', required = false, description, schema = {} }: Parameter): Html =>
     fieldRow(
@@ -128,7 +132,7 @@ export function foldedFields(schema: Schema, schemas: Schemas): Html {
   </details>`;
 }
 
-/** The usual response comes first: beside a 201, 200 is a replay. */
+/** Sorts 200 after a 201 or 202, beside which it is a replay. */
 function successes({ responses: all }: DescribedOperation) {
   return Object.entries(all)
     .filter(([status]) => status.startsWith('2'))
