@@ -100,7 +100,7 @@ describe('a restore', () => {
       'maria',
     );
     await refused(
-      /was restored to then, or later/,
+      /was restored to that time or later/,
       1,
       '--to',
       '2026-01-01T00:00:00Z',
