@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/core/timers.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
-import { nameAccounts, postGroup } from '../../src/ledger/writer/group.js';
+import { determineAccounts, postGroup } from '../../src/ledger/writer/group.js';
 import { findResults } from '../../src/ledger/idempotency.js';
 import type { PendingCommand } from '../../src/ledger/writer/pending-command.js';
 import { createTransfer } from '../../src/transfers/service.js';
@@ -72,7 +72,7 @@ async function recordGroup(
   database: RecordingDatabase,
   group: readonly PendingCommand[],
 ): Promise<void> {
-  const named = await nameAccounts(database.reader, group, false);
+  const named = await determineAccounts(database.reader, group, false);
   const results = await postGroup(
     {
       database,

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { normaliseRange } from '../core/address-ranges.js';
 import { checkedText } from '../core/checked-text.js';
-import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
+import { ApiError, assertFound, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
 import { type Scope, SCOPES } from '../core/permissions.js';
@@ -176,7 +176,7 @@ function endColumns(
 }
 
 async function lockToken(transaction: Transaction, keyId: string): Promise<Token> {
-  return existing(await transaction.find(tokens, { keyId }, { forUpdate: true }));
+  return assertFound(await transaction.find(tokens, { keyId }, { forUpdate: true }));
 }
 
 function issueAudit(token: Token): AuditEntry {

@@ -16,7 +16,7 @@ import { columnList, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import {
   type DatabaseClock,
-  readClockResetsOf,
+  readClockResetsByAccount,
   SETTLED_AFTER_MS,
 } from '../ledger/database-clock.js';
 import { assertAllowed, pairsSql, readAccount } from './access.js';
@@ -150,7 +150,7 @@ export async function totalsAt(
   accountIds: readonly Uuid[],
   at: Instant,
 ): Promise<ReadonlyMap<Uuid, Totals>> {
-  const resets = await readClockResetsOf(reader, accountIds);
+  const resets = await readClockResetsByAccount(reader, accountIds);
   const withoutResets = accountIds.filter((id) => !resets.has(id));
   const positions = await findPositions(reader, withoutResets, at);
   const found = new Map(await totalsAtPositions(reader, positions));

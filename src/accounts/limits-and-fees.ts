@@ -1,6 +1,6 @@
 import { accountAudit, type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
 import { type Asset, feeFor, LISTED_ASSETS, MAX_RAW } from '../core/amount.js';
-import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
+import { ApiError, assertFound, invalidField, invalidState, notFound } from '../core/errors.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import type { Uuid } from '../core/ids.js';
 import { perReader, transact } from '../db/reader.js';
@@ -17,7 +17,7 @@ import {
   tenants,
 } from '../db/entities/parties.js';
 import { deleteSql, literal, literals, updateSql, upsertSql } from '../db/statements.js';
-import { type LockedState, need, type Need } from '../ledger/writer/types.js';
+import { type LockedState, rowKey, type RowKey } from '../ledger/writer/types.js';
 import { instant, type Instant, monthOf } from '../core/instant.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
@@ -77,8 +77,8 @@ async function selectFeeAccounts(
   return found;
 }
 
-export function feeNeeds(key: FeeKey): Need[] {
-  return [need(tenants, { id: key.tenantId }), need(feeSchedules, key)];
+export function feeRowKeys(key: FeeKey): RowKey[] {
+  return [rowKey(tenants, { id: key.tenantId }), rowKey(feeSchedules, key)];
 }
 
 /** Returns the operation's fee. The fee account itself pays none. (docs/contract.md, Limits and fees) */
@@ -124,7 +124,7 @@ export async function setFeeSchedule(
 ): Promise<void> {
   assertSchedule(schedule);
   await transact(database, async (transaction) => {
-    const tenant = existing(
+    const tenant = assertFound(
       await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true }),
     );
     const missing = 'the tenant has no fee account: set one first';
@@ -197,14 +197,14 @@ export function limitsOf(
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
 /** Includes each month that `at` may be in: the tenant's time zone is read only with these rows. */
-export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
+export function limitRowKeys(accountId: Uuid, asset: Asset, at: Instant): RowKey[] {
   const months = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
     (offset) => monthOf(instant(at + offset), 'UTC').name,
   );
   const totals = [...new Set(months)].map((month) =>
-    need(monthTotals, { accountId, asset, month }),
+    rowKey(monthTotals, { accountId, asset, month }),
   );
-  return [need(accountLimits, { accountId, asset }), ...totals];
+  return [rowKey(accountLimits, { accountId, asset }), ...totals];
 }
 
 type LimitName = 'minimum' | 'maximum' | 'month';

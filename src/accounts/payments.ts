@@ -11,9 +11,9 @@ import {
   type CommandKind,
   type LockedAccount,
   type LockedState,
-  need,
+  rowKey,
 } from '../ledger/writer/types.js';
-import { feeNeeds, limitNeeds, limitsOf, readFeeAccounts } from './limits-and-fees.js';
+import { feeRowKeys, limitRowKeys, limitsOf, readFeeAccounts } from './limits-and-fees.js';
 import { readReach } from './access.js';
 import { type Fee, isReachable, overflowRefusal, spendingRefusal } from './rules.js';
 
@@ -30,7 +30,7 @@ interface PaymentCommand extends Command {
 export function paymentKind<C extends PaymentCommand>(
   operation: FeeOperation,
   recipientOf: (command: C) => Uuid | null | undefined,
-): Pick<CommandKind<C, never>, 'accounts' | 'needs'> {
+): Pick<CommandKind<C, never>, 'accounts' | 'rowKeys'> {
   return {
     async accounts(commands, reader, isRetry) {
       const tenantIds = new Set(commands.map(({ tenantId }) => tenantId));
@@ -60,16 +60,16 @@ export function paymentKind<C extends PaymentCommand>(
       });
       return { ids, ownerOf: reach.ownerOf };
     },
-    needs(command, at, ownerOf) {
+    rowKeys(command, at, ownerOf) {
       const { tenantId, memberId, sourceAccountId: accountId, amount } = command;
       const recipientId = recipientOf(command) ?? null;
       const recipientTenantId = recipientId === null ? undefined : ownerOf(recipientId);
       return [
-        need(memberRoles, { accountId, memberId }),
-        need(approvalPolicies, { accountId, asset: amount.asset }),
-        ...feeNeeds({ tenantId, operation, asset: amount.asset }),
-        need(tenants, { id: recipientTenantId ?? tenantId }),
-        ...limitNeeds(accountId, amount.asset, at),
+        rowKey(memberRoles, { accountId, memberId }),
+        rowKey(approvalPolicies, { accountId, asset: amount.asset }),
+        ...feeRowKeys({ tenantId, operation, asset: amount.asset }),
+        rowKey(tenants, { id: recipientTenantId ?? tenantId }),
+        ...limitRowKeys(accountId, amount.asset, at),
       ];
     },
   };
@@ -84,7 +84,7 @@ type Source = Pick<PaymentCommand, 'tenantId' | 'sourceAccountId'>;
 
 /** Returns null, for a 404, unless the source is the tenant's own. */
 export function findPayer(state: LockedState, { tenantId, sourceAccountId }: Source): Payer | null {
-  const source = state.named(sourceAccountId);
+  const source = state.accountIfLocked(sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
   const isOwn = source?.account.tenantId === tenantId && source.account.type !== 'system';
   return isOwn && tenant !== undefined ? { source, tenant } : null;
@@ -107,7 +107,7 @@ export function findRecipient(
   tenant: Tenant,
   recipientId: Uuid,
 ): LockedAccount | undefined {
-  const recipient = state.named(recipientId);
+  const recipient = state.accountIfLocked(recipientId);
   if (recipient === undefined) return undefined;
   const receiver = state.row(tenants, { id: recipient.account.tenantId });
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;

@@ -1,7 +1,7 @@
 import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { ASSETS } from '../core/amount.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
+import { ApiError, assertFound, invalidState, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import { bigint, uuid } from '../db/columns.js';
@@ -102,7 +102,7 @@ export async function resetClock(
 ): Promise<StatusChange> {
   const reason = checkedReason(decision.reason);
   return transact(database, async (transaction) => {
-    const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));
+    const account = assertFound(await transaction.find(accounts, { id }, { forUpdate: true }));
     const { lastPostedAt: previous, seq } = account;
     const lastPostedAt = await databaseClock.read(transaction);
     if (!databaseClock.isTooFarAhead(previous, lastPostedAt)) return { account, changed: false };

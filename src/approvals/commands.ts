@@ -3,7 +3,7 @@ import { staff } from '../db/entities/staff.js';
 import { holds, monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { readOwners } from '../accounts/access.js';
-import { type CommandKind, naming, need, type Need } from '../ledger/writer/types.js';
+import { type CommandKind, accountsFrom, rowKey, type RowKey } from '../ledger/writer/types.js';
 import {
   type ApprovalActionCommand,
   type Approvable,
@@ -22,7 +22,7 @@ export function approvalCommands<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
 ): ApprovalCommands<Row> {
   const { resourceType, table, destinationOf } = feature;
-  const accounts = naming(({ facts }: ExpiryCommand<Row>) =>
+  const accounts = accountsFrom(({ facts }: ExpiryCommand<Row>) =>
     facts === null ? [] : feature.accountsOf(facts),
   );
   return {
@@ -36,21 +36,21 @@ export function approvalCommands<Row extends Approvable>(
         );
         return { ...(await accounts(commands)), ownerOf: await readOwners(reader, destinations) };
       },
-      needs({ facts, actor }, _at, ownerOf) {
+      rowKeys({ facts, actor }, _at, ownerOf) {
         if (facts === null) return [];
         const authority =
           actor.by === 'member'
-            ? need(memberRoles, { accountId: facts.sourceAccountId, memberId: actor.memberId })
-            : need(staff, { id: actor.staff.id });
+            ? rowKey(memberRoles, { accountId: facts.sourceAccountId, memberId: actor.memberId })
+            : rowKey(staff, { id: actor.staff.id });
         const owners =
           destinationOf === undefined
             ? []
             : [facts.tenantId, ownerOf(destinationOf(facts)) ?? facts.tenantId];
         return [
-          ...endingNeeds(feature, facts),
-          need(approvals, { resourceId: facts.id }),
+          ...endingRowKeys(feature, facts),
+          rowKey(approvals, { resourceId: facts.id }),
           authority,
-          ...owners.map((id) => need(tenants, { id })),
+          ...owners.map((id) => rowKey(tenants, { id })),
         ];
       },
       decide: (command, state) => decideAction(feature, command, state),
@@ -60,17 +60,17 @@ export function approvalCommands<Row extends Approvable>(
       resourceType,
       table,
       accounts,
-      needs: ({ facts }) => (facts === null ? [] : endingNeeds(feature, facts)),
+      rowKeys: ({ facts }) => (facts === null ? [] : endingRowKeys(feature, facts)),
       decide: (command, state) => decideExpiry(feature, command, state),
     },
   };
 }
 
-export function endingNeeds<Row extends Approvable>(
+export function endingRowKeys<Row extends Approvable>(
   { table }: Pick<ApprovalFeature<Row>, 'table'>,
   row: Row,
-): Need[] {
+): RowKey[] {
   const { id, sourceAccountId: accountId, asset, limitMonth: month } = row;
-  const own = need(table, { id } as Partial<Row>);
-  return [own, need(holds, { resourceId: id }), need(monthTotals, { accountId, asset, month })];
+  const own = rowKey(table, { id } as Partial<Row>);
+  return [own, rowKey(holds, { resourceId: id }), rowKey(monthTotals, { accountId, asset, month })];
 }

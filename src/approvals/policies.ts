@@ -8,7 +8,7 @@ import {
 } from '../access/audit-log.js';
 import { changeAccount, type Changer, lockAccount, readAccount } from '../accounts/access.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
-import { ApiError, existing, invalidField, notFound } from '../core/errors.js';
+import { ApiError, assertFound, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -147,7 +147,9 @@ export async function setPolicyDelay(
   )
     throw new ApiError(invalidField('seconds', 'out_of_range'));
   await transact(database, async (transaction) => {
-    const tenant = existing(await transaction.find(tenants, { id: tenantId }, { forUpdate: true }));
+    const tenant = assertFound(
+      await transaction.find(tenants, { id: tenantId }, { forUpdate: true }),
+    );
     const policyDelayS = seconds ?? 0;
     await transaction.execute(updateSql(tenants, { policyDelayS }, { id: tenantId }));
     const details = { seconds: policyDelayS, before: tenant.policyDelayS };

@@ -1,6 +1,6 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, existing } from '../core/errors.js';
-import { commandFingerprint, type Fingerprint, type Keyed } from '../core/fingerprint.js';
+import { ApiError, assertFound } from '../core/errors.js';
+import { commandFingerprint, type Fingerprint, type RequestKey } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -61,7 +61,7 @@ export class Approvals<Row extends Approvable> {
   approve(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
-    idempotency: Keyed,
+    idempotency: RequestKey,
   ): Promise<CommandResult<Row>> {
     const actor: ApprovalActor = { by: 'member', memberId };
     const request = { tenantId, resourceId, action: 'approve', actor, reason: null } as const;
@@ -219,12 +219,12 @@ export class Approvals<Row extends Approvable> {
 
   /** Finds a resource by its id alone, because workflows have no tenant id. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
-    return existing(
+    return assertFound(
       await this.deps.database.reader.find(this.feature.table, { id } as Partial<Row>),
     );
   }
 
-  private actionKey(id: Uuid, actionId: string): Keyed {
+  private actionKey(id: Uuid, actionId: string): RequestKey {
     const key = `${this.feature.resourceType}/${id}/action/${actionId}`;
     return { key, fingerprint: commandFingerprint(['action', id, actionId]) };
   }

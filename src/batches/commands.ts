@@ -9,9 +9,15 @@ import {
 } from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { limitNeeds } from '../accounts/limits-and-fees.js';
+import { limitRowKeys } from '../accounts/limits-and-fees.js';
 import { readOwners } from '../accounts/access.js';
-import { type Command, type CommandKind, naming, need, type Need } from '../ledger/writer/types.js';
+import {
+  type Command,
+  type CommandKind,
+  accountsFrom,
+  rowKey,
+  type RowKey,
+} from '../ledger/writer/types.js';
 import type { Uuid } from '../core/ids.js';
 import { decideCancel, decideExecution, decideRow, type PayRow } from './decide.js';
 import { decideLapse, decideWithdrawal, type MemberCommand } from './withdrawal.js';
@@ -25,21 +31,21 @@ interface BatchTarget extends Command {
 function batchKind<C extends BatchTarget>(
   name: string,
   decide: CommandKind<C, BonusBatch>['decide'],
-  needs: (command: C, accountId: Uuid) => readonly Need[] = () => [],
+  rowKeys: (command: C, accountId: Uuid) => readonly RowKey[] = () => [],
 ): CommandKind<C, BonusBatch> {
   return {
     ...{ name, resourceType: 'bonus_batch', table: bonusBatches, decide },
-    accounts: naming(({ sourceAccountId: id }) => (id === null ? [] : [id])),
-    needs: (command) => {
+    accounts: accountsFrom(({ sourceAccountId: id }) => (id === null ? [] : [id])),
+    rowKeys: (command) => {
       const { batchId: id, sourceAccountId } = command;
       if (sourceAccountId === null) return [];
-      return [need(bonusBatches, { id }), ...needs(command, sourceAccountId)];
+      return [rowKey(bonusBatches, { id }), ...rowKeys(command, sourceAccountId)];
     },
   };
 }
 
-function roleOf({ memberId }: MemberCommand, accountId: Uuid): Need {
-  return need(memberRoles, { accountId, memberId });
+function roleOf({ memberId }: MemberCommand, accountId: Uuid): RowKey {
+  return rowKey(memberRoles, { accountId, memberId });
 }
 
 export const executeBatchKind = batchKind(
@@ -47,7 +53,7 @@ export const executeBatchKind = batchKind(
   decideExecution,
   (command, accountId) => [
     roleOf(command, accountId),
-    ...ASSETS.map((asset) => need(approvalPolicies, { accountId, asset })),
+    ...ASSETS.map((asset) => rowKey(approvalPolicies, { accountId, asset })),
   ],
 );
 
@@ -58,7 +64,7 @@ export const withdrawBatchKind = batchKind(
 );
 
 export const cancelBatchKind = batchKind('cancel batch', decideCancel, ({ batchId }) => [
-  need(holds, { resourceId: batchId }),
+  rowKey(holds, { resourceId: batchId }),
 ]);
 
 export const lapseBatchKind = batchKind('lapse batch', decideLapse);
@@ -84,18 +90,18 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
       commands.map((command) => command.recipientAccountId),
     ),
   }),
-  needs: (
+  rowKeys: (
     { tenantId, batchId, number, follows, sourceAccountId, recipientAccountId, asset },
     at,
     ownerOf,
   ) => [
-    need(bonusBatches, { id: batchId }),
-    need(bonusBatchRows, { batchId, number }),
-    ...(follows === null ? [] : [need(bonusBatchRows, { batchId, number: follows })]),
-    need(holds, { resourceId: batchId }),
-    need(tenants, { id: tenantId }),
-    need(tenants, { id: ownerOf(recipientAccountId) ?? tenantId }),
-    ...limitNeeds(sourceAccountId, asset, at),
+    rowKey(bonusBatches, { id: batchId }),
+    rowKey(bonusBatchRows, { batchId, number }),
+    ...(follows === null ? [] : [rowKey(bonusBatchRows, { batchId, number: follows })]),
+    rowKey(holds, { resourceId: batchId }),
+    rowKey(tenants, { id: tenantId }),
+    rowKey(tenants, { id: ownerOf(recipientAccountId) ?? tenantId }),
+    ...limitRowKeys(sourceAccountId, asset, at),
   ],
   decide: decideRow,
 };

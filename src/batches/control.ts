@@ -1,7 +1,7 @@
 import { type Actor, recordAction, recordOnce, wasPerformed } from '../access/audit-log.js';
 import { lockAccount } from '../accounts/access.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, existing, type Refusal } from '../core/errors.js';
+import { ApiError, assertFound, type Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
@@ -122,7 +122,7 @@ async function cancel(
 }
 
 async function findBatch(reader: Reader, id: Uuid): Promise<BonusBatch> {
-  return existing(await reader.find(bonusBatches, { id }));
+  return assertFound(await reader.find(bonusBatches, { id }));
 }
 
 const FINAL_CODES = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);

@@ -1,6 +1,6 @@
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import { ApiError } from '../core/errors.js';
-import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
+import { commandFingerprint, type RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
@@ -47,13 +47,17 @@ export class Batches {
   upload(
     caller: Caller,
     request: UploadRequest,
-    idempotency: Keyed,
+    idempotency: RequestKey,
   ): Promise<CommandResult<BonusBatch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
 
   /** The fingerprint includes the member. (docs/contract.md, Execution) */
-  execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<CommandResult<BonusBatch>> {
+  execute(
+    caller: Caller,
+    batchId: Uuid,
+    idempotency: RequestKey,
+  ): Promise<CommandResult<BonusBatch>> {
     return this.submit(executeBatchKind, caller, batchId, idempotency);
   }
 
@@ -68,7 +72,7 @@ export class Batches {
     kind: CommandKind<MemberCommand, BonusBatch>,
     { tenantId, memberId }: Caller,
     batchId: Uuid,
-    keyed: Keyed,
+    keyed: RequestKey,
   ): Promise<CommandResult<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();

@@ -1,5 +1,5 @@
 import { assertWithinQuotas } from '../access/quotas.js';
-import type { Keyed } from '../core/fingerprint.js';
+import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
@@ -44,7 +44,7 @@ export async function uploadBatch(
   { database, clock, notifier, timeoutMs }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
-  idempotency: Keyed,
+  idempotency: RequestKey,
 ): Promise<CommandResult<BonusBatch>> {
   const { tenantId } = caller;
   const request = {

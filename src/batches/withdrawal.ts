@@ -41,7 +41,7 @@ export function findOwnBatch(
   { tenantId, batchId, sourceAccountId }: MemberCommand,
   state: LockedState,
 ): { readonly batch: BonusBatch; readonly source: LockedAccount } | null {
-  const source = sourceAccountId === null ? undefined : state.named(sourceAccountId);
+  const source = sourceAccountId === null ? undefined : state.accountIfLocked(sourceAccountId);
   const batch = source === undefined ? undefined : state.row(bonusBatches, { id: batchId });
   return source === undefined || batch?.tenantId !== tenantId ? null : { batch, source };
 }

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
-import { existing } from '../core/errors.js';
+import { assertFound } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
 import type { DatabaseDeps } from '../db/database.js';
@@ -58,7 +58,7 @@ export class BatchWorkflowService {
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     const counting = this.countingWatch('validated', watch);
     return this.withinLimit(limits.validating, batchId, async () =>
-      stateOf(existing(await validateBatch(deps, batchId, counting))),
+      stateOf(assertFound(await validateBatch(deps, batchId, counting))),
     );
   }
 
@@ -114,7 +114,7 @@ export class BatchWorkflowService {
   }
 
   private async find(id: Uuid): Promise<BonusBatch> {
-    return existing(await this.deps.database.reader.find(bonusBatches, { id }));
+    return assertFound(await this.deps.database.reader.find(bonusBatches, { id }));
   }
 }
 

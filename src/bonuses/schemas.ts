@@ -1,6 +1,6 @@
 import { parseAlias, parsePhone, type RecipientName } from '../accounts/recipients.js';
 import { amountJson } from '../core/amount.js';
-import { MAX_DESCRIPTION, parsedText } from '../core/checked-text.js';
+import { MAX_DESCRIPTION, parsedTextSchema } from '../core/checked-text.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampledAs, z } from '../http/zod.js';
@@ -23,7 +23,7 @@ function nameField(
   parse: (text: string) => string | null,
   example: string,
 ): z.ZodType<string, string> {
-  return parsedText(parse, 'malformed').openapi({ example });
+  return parsedTextSchema(parse, 'malformed').openapi({ example });
 }
 
 const RecipientField = z

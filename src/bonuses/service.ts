@@ -8,7 +8,7 @@ import {
   resolveRecipients,
 } from '../accounts/recipients.js';
 import type { Amount } from '../core/amount.js';
-import type { Keyed } from '../core/fingerprint.js';
+import type { RequestKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database } from '../db/database.js';
@@ -44,7 +44,7 @@ export class Bonuses {
     caller: Caller,
     id: Uuid,
     { recipient, ...request }: BonusRequest,
-    idempotency: Keyed,
+    idempotency: RequestKey,
   ): Promise<CommandResult<Bonus>> {
     const { database, writer, recipientBudget } = this.deps;
     const { tenantId, memberId } = caller;

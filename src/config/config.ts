@@ -21,7 +21,7 @@ import {
   port,
   railRoutes,
   railSeconds,
-  read,
+  readVariables,
   assertNoFaults,
   signingKeys,
   taskQueues,
@@ -197,54 +197,54 @@ export const OPS_VARIABLES = {
     ),
 } as const;
 
-type Read<Variables extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Variables>>>;
+type ConfigOf<Variables extends z.ZodRawShape> = Readonly<z.infer<z.ZodObject<Variables>>>;
 
-export type Config = Read<typeof VARIABLES>;
-export type WorkerConfig = Read<typeof WORKER_VARIABLES>;
-export type SupportConfig = Read<typeof SUPPORT_VARIABLES>;
+export type Config = ConfigOf<typeof VARIABLES>;
+export type WorkerConfig = ConfigOf<typeof WORKER_VARIABLES>;
+export type SupportConfig = ConfigOf<typeof SUPPORT_VARIABLES>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 
 /** Reads the configuration of the API. Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
-  return assertRails(read(z.object(VARIABLES), environment));
+  return assertRails(readVariables(z.object(VARIABLES), environment));
 }
 
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  return assertRails(read(z.object(WORKER_VARIABLES), environment));
+  return assertRails(readVariables(z.object(WORKER_VARIABLES), environment));
 }
 
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
-  const config = assertRails(read(z.object(SUPPORT_VARIABLES), environment));
+  const config = assertRails(readVariables(z.object(SUPPORT_VARIABLES), environment));
   assertNoFaults(signInFaults(config));
   return config;
 }
 
-export type OpsConfig = Read<typeof OPS_VARIABLES>;
+export type OpsConfig = ConfigOf<typeof OPS_VARIABLES>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
-  const config = read(z.object(OPS_VARIABLES), environment);
+  const config = readVariables(z.object(OPS_VARIABLES), environment);
   assertNoFaults([...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
 export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
-  return read(z.object({ PAYOUT_RAIL_KEYS: RAIL_VARIABLES.PAYOUT_RAIL_KEYS }), process.env)
+  return readVariables(z.object({ PAYOUT_RAIL_KEYS: RAIL_VARIABLES.PAYOUT_RAIL_KEYS }), process.env)
     .PAYOUT_RAIL_KEYS;
 }
 
 export function readMigrationConfig(
   environment: Environment = process.env,
-): Read<typeof MIGRATION_VARIABLES> {
-  const config = read(z.object(MIGRATION_VARIABLES), environment);
+): ConfigOf<typeof MIGRATION_VARIABLES> {
+  const config = readVariables(z.object(MIGRATION_VARIABLES), environment);
   assertNoFaults(mysqlFaults(config));
   return config;
 }
 
 /**
- * Reads the settings of Temporal, for replays of open workflows. `given` overrides the environment.
+ * Reads the settings of Temporal, for replays of open workflows. `overrides` has priority.
  */
-export function readTemporalConfig(given: Environment): TemporalConfig {
-  return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
+export function readTemporalConfig(overrides: Environment): TemporalConfig {
+  return readVariables(z.object(TEMPORAL_VARIABLES), { ...process.env, ...overrides });
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type RateClass,
   type Rates,
 } from '../http/rate-limit.js';
-import { count, pairs } from './values.js';
+import { count, parsePairs } from './values.js';
 
 const redisUrl = z
   .string()
@@ -24,7 +24,7 @@ function protocolOf(text: string): string {
 
 /** `requests=100/200,uploads=10`: requests per time unit of the class and, optionally, the burst. */
 const rateLimits = z.string().transform((text, context): Rates => {
-  const limits = pairs(text).map(([name, limit]): [RateClass, Rate] => {
+  const limits = parsePairs(text).map(([name, limit]): [RateClass, Rate] => {
     const rateClass = RATE_CLASSES.find((known) => known === name);
     const [, rate = '', burst] = /^([1-9]\d{0,6})(?:\/([1-9]\d{0,6}))?$/.exec(limit) ?? [];
     if (rateClass === undefined || rate === '')

@@ -41,13 +41,13 @@ export function mysqlTls(config: MysqlTlsConfig): TlsMaterial | null {
 export function mysqlFaults(
   config: MysqlConfig & { readonly MYSQL_ADMIN_URL?: string | undefined },
 ): string[] {
-  const material = mysqlTls(config);
-  if (material === null) return [];
-  const fault = findTlsFault(material);
+  const tls = mysqlTls(config);
+  if (tls === null) return [];
+  const fault = findTlsFault(tls);
   const { MYSQL_URL, MYSQL_ADMIN_URL = '' } = config;
   const unnamed = Object.entries({ MYSQL_URL, MYSQL_ADMIN_URL }).flatMap(([name, url]) =>
     ipAddressHosts(url).map(
-      (host) => `  ${name}: with MYSQL_TLS ${host} must be a name that its certificate has`,
+      (host) => `  ${name}: with MYSQL_TLS on, ${host} must be a name in its certificate`,
     ),
   );
   return [...(fault === null ? [] : [`  MYSQL_TLS_CERTIFICATE: ${fault}`]), ...unnamed];

@@ -44,11 +44,11 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export function signInFaults(config: SignInConfig): string[] {
   const { SUPPORT_OIDC_ISSUER: issuer, SUPPORT_OIDC_CLIENT_ID: clientId } = config;
   if (issuer === undefined) {
-    const given = clientId !== undefined || config.SUPPORT_OIDC_RIGHTS !== undefined;
+    const hasSettings = clientId !== undefined || config.SUPPORT_OIDC_RIGHTS !== undefined;
     const isLocked = config.SUPPORT_CODE_SIGN_IN === 'off';
     return [
-      ...(given
-        ? ['  SUPPORT_OIDC_ISSUER: is not set, and other settings of the provider are']
+      ...(hasSettings
+        ? ['  SUPPORT_OIDC_ISSUER: is not set, although other settings of the provider are']
         : []),
       ...(isLocked
         ? ['  SUPPORT_CODE_SIGN_IN: nobody could sign in without SUPPORT_OIDC_ISSUER']
@@ -58,9 +58,9 @@ export function signInFaults(config: SignInConfig): string[] {
   const url = new URL(issuer);
   const isGuarded = url.protocol === 'https:' || LOOPBACK.has(url.hostname);
   return [
-    ...(isGuarded ? [] : ['  SUPPORT_OIDC_ISSUER: must be https, but on this machine']),
+    ...(isGuarded ? [] : ['  SUPPORT_OIDC_ISSUER: must be https, except on this machine']),
     ...(clientId === undefined
-      ? ['  SUPPORT_OIDC_CLIENT_ID: is not set, and SUPPORT_OIDC_ISSUER is']
+      ? ['  SUPPORT_OIDC_CLIENT_ID: is not set, although SUPPORT_OIDC_ISSUER is']
       : []),
   ];
 }

@@ -30,7 +30,10 @@ export function assertNoFaults(faults: readonly string[]): void {
 }
 
 /** Reads and validates the variables of the schema. Throws ConfigError. */
-export function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
+export function readVariables<S extends z.ZodObject>(
+  schema: S,
+  environment: Environment,
+): z.infer<S> {
   const set = withFiles(Object.keys(schema.shape), environment);
   const result = schema.safeParse(set);
   if (result.success) return result.data;
@@ -56,7 +59,7 @@ function withFiles(
     const file = environment[`${name}_FILE`];
     // In a compose file, an empty variable means "not set".
     if (value !== undefined && value !== '') set[name] = value;
-    else if (file !== undefined && file !== '' && RENEWED.test(name))
+    else if (file !== undefined && file !== '' && RENEWABLE.test(name))
       set[name] = () => readSecret(name, file);
     else if (file !== undefined && file !== '') {
       const secret = readSecret(name, file);
@@ -67,7 +70,7 @@ function withFiles(
   return set;
 }
 
-const RENEWED = /_TLS_(CA|CERTIFICATE|KEY)$/;
+const RENEWABLE = /_TLS_(CA|CERTIFICATE|KEY)$/;
 
 function readSecret(name: string, file: string): string {
   try {
@@ -126,7 +129,7 @@ export const encryptionKeys = keyring(
 );
 
 /** Parses comma-separated pairs of a name and a value; the value may contain `=`. */
-export function pairs(text: string): (readonly [name: string, value: string])[] {
+export function parsePairs(text: string): (readonly [name: string, value: string])[] {
   return text.split(',').map((part) => {
     const [name = '', value = ''] = part.split(/=(.*)/s);
     return [name.trim(), value.trim()];
@@ -137,7 +140,7 @@ const RAIL_NAME = /^[a-z0-9-]{1,30}$/;
 
 /** `acme/CO=http:bank-a,acme/*=simulated,*=simulated` */
 export const railRoutes = z.string().transform((text, context): readonly RailRoute[] =>
-  pairs(text).map(([whose, rail]) => {
+  parsePairs(text).map(([whose, rail]) => {
     const at = whose.lastIndexOf('/');
     const [tenant, country] = at < 0 ? [whose, '*'] : [whose.slice(0, at), whose.slice(at + 1)];
     if (tenant === '' || (country !== '*' && !isCountry(country)))
@@ -152,7 +155,7 @@ export const railRoutes = z.string().transform((text, context): readonly RailRou
 
 /** `bank-a=https://gateway.example/v1`: where each gateway is. */
 export const railUrls = z.string().transform((text, context): ReadonlyMap<string, string> => {
-  const found = new Map(pairs(text));
+  const found = new Map(parsePairs(text));
   for (const [name, url] of found)
     if (!RAIL_NAME.test(name) || !webUrl.safeParse(url).success)
       context.addIssue(
@@ -166,7 +169,7 @@ export const railSeconds = (min: number, max: number) =>
   z.string().transform((text, context): ReadonlyMap<string, number> => {
     const seconds = count(min, max);
     return new Map(
-      pairs(text).map(([name, value]) => {
+      parsePairs(text).map(([name, value]) => {
         const read = seconds.safeParse(value);
         if (!RAIL_NAME.test(name) || !read.success)
           context.addIssue(`must be name=seconds with commas between, from ${min} to ${max}`);
@@ -178,7 +181,7 @@ export const railSeconds = (min: number, max: number) =>
 /** `bank-a=k1:base64,bank-a=k2:base64`: the first key of each gateway signs, all of them verify. */
 export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
   const byName = new Map<string, string[]>();
-  for (const [name, key] of pairs(text)) byName.set(name, [...(byName.get(name) ?? []), key]);
+  for (const [name, key] of parsePairs(text)) byName.set(name, [...(byName.get(name) ?? []), key]);
   const rings = Array.from(byName, ([name, keys]): [string, Keyring] => {
     const ring = signingKeys.safeParse(keys.join(','));
     if (!RAIL_NAME.test(name) || !ring.success)
@@ -192,7 +195,7 @@ export const railKeys = z.string().transform((text, context): ReadonlyMap<string
 export const claimRights = z.string().transform(
   (text, context): ReadonlyMap<string, readonly StaffRight[]> =>
     new Map(
-      pairs(text).map(([value, granted]): [string, readonly StaffRight[]] => {
+      parsePairs(text).map(([value, granted]): [string, readonly StaffRight[]] => {
         const words = granted === 'all' ? [...STAFF_RIGHTS] : granted.split('+');
         const rights = STAFF_RIGHTS.filter((right) => words.includes(right));
         if (value === '' || rights.length !== new Set(words).size)

@@ -36,10 +36,10 @@ export function parseRanges(stored: string): readonly AddressRange[] {
 export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;
-  return liesIn(ranges, ipaddr.process(address));
+  return isInRanges(ranges, ipaddr.process(address));
 }
 
-export function liesIn(ranges: readonly AddressRange[], address: Address): boolean {
+export function isInRanges(ranges: readonly AddressRange[], address: Address): boolean {
   return ranges.some(
     ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
   );

@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 interface QueuedItem<Item, Result> {
   readonly item: Item;
@@ -7,14 +7,15 @@ interface QueuedItem<Item, Result> {
 }
 
 interface BatcherOptions<Item> {
-  /** The weight of a group, or the number of its items. A heavier item is a group of its own. */
+  /** The most that the items of a group weigh together. A heavier item is a group of its own. */
   readonly maxWeight: number;
+  /** By default each item weighs 1. */
   readonly weigh?: (item: Item) => number;
   /** How long the first item of a group waits for further items; 0 by default. */
   readonly lingerMs?: number;
   /**
-   * Groups in progress at a time, each of all items submitted in one turn of the event loop. By
-   * default one group, which starts at once.
+   * Groups in progress at a time. A group then waits for all items of a turn of the event loop. By
+   * default one group runs at a time and starts at once.
    */
   readonly concurrency?: number;
   /** True if one item may have caused the failure of its group. Each item is then tried alone. */
@@ -42,7 +43,7 @@ export class Batcher<Item, Result> {
   private async run(): Promise<void> {
     this.running += 1;
     const { lingerMs = 0, concurrency } = this.options;
-    if (concurrency !== undefined) await turn();
+    if (concurrency !== undefined) await nextTurn();
     while (this.queue.length > 0) {
       if (lingerMs > 0) await sleep(lingerMs);
       await this.runGroup(this.nextGroup());
@@ -67,7 +68,7 @@ export class Batcher<Item, Result> {
       group.forEach(({ resolve }, index) => resolve(results[index] as Result));
     } catch (failure) {
       if (group.length > 1 && this.options.mayRetryAlone?.(failure) === true)
-        for (const one of group) await this.runGroup([one]);
+        for (const queued of group) await this.runGroup([queued]);
       else for (const { reject } of group) reject(failure);
     }
   }

@@ -27,7 +27,7 @@ export function checkedText(field: string, text: string, max: number): string {
 }
 
 /** Returns a schema that parses text with `parse`, and fails with `reason` if that returns null. */
-export function parsedText<T>(
+export function parsedTextSchema<T>(
   parse: (text: string) => T | null,
   reason: string | ((text: string) => string),
   schema: z.ZodString = z.string(),

@@ -83,7 +83,7 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
-export function existing<T>(sought: T | undefined): T {
+export function assertFound<T>(sought: T | undefined): T {
   if (sought === undefined) throw notFound();
   return sought;
 }

@@ -18,7 +18,7 @@ export type Failpoint = (typeof FAILPOINTS)[number];
 
 interface ArmedFailpoint {
   readonly name: Failpoint;
-  /** How often the failpoint is passed before it ends the process, this time included. */
+  /** Which pass of the failpoint ends the process: 1 is the first. */
   readonly passing: number;
 }
 
@@ -35,7 +35,7 @@ export function isArmed(name: Failpoint): boolean {
   return shared.armedFailpoint?.name === name;
 }
 
-/** Ends the process if this failpoint is armed, and was passed often enough. */
+/** Ends the process if this failpoint is armed and this is its `passing`-th pass. */
 export function failpoint(name: Failpoint): void {
   if (!isArmed(name)) return;
   passed += 1;

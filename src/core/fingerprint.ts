@@ -12,7 +12,7 @@ export interface Fingerprint {
   compare(keyId: string, digest: Buffer): Comparison;
 }
 
-export interface Keyed {
+export interface RequestKey {
   readonly key: string;
   readonly fingerprint: Fingerprint;
 }

@@ -31,7 +31,7 @@ export function newId(): Uuid {
 }
 
 /** Returns the id for a time (in milliseconds since 1970) and a digest, ordered like other ids. */
-export function idOf(epochMs: number, digest: Uint8Array): Uuid {
+export function idFromDigest(epochMs: number, digest: Uint8Array): Uuid {
   return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
 }
 

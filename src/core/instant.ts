@@ -55,11 +55,11 @@ export interface Month {
   readonly endsAt: Instant;
 }
 
-const latest = new Map<string, Month>();
+const lastMonths = new Map<string, Month>();
 
 /** Returns the month of an instant. Caches the last month of each zone, which most calls need. */
 export function monthOf(at: Instant, timeZone: string): Month {
-  const known = latest.get(timeZone);
+  const known = lastMonths.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
   const start = DateTime.fromMillis(at, { zone: timeZone }).startOf('month');
   if (!start.isValid) throw new RangeError(`unknown time zone ${timeZone}`);
@@ -68,7 +68,7 @@ export function monthOf(at: Instant, timeZone: string): Month {
     startsAt: instant(start.toMillis()),
     endsAt: instant(start.plus({ months: 1 }).startOf('month').toMillis()),
   };
-  latest.set(timeZone, month);
+  lastMonths.set(timeZone, month);
   return month;
 }
 

@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number];
 export const ROLES = ['viewer', 'operator', 'approver', 'admin', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
-const EVERY = ROLES;
+const EVERY_ROLE = ROLES;
 const MANAGERS = ['admin', 'owner'] as const satisfies readonly Role[];
 const APPROVERS = ['approver', 'admin', 'owner'] as const satisfies readonly Role[];
 const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
@@ -16,7 +16,7 @@ const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role
 export interface Permission {
   /** The token needs one of these scopes. */
   readonly scopes: readonly [Scope, ...Scope[]];
-  /** One of these roles in the account that `roleIn` names; null if no role is required. */
+  /** The member needs one of these roles in the account that `roleIn` names; null if none. */
   readonly roles: readonly Role[] | null;
   readonly roleIn:
     | 'the account'
@@ -24,19 +24,19 @@ export interface Permission {
     | 'source, or a destination of the same tenant'
     | 'any account of the tenant'
     | null;
-  /** The members that other rules admit or exclude besides the roles. */
+  /** Members whom other rules admit or exclude in addition to the roles. */
   readonly also?: string;
 }
 
 export const PERMISSIONS = {
-  readAccount: { scopes: ['read'], roles: EVERY, roleIn: 'the account' },
-  readLimits: { scopes: ['read', 'transfers'], roles: EVERY, roleIn: 'the account' },
+  readAccount: { scopes: ['read'], roles: EVERY_ROLE, roleIn: 'the account' },
+  readLimits: { scopes: ['read', 'transfers'], roles: EVERY_ROLE, roleIn: 'the account' },
   manageAccount: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'the account' },
   lookUp: { scopes: ['lookup'], roles: null, roleIn: null },
   createTransfer: { scopes: ['transfers'], roles: CREATORS, roleIn: 'source' },
   readTransfers: {
     scopes: ['read', 'transfers'],
-    roles: EVERY,
+    roles: EVERY_ROLE,
     roleIn: 'source, or a destination of the same tenant',
   },
   approveTransfer: {
@@ -51,16 +51,16 @@ export const PERMISSIONS = {
   createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },
   readBonuses: {
     scopes: ['read', 'bonuses'],
-    roles: EVERY,
+    roles: EVERY_ROLE,
     roleIn: 'source, or a destination of the same tenant',
   },
   readTemplate: { scopes: ['read', 'bonuses'], roles: null, roleIn: null },
-  readBatches: { scopes: ['read', 'bonuses'], roles: EVERY, roleIn: 'source' },
+  readBatches: { scopes: ['read', 'bonuses'], roles: EVERY_ROLE, roleIn: 'source' },
   /** A policy may exclude the uploader. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
   withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', also: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
-  readPayouts: { scopes: ['read', 'payouts'], roles: EVERY, roleIn: 'source' },
+  readPayouts: { scopes: ['read', 'payouts'], roles: EVERY_ROLE, roleIn: 'source' },
   approvePayout: {
     scopes: ['payouts'],
     roles: APPROVERS,

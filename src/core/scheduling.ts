@@ -2,14 +2,14 @@ import { setPriority } from 'node:os';
 
 const EVERY_MS = 1;
 
-/** A limited number of operations begin in each millisecond; further ones wait, tenants in turn. */
+/** Starts at most `perMs` operations a millisecond. Waiting operations start by tenant, in turn. */
 export class Throttle {
   private readonly waiting = new Map<string, (() => void)[]>();
   private left: number;
   private timer: NodeJS.Timeout | null = null;
 
-  constructor(private readonly most: number) {
-    this.left = most;
+  constructor(private readonly perMs: number) {
+    this.left = perMs;
   }
 
   async next(tenantId: string): Promise<void> {
@@ -27,7 +27,7 @@ export class Throttle {
 
   private refill(): void {
     this.timer = null;
-    for (this.left = this.most; this.left > 0; this.left -= 1) {
+    for (this.left = this.perMs; this.left > 0; this.left -= 1) {
       const [first] = this.waiting;
       if (first === undefined) break;
       const [tenantId, [begin, ...others]] = first;
@@ -35,7 +35,7 @@ export class Throttle {
       if (others.length > 0) this.waiting.set(tenantId, others);
       begin?.();
     }
-    if (this.left < this.most) this.timer = setTimeout(() => this.refill(), EVERY_MS);
+    if (this.left < this.perMs) this.timer = setTimeout(() => this.refill(), EVERY_MS);
   }
 }
 
@@ -48,19 +48,19 @@ interface Waiter {
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Serves tenants in turn: a tenant occupies at most one place, and the next place goes to the
- * waiting tenant whose last turn is longest ago.
+ * Serves tenants in turn. A tenant has at most one slot. A free slot is given to the waiting tenant
+ * whose last turn is longest ago.
  */
 export class FairQueue {
-  private readonly inside = new Set<string>();
+  private readonly served = new Set<string>();
   private waiting: Waiter[] = [];
   /** The number of the last turn of each tenant. */
   private readonly turns = new Map<string, number>();
   private lastTurn = 0;
 
-  constructor(private readonly places: number) {}
+  constructor(private readonly slots: number) {}
 
-  /** Returns the function that releases the place. Rejects with the signal's reason. */
+  /** Returns the function that releases the slot. Rejects with the signal's reason. */
   async enter(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -78,17 +78,17 @@ export class FairQueue {
       this.admitNext();
     });
     return () => {
-      this.inside.delete(tenantId);
+      this.served.delete(tenantId);
       this.admitNext();
     };
   }
 
   private admitNext(): void {
-    while (this.inside.size < this.places) {
+    while (this.served.size < this.slots) {
       const next = this.next();
       if (next === undefined) return;
       this.waiting = this.waiting.filter((one) => one !== next);
-      this.inside.add(next.tenantId);
+      this.served.add(next.tenantId);
       this.remember(next.tenantId);
       next.admit();
     }
@@ -97,7 +97,7 @@ export class FairQueue {
   private next(): Waiter | undefined {
     let first: Waiter | undefined;
     for (const one of this.waiting) {
-      if (this.inside.has(one.tenantId)) continue;
+      if (this.served.has(one.tenantId)) continue;
       if (first === undefined || this.turnOf(one) < this.turnOf(first)) first = one;
     }
     return first;
@@ -115,11 +115,11 @@ export class FairQueue {
   }
 }
 
-/** Nice values. The API runs at 0, so it comes first where processes share a machine. */
+/** Nice values. The API runs at 0, so it has priority where processes share a machine. */
 const PRIORITIES = { worker: 5, file: 10 } as const;
 
 /** Applies to the calling thread and to threads that it creates later. */
-export function lowerPriority(as: keyof typeof PRIORITIES): void {
+export function lowerPriority(kind: keyof typeof PRIORITIES): void {
   // Outside Linux this would change the whole process.
-  if (process.platform === 'linux') setPriority(PRIORITIES[as]);
+  if (process.platform === 'linux') setPriority(PRIORITIES[kind]);
 }

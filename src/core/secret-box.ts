@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 export const SECRET_KEY_BYTES = 32;
 
-/** AES-256-GCM */
+/** Text encrypted with AES-256-GCM. */
 export interface Sealed {
   readonly keyId: string;
   /** Nonce, tag, ciphertext. */

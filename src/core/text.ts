@@ -7,7 +7,7 @@
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Scripts in which a (non-)joiner changes the shape of letters. */
-const SHAPED = [
+const JOINING_SCRIPTS = [
   ...[
     'Arabic',
     'Syriac',
@@ -30,7 +30,7 @@ const TAG = '[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]';
 
 /** Positions at which an invisible character changes something visible, and is allowed. */
 const VISIBLE_EFFECT = [
-  `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
+  `(?<=[${JOINING_SCRIPTS}])[\\u200c\\u200d](?=[${JOINING_SCRIPTS}])`,
   // 👩‍👧, ❤️, 1️⃣
   '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
@@ -48,7 +48,7 @@ const FORMAT_CLASS =
   // A braille pattern without dots and a null notehead are symbols by class, but just as empty.
   '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}\\u2800\\u{1d159}]';
 const FORMAT = new RegExp(`(?!${VISIBLE_EFFECT})${FORMAT_CLASS}`, 'u');
-const UNSEEN = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
+const INVISIBLE = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
 /** Most texts are plain and need no further check. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -74,10 +74,10 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
   return null;
 }
 
-/** Writes characters that are invisible or would move others as in JSON (`\u202e`). */
-export function withEscapes(text: string): string {
+/** Writes characters that are invisible or change the direction of text as in JSON (`\u202e`). */
+export function escapeInvisible(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replace(UNSEEN, (unseen) =>
+  return text.replace(INVISIBLE, (unseen) =>
     Array.from({ length: unseen.length }, (_, index) => escapeOf(unseen.charCodeAt(index))).join(
       '',
     ),

@@ -1,7 +1,7 @@
 /** A pause that can be ended early, for example to stop a loop. */
 export class Pause {
   private isClosed = false;
-  private cut: () => void = () => undefined;
+  private endCurrent: () => void = () => undefined;
 
   /** Resolves after `ms`, or when `end` is called. */
   for(ms: number, keepsAlive = true): Promise<void> {
@@ -9,7 +9,7 @@ export class Pause {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       if (!keepsAlive) timer.unref();
-      this.cut = () => {
+      this.endCurrent = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -18,13 +18,13 @@ export class Pause {
 
   /** Ends the current pause. */
   end(): void {
-    this.cut();
+    this.endCurrent();
   }
 
   /** Ends the current pause and all later ones at once. */
   close(): void {
     this.isClosed = true;
-    this.cut();
+    this.endCurrent();
   }
 }
 

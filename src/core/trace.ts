@@ -19,12 +19,12 @@ export type Traceparent = string;
 
 const NAME = 'money-movement';
 const KINDS = {
-  inside: SpanKind.INTERNAL,
+  internal: SpanKind.INTERNAL,
   server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
 } as const;
 
-interface Part {
+interface SpanContent {
   /** Without ids. */
   readonly name: string;
   readonly kind?: keyof typeof KINDS;
@@ -35,21 +35,21 @@ interface Part {
 /** The trace context for work that leaves the process or waits in MySQL; null if not sampled. */
 export function currentTraceparent(): Traceparent | null {
   const span = trace.getSpanContext(context.active());
-  return span === undefined || !isKept(span) ? null : textOf(span);
+  return span === undefined || !isSampled(span) ? null : toTraceparent(span);
 }
 
 export function currentTraceId(): string | null {
   const span = trace.getSpanContext(context.active());
-  return span === undefined || !isKept(span) ? null : span.traceId;
+  return span === undefined || !isSampled(span) ? null : span.traceId;
 }
 
 type SpanContext = ReturnType<Span['spanContext']>;
 
-function isKept(span: SpanContext): boolean {
+function isSampled(span: SpanContext): boolean {
   return isSpanContextValid(span) && (span.traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-function textOf({ traceId, spanId }: SpanContext): Traceparent {
+function toTraceparent({ traceId, spanId }: SpanContext): Traceparent {
   return `00-${traceId}-${spanId}-01`;
 }
 
@@ -60,7 +60,7 @@ export function traceHeaders(): Readonly<Record<string, string>> {
 
 /** Begins a trace, or continues that of the received `traceparent`, unless it is invalid. */
 export function traceEntry<T>(
-  part: Part,
+  part: SpanContent,
   traceparent: unknown,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
@@ -71,13 +71,13 @@ export function traceEntry<T>(
   );
 }
 
-export function traced<T>(part: Part, work: () => Promise<T>): Promise<T> {
+export function runTraced<T>(part: SpanContent, work: () => Promise<T>): Promise<T> {
   return currentTraceparent() === null ? work() : runInSpan(part, context.active(), work);
 }
 
 /** Runs work in the trace of a stored `traceparent`, or outside any trace if none was stored. */
 export function continueTrace<T>(
-  part: Part,
+  part: SpanContent,
   traceparent: Traceparent | null | undefined,
   work: (span: Span | null) => Promise<T>,
 ): Promise<T> {
@@ -91,13 +91,13 @@ export function untraced<T>(work: () => T): T {
 }
 
 /** Begins a span of the current trace, which the caller ends. Returns null outside a trace. */
-export function beginSpan({ name, attributes }: Part): OpenSpan | null {
+export function beginSpan({ name, attributes }: SpanContent): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace
     .getTracer(NAME)
     .startSpan(name, attributes === undefined ? {} : { attributes });
   return {
-    traceparent: textOf(span.spanContext()),
+    traceparent: toTraceparent(span.spanContext()),
     setAttributes: (more) => void span.setAttributes(more),
     end: () => span.end(),
   };
@@ -114,7 +114,7 @@ function contextOf(traceparent: Traceparent): typeof ROOT_CONTEXT {
 }
 
 function runInSpan<T>(
-  { name, kind = 'inside', attributes = {} }: Part,
+  { name, kind = 'internal', attributes = {} }: SpanContent,
   parent: typeof ROOT_CONTEXT,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {

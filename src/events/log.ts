@@ -1,4 +1,4 @@
-import { ApiError, existing, invalidField } from '../core/errors.js';
+import { ApiError, assertFound, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -113,7 +113,7 @@ export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promi
   const rows = await reader.query(
     `SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`,
   );
-  return existing(rows.map(parseStoredEvent)[0]).body;
+  return assertFound(rows.map(parseStoredEvent)[0]).body;
 }
 
 export const STORED_EVENT = 'id,type,sequence,resource_id,created_at,body';

@@ -8,7 +8,12 @@ import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities
 import { accounts, type SystemRole } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import { type CommandKind, type CommandResult, naming, need } from '../ledger/writer/types.js';
+import {
+  type CommandKind,
+  type CommandResult,
+  accountsFrom,
+  rowKey,
+} from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import {
   type DecideAdjustment,
@@ -88,8 +93,8 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
   name: 'record pay-in',
   resourceType: 'payin',
   table: payIns,
-  accounts: naming(({ accountId, systemAccountId: system }) => [accountId, system]),
-  needs: () => [],
+  accounts: accountsFrom(({ accountId, systemAccountId: system }) => [accountId, system]),
+  rowKeys: () => [],
   decide: decidePayIn,
 };
 
@@ -141,8 +146,8 @@ const proposalKind: CommandKind<ProposeAdjustment, Adjustment> = {
   name: 'propose adjustment',
   resourceType: 'adjustment',
   table: adjustments,
-  accounts: naming(({ accountId }) => [accountId]),
-  needs: () => [],
+  accounts: accountsFrom(({ accountId }) => [accountId]),
+  rowKeys: () => [],
   decide: decideProposal,
 };
 
@@ -150,8 +155,8 @@ const approvalKind: CommandKind<DecideAdjustment, Adjustment> = {
   name: 'approve adjustment',
   resourceType: 'adjustment',
   table: adjustments,
-  accounts: naming(({ accountId, systemAccountId: system }) => [accountId, system]),
-  needs: ({ adjustmentId }) => [need(adjustments, { id: adjustmentId })],
+  accounts: accountsFrom(({ accountId, systemAccountId: system }) => [accountId, system]),
+  rowKeys: ({ adjustmentId }) => [rowKey(adjustments, { id: adjustmentId })],
   decide: decideApproval,
 };
 

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import {
   type Address,
   type AddressRange,
-  liesIn,
+  isInRanges,
   normaliseRange,
   parseRanges,
 } from '../core/address-ranges.js';
@@ -119,7 +119,7 @@ export class ClientAddresses {
     if (client === null) return peer;
     const forwarded = request.headers['x-forwarded-for'];
     const hops = forwarded === undefined ? [] : String(forwarded).split(',');
-    while (hops.length > 0 && liesIn(this.trusted, client)) {
+    while (hops.length > 0 && isInRanges(this.trusted, client)) {
       const next = readAddress((hops.pop() ?? '').trim());
       if (next === null) return UNKNOWN_ADDRESS;
       client = next;

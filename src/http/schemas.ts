@@ -1,5 +1,5 @@
 import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
-import { isCountry, parsedText } from '../core/checked-text.js';
+import { isCountry, parsedTextSchema } from '../core/checked-text.js';
 import { ERROR_CODES } from '../core/error-table.js';
 import { parseUuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
@@ -15,7 +15,7 @@ export const countryField = z
   .openapi({ description: 'ISO 3166 alpha-2', pattern: '^[A-Z]{2}$', example: 'CO' });
 
 /** A UUID in any case, returned in lower case. Reason: not_a_uuid. */
-export const uuidField = parsedText(
+export const uuidField = parsedTextSchema(
   parseUuid,
   'not_a_uuid',
   z.string({ error: 'not_a_uuid' }),
@@ -85,7 +85,7 @@ export function optional<S extends z.ZodType>(
 /** Fractions of a millisecond are rounded. Reason: not_a_date_time. */
 export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
   const reason = 'not_a_date_time';
-  return parsedText(
+  return parsedTextSchema(
     (text) => parseRfc3339(text, round),
     reason,
     z.string({ error: reason }),

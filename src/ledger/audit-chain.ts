@@ -12,29 +12,32 @@ import {
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
-/** Appends rows with the hash of the row before, under the lock of the chain's head. */
+/** Appends rows, each with the hash of the row before, under the lock of its chain's head. */
 export async function appendAuditRows(
   transaction: Transaction,
   rows: readonly AuditRow[],
 ): Promise<void> {
-  const answers = await transaction.all(lockChains(rows));
-  await transaction.all(chainedInserts(answers.at(-1) ?? [], rows));
+  const results = await transaction.all(lockChainsSql(rows));
+  await transaction.all(chainedInsertsSql(results.at(-1) ?? [], rows));
 }
 
-export function lockChains(rows: readonly AuditRow[]): string[] {
+export function lockChainsSql(rows: readonly AuditRow[]): string[] {
   const chainIds = [...new Set(rows.map(chainOf))].sort(compareText);
-  const unborn = chainIds.map((chainId): AuditChain => ({
+  const newChains = chainIds.map((chainId): AuditChain => ({
     chainId,
     lastSequence: 0n,
     lastHash: GENESIS,
   }));
   return [
-    upsertSql(auditChains, unborn, ['chainId']),
+    upsertSql(auditChains, newChains, ['chainId']),
     selectSql(auditChains, { chainId: chainIds }, { orderBy: ['chainId'], forUpdate: true }),
   ];
 }
 
-export function chainedInserts(heads: readonly StoredRow[], rows: readonly AuditRow[]): string[] {
+export function chainedInsertsSql(
+  heads: readonly StoredRow[],
+  rows: readonly AuditRow[],
+): string[] {
   const chains = new Map<Uuid, AuditChain>(
     heads.map((row) => parseRow(auditChains, row)).map((head) => [head.chainId, head]),
   );

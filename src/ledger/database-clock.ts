@@ -15,9 +15,7 @@ export const NOW_SQL = 'UTC_TIMESTAMP(3) AS now';
 /** Upper limit for how far an account's last entry may be ahead of the database's clock. */
 const MAX_AHEAD_MS = 5_000;
 
-/**
- * Age at which a date is settled: only a COMMIT that takes longer can still add an entry with it.
- */
+/** Rows dated longer ago are all committed, unless a COMMIT takes longer than this. */
 export const SETTLED_AFTER_MS = 15_000;
 
 /** The only clock that dates money, read under the locks. (docs/decisions/0023) */
@@ -48,7 +46,7 @@ export class DatabaseClock {
     return read;
   }
 
-  sentAt(): Instant {
+  localNow(): Instant {
     return this.clock();
   }
 
@@ -61,16 +59,16 @@ export class DatabaseClock {
   }
 }
 
-/** The action's details contain `seq`, the account's last entry at that time. */
+/** The action's details contain `seq`, the number of the account's last entry at that time. */
 export const CLOCK_RESET = 'account.reset_clock';
 
-/** Returns the entries after which the account's clock was reset. */
+/** Returns the `seq` of each entry after which the account's clock was reset. */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
-  return (await readClockResetsOf(reader, [accountId])).get(accountId) ?? [];
+  return (await readClockResetsByAccount(reader, [accountId])).get(accountId) ?? [];
 }
 
-/** Returns the clock resets of those of the given accounts that were reset. */
-export async function readClockResetsOf(
+/** Returns the clock resets by account, without accounts that were never reset. */
+export async function readClockResetsByAccount(
   reader: Reader,
   accountIds: readonly Uuid[],
 ): Promise<ReadonlyMap<string, readonly bigint[]>> {

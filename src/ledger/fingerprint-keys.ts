@@ -8,7 +8,7 @@ import { PLAIN_KEY_ID } from '../core/fingerprint.js';
 
 const ROWS_PER_SLICE = 20_000;
 
-/** Counts the keys by the HMAC key of their fingerprint. (docs/contract.md, Idempotency) */
+/** Counts idempotency keys by the HMAC key of their fingerprint. (docs/contract.md, Idempotency) */
 export async function countByFingerprintKey(
   reader: Reader,
   onProgress: (done: number, total: number) => void,
@@ -19,7 +19,7 @@ export async function countByFingerprintKey(
     await addCounts(reader, id, counted);
     onProgress(index + 1, all.length);
   }
-  // The service's own commands, whose fingerprints need no HMAC key.
+  // Fingerprints of the service's own commands have no HMAC key.
   counted.delete(PLAIN_KEY_ID);
   return counted;
 }

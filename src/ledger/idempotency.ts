@@ -30,8 +30,8 @@ import type { CommandResult, Command, Outcome } from './writer/types.js';
  *   being decided in another       waits for that transaction's account locks, then reads the key
  *     transaction                  again. A keyed write waits for the lock on the key's row, and so
  *                                  does a command on other accounts.
- *   decided, but the reply to      looked up until the request's time is over, and never decided
- *     COMMIT was lost              again (resolveUnknown)
+ *   decided, but the reply to      the key is read until the request's time is over, and the request
+ *     COMMIT was lost              is never decided again (resolveUnknown)
  */
 
 /** A request with a key. For a replay, the resource is read from the kind's table. */
@@ -42,7 +42,7 @@ export interface KeyedRequest<Row extends { readonly id: Uuid } = { readonly id:
 
 type RowOf<R> = R extends KeyedRequest<infer Row> ? Row : never;
 type ResultsOf<R> = Map<R, CommandResult<RowOf<R>>>;
-type NamedKey = Pick<Command, 'tenantId' | 'key'>;
+type TenantKey = Pick<Command, 'tenantId' | 'key'>;
 
 export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
 
@@ -51,20 +51,20 @@ function refused(refusal: Refusal): CommandResult<never> {
 }
 
 /** Result of a request whose outcome this process cannot find out. */
-export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
-/** The key was stored with an HMAC key that this process does not have, but another one may. */
-export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
+export const RESULT_UNKNOWN = refused(LEDGER_UNAVAILABLE);
+/** The key's fingerprint was made with an HMAC key that this process does not have. */
+export const FINGERPRINT_KEY_UNKNOWN = refused(LEDGER_UNAVAILABLE);
 
 const KEY_REUSED = refused({
   code: 'idempotency_key_reused',
   message: 'this Idempotency-Key was already used for another request',
 });
 
-function keyName({ tenantId, key }: NamedKey): string {
+function keyName({ tenantId, key }: TenantKey): string {
   return `${tenantId}|${key}`;
 }
 
-export function selectKeysSql(commands: readonly NamedKey[]): string {
+export function selectKeysSql(commands: readonly TenantKey[]): string {
   const conditions = Array.from(
     groupBy(commands, ({ tenantId }) => tenantId),
     ([tenantId, own]) =>
@@ -84,7 +84,7 @@ export function parseKeys(stored: readonly StoredRow[]): BoundKeys {
   );
 }
 
-export async function findKeys(reader: Reader, commands: readonly NamedKey[]): Promise<BoundKeys> {
+export async function findKeys(reader: Reader, commands: readonly TenantKey[]): Promise<BoundKeys> {
   return parseKeys(await reader.query(selectKeysSql(commands)));
 }
 
@@ -92,7 +92,7 @@ export async function findKeys(reader: Reader, commands: readonly NamedKey[]): P
 function boundResult({ fingerprint }: Command, row: IdempotencyKey): CommandResult<never> | null {
   switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
     case 'unknown_key':
-      return UNKNOWN_KEY;
+      return FINGERPRINT_KEY_UNKNOWN;
     case 'other':
       return KEY_REUSED;
     case 'same':
@@ -236,6 +236,8 @@ async function resultsAfter<R extends KeyedRequest>(
     reader,
     Array.from(results.keys(), ({ command }) => command),
   );
-  const happened = Array.from(keys.values()).some((row) => row.commitId?.equals(commitId) === true);
-  return happened ? results : resultsOf(reader, requests, keys);
+  const wasCommitted = Array.from(keys.values()).some(
+    (row) => row.commitId?.equals(commitId) === true,
+  );
+  return wasCommitted ? results : resultsOf(reader, requests, keys);
 }

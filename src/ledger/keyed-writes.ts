@@ -12,7 +12,7 @@ import {
   type KeyedRequest,
   resolveUnknown,
   TransactionKeys,
-  UNKNOWN,
+  RESULT_UNKNOWN,
   UnknownResults,
 } from './idempotency.js';
 import { ASSETS } from '../core/amount.js';
@@ -24,7 +24,7 @@ interface Resource {
   readonly createdAt: Instant;
 }
 
-/** Resource that was created, or a refusal that binds the key. */
+/** The created resource, or a refusal that binds the key. */
 export type KeyedResult<Row> =
   { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
 
@@ -66,12 +66,13 @@ export async function writeKeyed<Row extends Resource>(
           open,
           (results) => (found ??= results.get(request)),
         );
-        return found ?? UNKNOWN;
+        return found ?? RESULT_UNKNOWN;
       }
-      // After a duplicate key, the result of the other request with this key can be found.
-      const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
-      if (!mayPass) throw failure;
-      if (deadline.passed()) return UNKNOWN;
+      // A duplicate key was bound by another request, whose result the next round finds.
+      const mayRetry =
+        failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
+      if (!mayRetry) throw failure;
+      if (deadline.passed()) return RESULT_UNKNOWN;
       await pause(Math.random() * RETRY_PAUSE_MS);
     }
   }

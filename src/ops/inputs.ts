@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
-import { parsedText } from '../core/checked-text.js';
+import { parsedTextSchema } from '../core/checked-text.js';
 import { parseRfc3339 } from '../core/instant.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
@@ -42,7 +42,7 @@ export function kebabCase(name: string): string {
 const notAnAmount = (given: unknown): string =>
   `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`;
 /** An integer in the asset's smallest unit, as text. */
-export const raw = parsedText(parseRaw, notAnAmount);
+export const raw = parsedTextSchema(parseRaw, notAnAmount);
 
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option(`<asset> ${ASSET_NAMES}`, assetName);
@@ -76,7 +76,7 @@ export const status = <const S extends string>(statuses: readonly S[]) =>
   option(`<status> only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
 export const wholeNumber = (min: number, max: number): z.ZodType<number, string> =>
-  parsedText(
+  parsedTextSchema(
     (given) => (/^[0-9]{1,9}$/.test(given) && +given >= min && +given <= max ? +given : null),
     (given) => `must be a number from ${min} to ${max}, not ${given}`,
   );
@@ -121,7 +121,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3,
 const MAX_MS = 90 * 86_400_000;
 
 /** Parses `15m`, `24h`, `7d` to milliseconds. */
-export const duration = parsedText(
+export const duration = parsedTextSchema(
   parseDuration,
   (given) => `${given} is not a length of time of up to 90 days: write it as 15m, 24h or 7d`,
 );
@@ -134,7 +134,7 @@ function parseDuration(given: string): number | null {
 
 /** Parses `15m`, `24h`, `7d`, or plain seconds, to seconds within these bounds. */
 export const seconds = (min: number, max: number): z.ZodType<number, string> =>
-  parsedText(
+  parsedTextSchema(
     (given) => {
       const found =
         (parseDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
@@ -144,7 +144,7 @@ export const seconds = (min: number, max: number): z.ZodType<number, string> =>
       `${given} is not from ${min} to ${max} seconds: write it as 15m, 24h, 7d, or in seconds`,
   );
 
-export const time = parsedText(
+export const time = parsedTextSchema(
   parseRfc3339,
   (given) => `${given} is not a time: write it as 2027-01-31T00:00:00Z`,
 );

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
 import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
-import { withEscapes } from '../core/text.js';
+import { escapeInvisible } from '../core/text.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { OpsError, UsageError } from './failures.js';
 
@@ -131,12 +131,14 @@ export class Output {
 
   /** Writes one item of an endless list on one line: the text, or JSON. */
   each(fields: Fields, text: string): void {
-    this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(text));
+    this.line(
+      this.options.json ? escapeInvisible(JSON.stringify(toJson(fields))) : escapeInvisible(text),
+    );
   }
 
   /** Writes a remark, which is not part of the result. */
   say(text: string): void {
-    process.stderr.write(`${withEscapes(text)}\n`);
+    process.stderr.write(`${escapeInvisible(text)}\n`);
   }
 
   /** Shows the progress of long work, updated in place on a terminal. */
@@ -194,7 +196,7 @@ export class Output {
   private async prompt(text: string): Promise<string> {
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      return (await prompt.question(withEscapes(text))).trim();
+      return (await prompt.question(escapeInvisible(text))).trim();
     } finally {
       prompt.close();
     }
@@ -216,7 +218,7 @@ export function capitalised(text: string): string {
 
 /** Escapes a text that has line breaks of our own. */
 export function linesWithEscapes(text: string): string {
-  return text.split('\n').map(withEscapes).join('\n');
+  return text.split('\n').map(escapeInvisible).join('\n');
 }
 
 const BAR_WIDTH = 30;
@@ -242,7 +244,7 @@ function renderTable(rows: readonly (readonly string[])[], colWidths?: number[])
 }
 
 function headingOf(name: string): string {
-  return withEscapes(name).replaceAll('_', ' ');
+  return escapeInvisible(name).replaceAll('_', ' ');
 }
 
 function isAmount(value: object): value is Amount {
@@ -260,7 +262,7 @@ function toJson(fields: Fields): Readonly<Record<string, unknown>> {
 
 function textOf(value: Value): string {
   if (value === null) return '–';
-  if (typeof value !== 'object') return withEscapes(String(value));
+  if (typeof value !== 'object') return escapeInvisible(String(value));
   if (isAmount(value)) return `${formatAmount(value)} (raw ${value.raw})`;
   return joinParts(value, '\n');
 }
@@ -269,7 +271,7 @@ function textOf(value: Value): string {
 function joinParts(value: readonly string[] | Readonly<Record<string, Plain>>, separator: string) {
   const parts = Array.isArray(value)
     ? value.map((part: string) => textOf(part))
-    : Object.entries(value).map(([name, one]) => `${withEscapes(name)}: ${textOf(one)}`);
+    : Object.entries(value).map(([name, one]) => `${escapeInvisible(name)}: ${textOf(one)}`);
   const areWords = parts.every((part) => !part.includes(' '));
   return parts.join(areWords ? ', ' : separator) || '–';
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
-import { idOf, newId, type Uuid } from '../core/ids.js';
+import { idFromDigest, newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { type PayoutRailEvent, payoutRailEvents, payouts } from '../db/entities/payouts.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
@@ -50,7 +50,10 @@ export class RailCallbacks {
   private async process(rail: string, { headers, body }: SignedRequest): Promise<CallbackEffect> {
     const sentAtMs = Number.parseInt(String(headers[TIMESTAMP_HEADER]), 10) * 1_000;
     // A callback that is sent again with the same bytes and timestamp gets the same id.
-    const rowId = idOf(sentAtMs, createHash('sha256').update(`${rail}\n`).update(body).digest());
+    const rowId = idFromDigest(
+      sentAtMs,
+      createHash('sha256').update(`${rail}\n`).update(body).digest(),
+    );
     const callback = readCallback(body.toString('utf8'));
     if (callback !== null) return this.report(rail, callback, rowId);
     await this.record(rowId, null, rail, { effect: 'malformed', callbackId: null });

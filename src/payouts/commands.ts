@@ -17,9 +17,9 @@ import {
   type Decision,
   insertRow,
   type LockedState,
-  naming,
-  need,
-  type Need,
+  accountsFrom,
+  rowKey,
+  type RowKey,
   refuse,
   type RowWrite,
 } from '../ledger/writer/types.js';
@@ -37,7 +37,7 @@ export interface PayoutCommand extends Command {
 
 interface PayoutDecision<C> {
   readonly accounts?: (command: C) => readonly Uuid[];
-  readonly needs?: (snapshot: Payout) => readonly Need[];
+  readonly rowKeys?: (snapshot: Payout) => readonly RowKey[];
   readonly decide: (command: C, payout: Payout, state: LockedState) => Decision<Payout>;
 }
 
@@ -45,13 +45,13 @@ export function definePayoutCommand<C extends PayoutCommand>(
   name: string,
   {
     accounts = ({ snapshot }) => [snapshot.sourceAccountId],
-    needs = () => [],
+    rowKeys = () => [],
     decide,
   }: PayoutDecision<C>,
 ): CommandKind<C, Payout> {
   return {
-    ...{ name, resourceType: 'payout', table: payouts, accounts: naming(accounts) },
-    needs: ({ snapshot }) => [need(payouts, { id: snapshot.id }), ...needs(snapshot)],
+    ...{ name, resourceType: 'payout', table: payouts, accounts: accountsFrom(accounts) },
+    rowKeys: ({ snapshot }) => [rowKey(payouts, { id: snapshot.id }), ...rowKeys(snapshot)],
     decide: (command, state) => {
       const payout = state.row(payouts, { id: command.snapshot.id });
       return payout === undefined ? refuse(NOT_FOUND, false) : decide(command, payout, state);

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.js';
 import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
 import { payoutRailEvents, payouts } from '../db/entities/payouts.js';
 import { overflows } from '../accounts/rules.js';
-import { endingNeeds } from '../approvals/commands.js';
+import { endingRowKeys } from '../approvals/commands.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
   changeRow,
@@ -38,7 +38,7 @@ import {
   isKnownToRail,
   openLines,
   type Report,
-  reportNeeds,
+  reportRowKeys,
 } from './reports.js';
 import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
@@ -60,7 +60,10 @@ const reportPayout = definePayoutCommand<ReportPayout>('report outcome of payout
   // `unknown` posts nothing, so only the source account is locked.
   accounts: ({ snapshot, report }) =>
     report.status === 'unknown' ? [snapshot.sourceAccountId] : postedAccounts(snapshot),
-  needs: (snapshot) => [...endingNeeds({ table: payouts }, snapshot), ...reportNeeds(snapshot)],
+  rowKeys: (snapshot) => [
+    ...endingRowKeys({ table: payouts }, snapshot),
+    ...reportRowKeys(snapshot),
+  ],
   decide: decideReport,
 });
 

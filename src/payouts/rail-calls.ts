@@ -1,7 +1,7 @@
 import { failpoint } from '../core/failpoints.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import { traced } from '../core/trace.js';
+import { runTraced } from '../core/trace.js';
 import {
   type Payout,
   type PayoutRailEvent,
@@ -12,14 +12,14 @@ import {
 } from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { ApiError, existing, invalidState } from '../core/errors.js';
+import { ApiError, assertFound, invalidState } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import {
   changeRow,
   type Decision,
   type LockedState,
-  need,
+  rowKey,
   refuse,
   unchanged,
 } from '../ledger/writer/types.js';
@@ -40,7 +40,7 @@ import {
   type Rails,
   RailUnresponsive,
 } from './rails/rail.js';
-import { isKnownToRail, type Report, reportNeeds } from './reports.js';
+import { isKnownToRail, type Report, reportRowKeys } from './reports.js';
 import { effectOf } from './state-machine.js';
 import { afterProgress, isUnfinished, nextInstant } from './rules.js';
 import { openResolution } from './resolution-checks.js';
@@ -99,7 +99,7 @@ export class RailCalls {
         throw new RailUnresponsive(`the rail ${payout.rail} is not configured`);
       const attributes = { 'payout.id': payout.id, 'payout.rail': payout.rail };
       const span = { name: `rail ${kind}`, kind: 'client', attributes } as const;
-      const response = await traced(span, () => request(rail));
+      const response = await runTraced(span, () => request(rail));
       failpoint('after_rail_call');
       observer.called(payout.rail, kind, response?.status ?? 'unknown');
       await breakers.recordResponse(payout.rail);
@@ -154,9 +154,9 @@ const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
 
 /** Permits one more attempt, unless a resolution is proposed, which may release the money. */
 export const attemptPayout = definePayoutCommand<PayoutCommand>('attempt payout', {
-  needs: (snapshot) => [
-    need(payoutResolutions, { payoutId: snapshot.id }),
-    ...reportNeeds(snapshot),
+  rowKeys: (snapshot) => [
+    rowKey(payoutResolutions, { payoutId: snapshot.id }),
+    ...reportRowKeys(snapshot),
   ],
   decide: (command, payout, state) => {
     const { status } = payout;
@@ -300,7 +300,7 @@ export class PayoutSubmitter {
   }
 
   private async read(id: Uuid): Promise<Payout> {
-    return existing(await this.deps.calls.deps.database.reader.find(payouts, { id }));
+    return assertFound(await this.deps.calls.deps.database.reader.find(payouts, { id }));
   }
 }
 

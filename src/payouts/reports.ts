@@ -7,7 +7,7 @@ import {
   payoutSupersededLines,
 } from '../db/entities/rails.js';
 import { literal } from '../db/statements.js';
-import { type LockedState, need, type Need } from '../ledger/writer/types.js';
+import { type LockedState, rowKey, type RowKey } from '../ledger/writer/types.js';
 import { contradicts, type KnownPayout, type ReportedOutcome } from './state-machine.js';
 import type { RailReport } from './rails/rail.js';
 
@@ -27,14 +27,14 @@ const UNPOSTED = (['completed', 'returned'] as const).map(
 );
 
 /** Returns the rows that the functions below read under the account's lock. */
-export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): Need[] {
+export function reportRowKeys({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): RowKey[] {
   const lines = { rail, payoutKey: payoutId };
   return [
     // Read first, so that a line superseded between the two reads counts with its successor.
-    need(payoutSupersededLines, lines),
-    need(payoutStatementLines, lines),
+    rowKey(payoutSupersededLines, lines),
+    rowKey(payoutStatementLines, lines),
     ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((filter) =>
-      need(payoutRailEvents, { payoutId, ...filter }),
+      rowKey(payoutRailEvents, { payoutId, ...filter }),
     ),
   ];
 }

@@ -11,7 +11,7 @@ import {
   payoutResolutions,
   payouts,
 } from '../db/entities/payouts.js';
-import { endingNeeds } from '../approvals/commands.js';
+import { endingRowKeys } from '../approvals/commands.js';
 import { overflows } from '../accounts/rules.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
@@ -20,7 +20,7 @@ import {
   type Decision,
   insertRow,
   type LockedState,
-  need,
+  rowKey,
   refuse,
   type RowWrite,
   type Writes,
@@ -35,7 +35,7 @@ import {
 } from './commands.js';
 import { NOT_FLAGGED, postedAccounts } from './rules.js';
 import { applyReport } from './outcomes.js';
-import { countContradictions, openLines, readContradictions, reportNeeds } from './reports.js';
+import { countContradictions, openLines, readContradictions, reportRowKeys } from './reports.js';
 import {
   ANOTHER_OPEN,
   applyRefusal,
@@ -74,14 +74,14 @@ interface DecideResolution extends ResolutionCommand {
   readonly outboxId: Uuid;
 }
 
-const resolutionNeeds = (snapshot: Payout) => [
-  ...endingNeeds({ table: payouts }, snapshot),
-  need(payoutResolutions, { payoutId: snapshot.id }),
-  ...reportNeeds(snapshot),
+const resolutionRowKeys = (snapshot: Payout) => [
+  ...endingRowKeys({ table: payouts }, snapshot),
+  rowKey(payoutResolutions, { payoutId: snapshot.id }),
+  ...reportRowKeys(snapshot),
 ];
 
 const proposeCommand = definePayoutCommand<ProposeResolution>('propose resolution of payout', {
-  needs: resolutionNeeds,
+  rowKeys: resolutionRowKeys,
   decide: (command, payout, state) => {
     const { outcome, reason, resolutionId: id, by, seen } = command;
     if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
@@ -107,7 +107,7 @@ const proposeCommand = definePayoutCommand<ProposeResolution>('propose resolutio
 
 const decideCommand = definePayoutCommand<DecideResolution>('decide resolution of payout', {
   accounts: ({ snapshot }) => postedAccounts(snapshot),
-  needs: resolutionNeeds,
+  rowKeys: resolutionRowKeys,
   decide: (command, payout, state) => {
     const proposal = openResolution(payout, state);
     if (proposal === undefined) return refuse(NOTHING_OPEN, false);

@@ -1,5 +1,5 @@
 import { type Amount, formatAmount } from '../core/amount.js';
-import type { Keyed, Keyring } from '../core/fingerprint.js';
+import type { RequestKey, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import {
@@ -59,7 +59,7 @@ export class Payouts {
     { tenantId, memberId }: Caller,
     payoutId: Uuid,
     { destination, ...request }: PayoutRequest,
-    idempotency: Keyed,
+    idempotency: RequestKey,
   ): Promise<CommandResult<Payout>> {
     const { writer, database, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;

@@ -29,7 +29,7 @@ export interface RequestOutcome {
 }
 
 /** Path of the POST that creates each resource. Null for resources that no request creates. */
-const COLLECTIONS = {
+const CREATION_PATHS = {
   transfer: '/v1/transfers',
   bonus: '/v1/bonuses',
   payout: '/v1/payouts',
@@ -39,9 +39,9 @@ const COLLECTIONS = {
   webhook_endpoint: '/v1/webhook_endpoints',
   statement: '/v1/statements',
 } as const satisfies Readonly<Record<KeyResourceType, string | null>>;
-export const CREATED_TYPES = Object.keys(COLLECTIONS) as readonly KeyResourceType[];
-const TYPE_BY_COLLECTION = new Map<string | null, KeyResourceType>(
-  CREATED_TYPES.map((type) => [COLLECTIONS[type], type]),
+export const CREATED_TYPES = Object.keys(CREATION_PATHS) as readonly KeyResourceType[];
+const TYPE_BY_PATH = new Map<string | null, KeyResourceType>(
+  CREATED_TYPES.map((type) => [CREATION_PATHS[type], type]),
 );
 
 /** How long requests are collected before one statement stores them. */
@@ -68,7 +68,7 @@ export class RequestLog {
   constructor(
     private readonly database: Pick<Database, 'withTransaction'>,
     private readonly observer: RequestLogObserver,
-    private readonly elapsed: () => number = () => performance.now(),
+    private readonly monotonicMs: () => number = () => performance.now(),
   ) {}
 
   record(outcome: RequestOutcome): void {
@@ -103,7 +103,7 @@ export class RequestLog {
   }
 
   private hasRoomFor(tenantId: Uuid): boolean {
-    const now = this.elapsed();
+    const now = this.monotonicMs();
     if (now > this.window.until) this.window = { until: now + WINDOW_MS, counts: new Map() };
     const count = (this.window.counts.get(tenantId) ?? 0) + 1;
     this.window.counts.set(tenantId, count);
@@ -127,7 +127,7 @@ function isStored({ id, method, status, resourceId }: RequestOutcome): boolean {
 
 function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredRequest {
   const { id, operation, method, path, status, code } = outcome;
-  const resourceType = resourceId === null ? null : (TYPE_BY_COLLECTION.get(path) ?? null);
+  const resourceType = resourceId === null ? null : (TYPE_BY_PATH.get(path) ?? null);
   const { tenantId, memberId } = caller;
   return {
     ...{ id, tenantId, memberId, operation, method, path, status, code, resourceType },
@@ -165,7 +165,7 @@ export async function removeOldRequests(database: Database, before: Instant): Pr
 }
 
 /** The operations that create a resource with the request's id. */
-const OPERATIONS = {
+const CREATING_OPERATIONS = {
   transfer: 'createTransfer',
   bonus: 'createBonus',
   payout: 'createPayout',
@@ -173,7 +173,7 @@ const OPERATIONS = {
 } as const satisfies Partial<Record<KeyResourceType, Operation>>;
 
 interface CreatedResource {
-  readonly type: keyof typeof OPERATIONS;
+  readonly type: keyof typeof CREATING_OPERATIONS;
   readonly status: 201 | 202;
 }
 
@@ -202,19 +202,20 @@ export async function readRequest(
     reader.find(requests, { id, tenantId, memberId }),
     readCreated(reader, caller, id),
   ]);
-  const operation = stored?.operation ?? (created === null ? undefined : OPERATIONS[created.type]);
+  const operation =
+    stored?.operation ?? (created === null ? undefined : CREATING_OPERATIONS[created.type]);
   const createdAt = instant(timeOfId(id));
-  if (!isShown(operation, caller) || createdAt < keptSince(now)) throw notFound();
+  if (!mayRead(operation, caller) || createdAt < keptSince(now)) throw notFound();
   if (stored === undefined) {
     if (created === null) throw notFound();
     const { type, status } = created;
-    const path = COLLECTIONS[type];
+    const path = CREATION_PATHS[type];
     return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
   }
   const { method, path, status, code, resourceType, resourceId } = stored;
   const known =
     resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
-  // The request succeeded although its response said that the outcome was unknown.
+  // The response was a 503 with an unknown outcome, and the request succeeded later.
   const ownResource = created === null ? null : { type: created.type, id };
   return { id, method, path, status, code, resource: known ?? ownResource, createdAt };
 }
@@ -225,7 +226,7 @@ export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid
   return stored?.resourceId ?? id;
 }
 
-function isShown(operation: string | undefined, { scopes }: Caller): boolean {
+function mayRead(operation: string | undefined, { scopes }: Caller): boolean {
   const permission: Permission | undefined = Object.entries(PERMISSIONS).find(
     ([name]) => name === operation,
   )?.[1];
@@ -246,7 +247,7 @@ async function readCreated(
     reader.find(statements, own),
   ]);
   const found = { transfer, bonus, payout, statement };
-  const types = Object.keys(OPERATIONS) as CreatedResource['type'][];
+  const types = Object.keys(CREATING_OPERATIONS) as CreatedResource['type'][];
   const type = types.find((one) => found[one] !== undefined);
   const approvals = (transfer ?? payout)?.approvalsRequired ?? null;
   return type === undefined ? null : { type, status: approvals === null ? 201 : 202 };

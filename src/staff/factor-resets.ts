@@ -1,6 +1,6 @@
 import { recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
+import { ApiError, assertFound, invalidState, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Transaction } from '../db/database.js';
@@ -61,7 +61,7 @@ export async function approveFactorReset(
   throwIfRefused(rightRefusal(by, 'manage', true) ?? ownResetRefusal(person, by));
   return transact(database, async (transaction) => {
     await lockPerson(transaction, person);
-    const reset = existing(await findOpenReset(transaction, person));
+    const reset = assertFound(await findOpenReset(transaction, person));
     throwIfRefused(secondPersonRefusal(reset.proposedById, by.id));
     const factor = newFactor(encryptionKeys, person);
     const set = { ...sealedColumns(factor), ...UNLOCKED };

@@ -1,6 +1,6 @@
 import { assertStatementQuota } from '../access/quotas.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
-import type { Keyed } from '../core/fingerprint.js';
+import type { RequestKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -56,7 +56,7 @@ export async function createStatement(
   caller: Caller,
   id: Uuid,
   statementRequest: StatementRequest,
-  idempotency: Keyed,
+  idempotency: RequestKey,
 ): Promise<CommandResult<Statement>> {
   const { database, databaseClock, timeoutMs } = deps;
   const { tenantId } = caller;

@@ -1,4 +1,4 @@
-import { withEscapes } from '../core/text.js';
+import { escapeInvisible } from '../core/text.js';
 
 class Markup {
   constructor(readonly text: string) {}
@@ -79,5 +79,5 @@ function render(content: Content, context: Context | undefined): string {
     return content.text;
   }
   if (typeof content === 'object') return content.map((one) => render(one, context)).join('');
-  return withEscapes(String(content)).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+  return escapeInvisible(String(content)).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }

@@ -1,7 +1,7 @@
 import { paymentKind } from '../accounts/payments.js';
 import type { OperationList } from '../accounts/operation-list.js';
 import type { ApprovalDeps } from '../approvals/service.js';
-import type { Keyed } from '../core/fingerprint.js';
+import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
@@ -20,7 +20,7 @@ export class Transfers {
     caller: Caller,
     id: Uuid,
     request: TransferRequest,
-    idempotency: Keyed,
+    idempotency: RequestKey,
   ): Promise<CommandResult<Transfer>> {
     const { tenantId, memberId } = caller;
     const outboxId = newId();

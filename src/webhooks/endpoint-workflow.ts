@@ -1,5 +1,5 @@
 import { recordOnce } from '../access/audit-log.js';
-import { ApiError, existing, invalidState } from '../core/errors.js';
+import { ApiError, assertFound, invalidState } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
@@ -26,7 +26,7 @@ export async function checkEndpoint(
 ): Promise<EndpointView> {
   const due = await transact(database, async (transaction) => {
     const states = await lockEndpointStates(transaction, [id], 'wait');
-    const { endpoint, nextAttemptAt } = existing(states.get(id));
+    const { endpoint, nextAttemptAt } = assertFound(states.get(id));
     const now = clock();
     const next = endpoint.pausedAt === null ? nextDue(nextAttemptAt, endpoint) : null;
     const isDue = next !== null && next <= now;
@@ -62,7 +62,7 @@ export async function performSignal(
 ): Promise<string | null> {
   const { action } = signal;
   const [id, actionId] = [asUuid(signal.endpointId), asUuid(signal.actionId)];
-  const endpoint = existing(await deps.database.reader.find(webhookEndpoints, { id }));
+  const endpoint = assertFound(await deps.database.reader.find(webhookEndpoints, { id }));
   const subject = {
     tenantId: endpoint.tenantId,
     subjectType: 'webhook_endpoint',

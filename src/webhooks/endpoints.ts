@@ -1,6 +1,6 @@
 import { groupBy } from '../core/collections.js';
 import { type Page, pageOf, type TimePosition } from '../core/page.js';
-import { existing, notFound } from '../core/errors.js';
+import { assertFound, notFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
@@ -31,7 +31,7 @@ export async function readEndpoint(
   id: Uuid,
 ): Promise<EndpointWithTypes> {
   const [endpoint] = await addTypes(reader, [await findManagedEndpoint(reader, caller, id)]);
-  return existing(endpoint);
+  return assertFound(endpoint);
 }
 
 export async function addTypes(

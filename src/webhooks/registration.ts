@@ -1,6 +1,6 @@
 import { memberActor, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
-import type { Keyed } from '../core/fingerprint.js';
+import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import {
@@ -57,7 +57,7 @@ export async function registerEndpoint(
   deps: WebhookDeps,
   caller: Caller,
   requested: EndpointRequest,
-  idempotency: Keyed,
+  idempotency: RequestKey,
 ): Promise<CommandResult<RegisteredEndpoint>> {
   const { database, sender } = deps;
   const request = {

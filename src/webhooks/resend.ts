@@ -1,6 +1,6 @@
 import { memberActor, recordAction } from '../access/audit-log.js';
 import { groupBy } from '../core/collections.js';
-import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
+import { ApiError, assertFound, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -195,7 +195,7 @@ export async function redeliverEvent(
   eventId: Uuid,
 ): Promise<string> {
   const { reader } = deps.database;
-  const event = existing(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
+  const event = assertFound(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
   await assertManager(reader, caller);
   await transactFor(caller.tenantId, deps.database, (transaction) =>
     queueEvent(transaction, event, deps.clock()),

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { type AuditDetails, recordAction, wasPerformed } from '../access/audit-log.js';
 import { counted } from '../core/collections.js';
-import { ApiError, existing } from '../core/errors.js';
+import { ApiError, assertFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -151,7 +151,7 @@ export async function readDescribedEndpoint(
   now: Instant,
   timeZone = 'UTC',
 ): Promise<DescribedEndpoint> {
-  const state = existing(await readEndpointState(reader, endpointId));
+  const state = assertFound(await readEndpointState(reader, endpointId));
   const { endpoint, types, head, subscribedHead, nextAttemptAt } = state;
   const [pending, retrying] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),

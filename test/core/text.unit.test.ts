@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { textFault, withEscapes } from '../../src/core/text.js';
+import { textFault, escapeInvisible } from '../../src/core/text.js';
 
 describe('text', () => {
   it('text is counted in code points', () => {
@@ -54,7 +54,7 @@ describe('text', () => {
   it('text with invisible or direction-changing characters is refused, and shown with escapes', () => {
     for (const [what, text] of Object.entries(HIDING)) {
       assert.equal(textFault(text, { max: 20 }), 'format_character', what);
-      const shown = withEscapes(text);
+      const shown = escapeInvisible(text);
       assert.match(shown, /^(Ana?|\\u|[\u0600-\u0fff])/);
       assert.notEqual(shown, text);
       assert.equal(textFault(shown, { max: 60 }), null);
@@ -79,7 +79,7 @@ describe('text', () => {
       '🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}',
     ]) {
       assert.equal(textFault(text, { max: 20 }), null, JSON.stringify(text));
-      assert.equal(withEscapes(text), text);
+      assert.equal(escapeInvisible(text), text);
     }
   });
 });

@@ -13,9 +13,9 @@ import {
   type Decision,
   insertRow,
   type LockedState,
-  naming,
-  type Need,
-  need,
+  accountsFrom,
+  type RowKey,
+  rowKey,
   refuse,
 } from '../../src/ledger/writer/types.js';
 import { endEvent } from '../../src/transfers/decide.js';
@@ -29,7 +29,7 @@ import {
 /** A command of a test's own: what it touches and decides is said where it is used. */
 interface TestCommand extends Command {
   readonly accountIds: readonly Uuid[];
-  readonly needs: readonly Need[];
+  readonly keysToRead: readonly RowKey[];
   readonly run: (state: LockedState) => Decision<Transfer>;
 }
 
@@ -37,8 +37,8 @@ export const testKind: CommandKind<TestCommand, Transfer> = {
   name: 'test',
   resourceType: 'transfer',
   table: transfers,
-  accounts: naming(({ accountIds }) => accountIds),
-  needs: ({ needs }) => needs,
+  accounts: accountsFrom(({ accountIds }) => accountIds),
+  rowKeys: ({ keysToRead }) => keysToRead,
   decide: ({ run }, state) => run(state),
 };
 
@@ -77,7 +77,7 @@ export function move({
   return {
     ...identity(from, key, ['move', from.id, to.id, raw.toString()]),
     accountIds: [from.id, to.id],
-    needs: monthNeed(from, asset),
+    keysToRead: monthNeed(from, asset),
     run: (state) => {
       const available = state.account(from.id)?.balances[asset].available ?? 0n;
       if (available < raw && spoil === undefined) return refuse(SHORT_OF_FUNDS, true);
@@ -103,7 +103,7 @@ export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: M
   return {
     ...identity(from, key, ['reserve', from.id, to.id, raw.toString()]),
     accountIds: [from.id],
-    needs: monthNeed(from, asset),
+    keysToRead: monthNeed(from, asset),
     run: (state) => {
       if ((state.account(from.id)?.balances[asset].available ?? 0n) < raw)
         return refuse(SHORT_OF_FUNDS, true);
@@ -143,10 +143,10 @@ export function settle(
     key: `transfer/${id}/${to}/${randomUUID()}`,
     fingerprint: commandFingerprint([to, id]),
     accountIds: [sourceAccountId, destinationAccountId],
-    needs: [
-      need(transfers, { id }),
-      need(holds, { resourceId: id }),
-      need(monthTotals, { accountId: sourceAccountId, asset, month: MONTH }),
+    keysToRead: [
+      rowKey(transfers, { id }),
+      rowKey(holds, { resourceId: id }),
+      rowKey(monthTotals, { accountId: sourceAccountId, asset, month: MONTH }),
     ],
     run: (state) => {
       const now = state.row(transfers, { id });
@@ -182,8 +182,8 @@ function identity(from: Account, key: string, content: readonly string[]): Comma
   return { tenantId: from.tenantId, key, fingerprint: commandFingerprint(content) };
 }
 
-function monthNeed(from: Account, asset: Asset): readonly Need[] {
-  return [need(monthTotals, { accountId: from.id, asset, month: MONTH })];
+function monthNeed(from: Account, asset: Asset): readonly RowKey[] {
+  return [rowKey(monthTotals, { accountId: from.id, asset, month: MONTH })];
 }
 
 function transferRow(

@@ -93,7 +93,7 @@ describe('holds and monthly totals', () => {
     const { outcome } = command.run({
       at: 0 as never,
       account: () => ({ balances: { COPM: { available: 100n, held: 0n } } }) as never,
-      named: () => undefined,
+      accountIfLocked: () => undefined,
       rows: () => [],
       row: () => undefined,
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { ASSETS, formatAmount } from '../../src/core/amount.js';
-import { idOf, newId, type Uuid } from '../../src/core/ids.js';
+import { idFromDigest, newId, type Uuid } from '../../src/core/ids.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { MAX_PAGES } from '../../src/support/pages/waiting.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
@@ -141,7 +141,9 @@ describe('every page of the support desk', () => {
     if (made.get('transfers')?.length === 0) await makeFirst();
     const before = made.get('transfers')?.length ?? 0;
     const newIds = (): Uuid[] =>
-      Array.from({ length: count - before }, (_, n) => idOf(NOON + before + n, randomBytes(16)));
+      Array.from({ length: count - before }, (_, n) =>
+        idFromDigest(NOON + before + n, randomBytes(16)),
+      );
     if (count === before) return;
     for (const kind of WAITING_KINDS) {
       const { table, first, changes = {} } = lists[kind];
@@ -304,7 +306,7 @@ describe('every page of the support desk', () => {
     await fill(1);
     const day = '2026-11-10';
     const ids = Array.from({ length: 60 }, () =>
-      idOf(Date.parse(`${day}T17:00:00Z`), randomBytes(16)),
+      idFromDigest(Date.parse(`${day}T17:00:00Z`), randomBytes(16)),
     );
     await copy('transfers', `t.id=${idLiteral(lists.transfers.first)}`, ids, { id: 'copy.id' });
     assert.deepEqual(await found(`day=${day}`, 'transfers'), ids.sort());
@@ -349,7 +351,7 @@ describe('every page of the support desk', () => {
   it('the support desk lists every tenant once, in the order of their names', async () => {
     await fill(1);
     const where = `t.name=(SELECT MIN(name) FROM (SELECT name FROM tenants) named)`;
-    const ids = Array.from({ length: 60 }, (_, n) => idOf(NOON + n, randomBytes(16)));
+    const ids = Array.from({ length: 60 }, (_, n) => idFromDigest(NOON + n, randomBytes(16)));
     await copy('tenants', where, ids, { id: 'copy.id', name: `CONCAT('b&+ ', copy.n)` });
     const cells = await listed('/tenants');
     const known = await db.sql('SELECT name FROM tenants ORDER BY name');
@@ -366,7 +368,7 @@ describe('every page of the support desk', () => {
     await fill(1);
     const far = (await openBank(api, { timeZone: 'Pacific/Kiritimati' })).tenant.tenant.id;
     const at = '2026-11-18T23:00:00.000Z';
-    const idThen = (): Uuid => idOf(Date.parse(at), randomBytes(16));
+    const idThen = (): Uuid => idFromDigest(Date.parse(at), randomBytes(16));
     const [near, distant] = [idThen(), idThen()];
     const created = `'${at.slice(0, -1).replace('T', ' ')}'`;
     const changes = { id: 'copy.id', created_at: created, raw: '2500000' };

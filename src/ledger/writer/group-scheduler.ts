@@ -1,27 +1,27 @@
 import { untraced } from '../../core/trace.js';
-import type { NamedAccounts, PendingCommand } from './pending-command.js';
+import type { GroupAccounts, PendingCommand } from './pending-command.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Database } from '../../db/database.js';
 import { isUnavailable } from '../../db/failures.js';
-import { UNKNOWN } from '../idempotency.js';
-import { lockedElsewhere } from './locked-rows.js';
+import { RESULT_UNKNOWN } from '../idempotency.js';
+import { findLockedElsewhere } from './locked-rows.js';
 
 export interface SchedulerOptions {
-  /** Commands submitted together may exceed it. */
+  /** Commands per group. Commands submitted together may exceed it. */
   readonly maxGroup: number;
   readonly groupsInFlight: number;
 }
 
 interface SchedulerObserver {
-  readonly taken: (queued: number) => void;
+  readonly groupTaken: (queued: number) => void;
   readonly idle: () => void;
 }
 
-/** Runs queued commands in groups. Those that arrive while all groups are busy share the next. */
+/** Runs queued commands in groups. Commands that arrive while all groups run share the next one. */
 export class GroupScheduler {
   private readonly queue: PendingCommand[] = [];
   private inFlight = 0;
-  private isPlanned = false;
+  private isStartPlanned = false;
 
   constructor(
     private readonly options: SchedulerOptions,
@@ -40,31 +40,31 @@ export class GroupScheduler {
   /** Queues a command. All requests that are read in this turn of the event loop share a group. */
   add(command: PendingCommand): void {
     this.queue.push(command);
-    if (this.isPlanned) return;
-    this.isPlanned = true;
+    if (this.isStartPlanned) return;
+    this.isStartPlanned = true;
     // A group belongs to no single request's trace.
     untraced(() =>
       setImmediate(() => {
-        this.isPlanned = false;
-        this.take();
+        this.isStartPlanned = false;
+        this.startGroups();
       }),
     );
   }
 
-  private take(): void {
+  private startGroups(): void {
     while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
       const group = this.takeGroup();
-      this.observer.taken(this.queue.length);
-      if (group.length > 0) this.begin(group);
+      this.observer.groupTaken(this.queue.length);
+      if (group.length > 0) this.startGroup(group);
     }
     if (this.isIdle) this.observer.idle();
   }
 
-  private begin(group: readonly PendingCommand[]): void {
+  private startGroup(group: readonly PendingCommand[]): void {
     this.inFlight += 1;
     void this.run(group).finally(() => {
       this.inFlight -= 1;
-      this.take();
+      this.startGroups();
     });
   }
 
@@ -72,8 +72,8 @@ export class GroupScheduler {
   private takeGroup(): readonly PendingCommand[] {
     const group = this.queue.splice(0, this.options.maxGroup);
     const last = group.at(-1)?.submission;
-    const rest = this.queue.findIndex(({ submission }) => submission !== last);
-    group.push(...this.queue.splice(0, rest < 0 ? this.queue.length : rest));
+    const next = this.queue.findIndex(({ submission }) => submission !== last);
+    group.push(...this.queue.splice(0, next < 0 ? this.queue.length : next));
     return group.filter(({ answered }) => !answered);
   }
 }
@@ -93,7 +93,7 @@ interface LockWait {
 
 const PROBE_EVERY_MS = 50;
 
-/** Commands that waited too long for a lock, each posted as soon as its own accounts are free. */
+/** Holds commands that waited too long for a lock, until their own accounts are free. */
 export class LockWaitQueue {
   private waits: LockWait[] = [];
   private locked: ReadonlySet<Uuid> = new Set();
@@ -113,9 +113,9 @@ export class LockWaitQueue {
     return this.locked.size > 0 && accounts.some((id) => this.locked.has(id));
   }
 
-  add(group: readonly PendingCommand[], named: NamedAccounts): void {
+  add(group: readonly PendingCommand[], groupAccounts: GroupAccounts): void {
     for (const pending of group)
-      this.waits.push({ pending, accounts: named.ids.get(pending) ?? [] });
+      this.waits.push({ pending, accounts: groupAccounts.ids.get(pending) ?? [] });
     if (!this.isRunning) void this.run();
   }
 
@@ -136,7 +136,7 @@ export class LockWaitQueue {
   /** Takes commands whose accounts are all free, without waiting for locks. */
   private async takeFree(): Promise<readonly PendingCommand[]> {
     const ids = [...new Set(this.waits.flatMap(({ accounts }) => accounts))];
-    this.locked = ids.length === 0 ? new Set() : await lockedElsewhere(this.database, ids);
+    this.locked = ids.length === 0 ? new Set() : await findLockedElsewhere(this.database, ids);
     const free = this.waits
       .filter(({ accounts }) => !this.isBlocked(accounts))
       .slice(0, this.options.maxGroup);
@@ -149,7 +149,7 @@ export class LockWaitQueue {
   private giveUp(fault: unknown): readonly PendingCommand[] {
     if (isUnavailable(fault)) return [];
     this.options.onFault(fault);
-    for (const { pending } of this.waits.splice(0)) pending.answer(UNKNOWN);
+    for (const { pending } of this.waits.splice(0)) pending.answer(RESULT_UNKNOWN);
     return [];
   }
 }

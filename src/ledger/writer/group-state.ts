@@ -18,7 +18,7 @@ import type { EventDraft } from '../event-log.js';
 import type { LoadedTable } from './loaded-table.js';
 import type { HoldChange, LockedState, Posting, RowWrite, Writes } from './types.js';
 
-/** A decision needs an account that was not locked. The group is retried. */
+/** A decision asked for an account that was not locked. The group is retried. */
 export class AccountNotLocked extends Error {
   override name = 'AccountNotLocked';
 }
@@ -86,7 +86,7 @@ export class GroupState {
     }
   }
 
-  latest(accountIds: readonly Uuid[]): Account | undefined {
+  latestPosted(accountIds: readonly Uuid[]): Account | undefined {
     let latest: Account | undefined;
     for (const id of accountIds) {
       const account = this.accounts.get(id)?.account;
@@ -100,20 +100,21 @@ export class GroupState {
   }
 
   lockedState(at: Instant, accountIds: readonly Uuid[]): LockedState {
-    const named = new Set(accountIds);
+    const locked = new Set(accountIds);
     const rows: LockedState['rows'] = (table, key) => {
       const found = this.loaded.get(table)?.get(key);
       if (found === undefined)
-        throw new UnsoundDecision(`rows of ${table.name} were not requested by needs`);
+        throw new UnsoundDecision(`rows of ${table.name} were not requested by rowKeys`);
       return found as (typeof table extends Table<infer Row> ? Row : never)[];
     };
     return {
       at,
       account: (id) => {
-        if (!named.has(id)) throw new AccountNotLocked(`an account was not named before the lock`);
+        if (!locked.has(id))
+          throw new AccountNotLocked('a decision read an account without its lock');
         return this.accounts.get(id);
       },
-      named: (id) => (named.has(id) ? this.accounts.get(id) : undefined),
+      accountIfLocked: (id) => (locked.has(id) ? this.accounts.get(id) : undefined),
       rows,
       row: (table, key) => rows(table, key)[0],
     };
@@ -152,7 +153,7 @@ export class GroupState {
       const key = { accountId, asset, month };
       const name = `${accountId}|${asset}|${month}`;
       const loaded = this.loaded.get(monthTotals)?.get(key);
-      // The total is replaced, so an unread one would start from zero.
+      // Without the stored total, the new total would start from zero.
       if (loaded === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;
@@ -191,12 +192,12 @@ class DecisionDraft {
     private readonly at: Instant,
   ) {}
 
-  private touch(id: Uuid): DraftState {
+  private draftOf(id: Uuid): DraftState {
     const touched = this.accounts.get(id);
     if (touched !== undefined) return touched;
     const before = this.before.get(id);
     if (before === undefined)
-      throw new UnsoundDecision('an account is posted to that is not locked');
+      throw new UnsoundDecision('a posting touches an account that is not locked');
     const copy = {
       ...before,
       account: { ...before.account, lastPostedAt: this.at },
@@ -207,7 +208,7 @@ class DecisionDraft {
   }
 
   private move(id: Uuid, asset: Asset, available: bigint, held: bigint): DraftState {
-    const state = this.touch(id);
+    const state = this.draftOf(id);
     const balance = state.balances[asset];
     state.balances[asset] = {
       ...balance,
@@ -220,7 +221,7 @@ class DecisionDraft {
   changeHold(change: HoldChange): void {
     if (change.change === 'place') {
       const { resourceId, resourceType, accountId, asset, raw, expiresAt = null } = change;
-      if (raw <= 0n) throw new UnsoundDecision('a hold of nothing is placed');
+      if (raw <= 0n) throw new UnsoundDecision('a hold of zero or less is placed');
       if (this.findHold(resourceId) !== undefined)
         throw new UnsoundDecision('a second hold is placed for a resource');
       this.move(accountId, asset, -raw, raw);

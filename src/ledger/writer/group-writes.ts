@@ -12,7 +12,7 @@ import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { insertSql, literal, sqlFor, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
-import { chainedInserts, lockChains } from '../audit-chain.js';
+import { chainedInsertsSql, lockChainsSql } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
 import type { TransactionKeys } from '../idempotency.js';
 import type { GroupWrites } from './group-state.js';
@@ -38,8 +38,8 @@ export async function writeGroup(
   const events = eventStatements(writes.events, now);
   const auditRows = auditRowsOf(writes.rows);
   if (auditRows.length === 0) return transaction.withCommit([...statements, ...events]);
-  const rows = await transaction.all([...statements, ...events, ...lockChains(auditRows)]);
-  transaction.withCommit(chainedInserts(rows.at(-1) ?? [], auditRows));
+  const rows = await transaction.all([...statements, ...events, ...lockChainsSql(auditRows)]);
+  transaction.withCommit(chainedInsertsSql(rows.at(-1) ?? [], auditRows));
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */

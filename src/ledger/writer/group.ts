@@ -7,14 +7,14 @@ import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../core/timers.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
-import { resultsOf, TransactionKeys, UNKNOWN, UnknownResults } from '../idempotency.js';
+import { resultsOf, TransactionKeys, RESULT_UNKNOWN, UnknownResults } from '../idempotency.js';
 import { lockAndLoad, type LockedGroup } from './locked-rows.js';
 import { AccountNotLocked, type GroupState } from './group-state.js';
 import type {
   CommandResults,
   AnyRow,
   GroupDeps,
-  NamedAccounts,
+  GroupAccounts,
   PendingCommand,
 } from './pending-command.js';
 import { type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
@@ -28,7 +28,7 @@ import { writeGroup } from './group-writes.js';
 export async function postGroup(
   deps: GroupDeps,
   group: readonly PendingCommand[],
-  named: NamedAccounts,
+  groupAccounts: GroupAccounts,
   deadline: Deadline,
 ): Promise<CommandResults> {
   failpoint('before_lock');
@@ -39,9 +39,9 @@ export async function postGroup(
     await deps.database.withPosting(
       async (transaction) => {
         await deps.rollbackGuard.checkConnection(transaction);
-        const loaded = await lockAndLoad(deps, transaction, group, named);
+        const loaded = await lockAndLoad(deps, transaction, group, groupAccounts);
         failpoint('after_lock');
-        results = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
+        results = await decideGroup(deps, transaction, group, { ...loaded, groupAccounts, bound });
         newest = loaded.state.writes.transactions.at(-1)?.id;
       },
       deadline,
@@ -57,8 +57,8 @@ export async function postGroup(
   return results;
 }
 
-interface Loaded extends LockedGroup {
-  readonly named: NamedAccounts;
+interface DecisionInput extends LockedGroup {
+  readonly groupAccounts: GroupAccounts;
   readonly bound: TransactionKeys;
 }
 
@@ -67,20 +67,20 @@ async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  { named, state, keys, now, bound }: Loaded,
+  { groupAccounts, state, keys, now, bound }: DecisionInput,
 ): Promise<CommandResults> {
   const replayed = await resultsOf(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
-  const decided = decideAll(deps, state, open, named, now, bound);
+  const decided = decideAll(deps, state, open, groupAccounts, now, bound);
   await writeGroup(transaction, bound, state.writes, now);
   return new Map([...replayed, ...decided]);
 }
 
-export async function nameAccounts(
+export async function determineAccounts(
   reader: Reader,
   group: readonly PendingCommand[],
   isRetry: boolean,
-): Promise<NamedAccounts> {
+): Promise<GroupAccounts> {
   const byKind = groupBy(group, (pending) => pending.kind);
   const ids = new Map<PendingCommand, readonly Uuid[]>();
   const owners = new Map<PendingCommand['kind'], OwnerFinder>();
@@ -100,14 +100,14 @@ export async function nameAccounts(
 
 /**
  * Decides the commands in order. A key that occurs twice in the group is decided once. If an
- * account is dated too far ahead, its commands are refused, because they would pass this date on to
- * the other accounts that they post to.
+ * account is dated too far ahead, its commands are refused, because a posting would give this date
+ * to every account that it touches.
  */
 function decideAll(
   deps: GroupDeps,
   state: GroupState,
   group: readonly PendingCommand[],
-  named: NamedAccounts,
+  groupAccounts: GroupAccounts,
   now: Instant,
   bound: TransactionKeys,
 ): CommandResults {
@@ -119,17 +119,18 @@ function decideAll(
       decided.set(pending, earlier);
       continue;
     }
-    const accountIds = named.ids.get(pending) ?? [];
-    const latest = state.latest(accountIds);
+    const accountIds = groupAccounts.ids.get(pending) ?? [];
+    const latest = state.latestPosted(accountIds);
     if (latest !== undefined && deps.databaseClock.isTooFarAhead(latest.lastPostedAt, now)) {
       ahead.set(latest.id, latest.lastPostedAt - now);
-      decided.set(pending, UNKNOWN);
+      decided.set(pending, RESULT_UNKNOWN);
       continue;
     }
     // No entry may be older than the last entry of any of its accounts.
     const at = latest === undefined ? now : maxInstant(now, latest.lastPostedAt);
     const decision = decideOne(deps, state, pending, accountIds, at);
-    const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
+    const answer =
+      decision === null ? RESULT_UNKNOWN : { outcome: decision.outcome, replayed: false };
     decided.set(pending, answer);
     if (decision?.bindsKey === true) bound.bind(pending, decision.outcome, at);
   }
@@ -148,7 +149,7 @@ function decideOne(
   try {
     const decision = kind.decide(command, state.lockedState(at, accountIds));
     state.apply(
-      span === null ? decision.writes : withTrace(decision.writes, span.traceparent),
+      span === null ? decision.writes : addTrace(decision.writes, span.traceparent),
       command.tenantId,
       at,
     );
@@ -160,7 +161,7 @@ function decideOne(
   }
 }
 
-function withTrace(writes: Writes, traceparent: Traceparent): Writes {
+function addTrace(writes: Writes, traceparent: Traceparent): Writes {
   const { events = [], rows = [] } = writes;
   return {
     ...writes,

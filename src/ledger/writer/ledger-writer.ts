@@ -9,18 +9,18 @@ import {
 import {
   findResults,
   resolveUnknown,
-  UNKNOWN,
-  UNKNOWN_KEY,
+  RESULT_UNKNOWN,
+  FINGERPRINT_KEY_UNKNOWN,
   UnknownResults,
 } from '../idempotency.js';
-import { nameAccounts, postGroup } from './group.js';
+import { determineAccounts, postGroup } from './group.js';
 import { GroupScheduler, LockWaitQueue, type SchedulerOptions } from './group-scheduler.js';
 import { LedgerClosed } from './locked-rows.js';
 import type { WriterObserver } from './metrics.js';
 import {
   type CommandResults,
   type GroupDeps,
-  type NamedAccounts,
+  type GroupAccounts,
   type PendingCommand,
   pendingCommand,
 } from './pending-command.js';
@@ -33,7 +33,7 @@ export interface WriterOptions extends SchedulerOptions {
   readonly commandTimeoutMs: number;
 }
 
-/** If this share of a group were replays, the next group's keys are looked up before locking. */
+/** After a group with this share of replays, the next group's keys are read before locking. */
 const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
 /** A second failure means that the server is down. */
@@ -43,13 +43,13 @@ const UNAVAILABLE_TRIES = 2;
  * The path of a command:
  *
  *   submit ─ GroupScheduler ─ run   queued commands become a group
- *     nameAccounts                  determines the accounts of each command (kind.accounts)
+ *     determineAccounts             determines the accounts of each command (kind.accounts)
  *     findResults                   returns the results of commands with a bound key
  *                                   (../idempotency.ts): before locking only if replays are likely
  *                                   or the accounts are locked elsewhere, and after failures
  *     postGroup                     one transaction (group.ts):
  *       lockAndLoad                   locks the accounts in sorted order, then reads the clock, the
- *                                     keys and the rows that kind.needs names (locked-rows.ts,
+ *                                     keys and the rows of kind.rowKeys (locked-rows.ts,
  *                                     loaded-table.ts)
  *       decideAll                     decides each command in turn, and applies the decision to the
  *                                     group's state (kind.decide, group-state.ts)
@@ -85,7 +85,7 @@ export class LedgerWriter {
       onIdle,
     });
     this.scheduler = new GroupScheduler(options, (group) => this.run(group), {
-      taken: (queued) => observer.queued(queued),
+      groupTaken: (queued) => observer.queued(queued),
       idle: onIdle,
     });
   }
@@ -120,7 +120,7 @@ export class LedgerWriter {
   ): Promise<CommandResult<Row>> {
     if (this.scheduler.queued >= this.options.maxQueue) {
       this.observer.shed();
-      return Promise.resolve(UNKNOWN);
+      return Promise.resolve(RESULT_UNKNOWN);
     }
     const { commandTimeoutMs: timeoutMs } = this.options;
     return new Promise((resolve) =>
@@ -140,17 +140,17 @@ export class LedgerWriter {
     const began = performance.now();
     for (const { span } of group) span?.setAttributes({ 'ledger.group.commands': group.length });
     await this.runOrGiveUp(group, async () => {
-      const [named] = await Promise.all([
-        nameAccounts(this.deps.database.lookup, group, false),
+      const [groupAccounts] = await Promise.all([
+        determineAccounts(this.deps.database.lookup, group, false),
         this.expectsReplays ? this.answerBound(group) : null,
       ]);
       const isBlocked = (pending: PendingCommand): boolean =>
-        this.lockWaits.isBlocked(named.ids.get(pending) ?? []);
+        this.lockWaits.isBlocked(groupAccounts.ids.get(pending) ?? []);
       const blocked = new Set(group.filter((pending) => isOpen(pending) && isBlocked(pending)));
-      if (blocked.size > 0) await this.waitForLocks([...blocked], named);
+      if (blocked.size > 0) await this.waitForLocks([...blocked], groupAccounts);
       await this.post(
         group.filter((pending) => isOpen(pending) && !blocked.has(pending)),
-        named,
+        groupAccounts,
       );
     });
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
@@ -170,9 +170,9 @@ export class LedgerWriter {
   }
 
   /** Retries while time remains and the failure means that nothing was committed. */
-  private async post(group: readonly PendingCommand[], firstNamed?: NamedAccounts): Promise<void> {
+  private async post(group: readonly PendingCommand[], known?: GroupAccounts): Promise<void> {
     let unavailable = 0;
-    let named = firstNamed;
+    let groupAccounts = known;
     for (
       let open = group;
       ;
@@ -185,22 +185,22 @@ export class LedgerWriter {
         ...rest.map((pending) => pending.deadline),
       ]);
       try {
-        named ??= await nameAccounts(this.deps.database.lookup, open, true);
-        return this.settle(await postGroup(this.deps, open, named, deadline));
+        groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, true);
+        return this.settle(await postGroup(this.deps, open, groupAccounts, deadline));
       } catch (failure) {
         if (failure instanceof LedgerClosed) return this.giveUp(open);
         if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
-        if (named !== undefined && isLockWait(failure)) {
+        if (groupAccounts !== undefined && isLockWait(failure)) {
           this.observer.groupRetried('lock_wait');
-          return this.waitForLocks(open, named);
+          return this.waitForLocks(open, groupAccounts);
         }
         if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
         else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
           this.observer.groupRetried('unavailable');
         else throw failure;
-        named = undefined;
+        groupAccounts = undefined;
         await this.answerBoundIfReadable(open);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS));
       }
@@ -210,10 +210,10 @@ export class LedgerWriter {
   /** Moves the commands to the queue for lock waits, except those whose key is bound. */
   private async waitForLocks(
     group: readonly PendingCommand[],
-    named: NamedAccounts,
+    groupAccounts: GroupAccounts,
   ): Promise<void> {
     await this.answerBoundIfReadable(group);
-    this.lockWaits.add(group.filter(isOpen), named);
+    this.lockWaits.add(group.filter(isOpen), groupAccounts);
   }
 
   private async answerBound(group: readonly PendingCommand[]): Promise<void> {
@@ -228,20 +228,20 @@ export class LedgerWriter {
 
   private async giveUp(group: readonly PendingCommand[]): Promise<void> {
     await this.answerBoundIfReadable(group);
-    for (const pending of group) pending.answer(UNKNOWN);
+    for (const pending of group) pending.answer(RESULT_UNKNOWN);
   }
 
   private settle(results: CommandResults): void {
     let replays = 0;
     for (const [pending, result] of results) {
-      if (result === UNKNOWN_KEY) this.observer.keyUnknown();
+      if (result === FINGERPRINT_KEY_UNKNOWN) this.observer.keyUnknown();
       if (result.replayed) replays += 1;
       pending.answer(result);
     }
     if (results.size > 0) this.expectsReplays = replays >= results.size * REPLAYS_SHARE;
   }
 
-  /** Posts each command alone, so that only the one at fault fails. */
+  /** Posts each command alone, so that only the command at fault fails. */
   private async postOneByOne(group: readonly PendingCommand[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
     await this.answerBound(group);
@@ -250,7 +250,7 @@ export class LedgerWriter {
     for (const pending of open)
       await this.post([pending]).catch((fault: unknown) => {
         this.deps.onFault(pending.kind.name, fault);
-        pending.answer(UNKNOWN);
+        pending.answer(RESULT_UNKNOWN);
       });
   }
 

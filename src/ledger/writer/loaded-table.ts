@@ -1,24 +1,24 @@
-import type { Need } from './types.js';
+import type { RowKey } from './types.js';
 
 type StoredRow = Readonly<Record<string, unknown>>;
 type Properties = readonly string[];
 
-/** Rows of one table, by keys that consist of the same properties. */
+/** Rows of one table, by the values of these properties. */
 export class RowsByKey {
   private readonly byKey = new Map<string, StoredRow[]>();
   readonly keys: StoredRow[] = [];
 
   constructor(readonly properties: Properties) {}
 
-  /** Runs for every lookup of every command, so it allocates no list. */
-  fits(key: object): boolean {
+  /** Compares without a list, because every lookup of every command runs it. */
+  hasProperties(key: object): boolean {
     for (const property of this.properties) if (!(property in key)) return false;
     let count = 0;
     for (const _ in key) count += 1;
     return count === this.properties.length;
   }
 
-  request(key: StoredRow): void {
+  addKey(key: StoredRow): void {
     const name = nameOf(this.properties, key);
     if (this.byKey.has(name)) return;
     this.byKey.set(name, []);
@@ -43,24 +43,24 @@ export class RowsByKey {
   }
 }
 
-/** Rows of one table, read for a group, and found only by keys like those requested. */
+/** Rows of one table that were read for a group, by the requested keys. */
 export class LoadedTable {
-  readonly shapes: RowsByKey[] = [];
+  readonly rowsByKey: RowsByKey[] = [];
 
-  request({ key }: Need): void {
-    let rows = this.shapes.find((shape) => shape.fits(key));
-    if (rows === undefined) this.shapes.push((rows = new RowsByKey(Object.keys(key))));
-    rows.request(key);
+  addKey({ key }: RowKey): void {
+    let rows = this.rowsByKey.find((known) => known.hasProperties(key));
+    if (rows === undefined) this.rowsByKey.push((rows = new RowsByKey(Object.keys(key))));
+    rows.addKey(key);
   }
 
-  /** Undefined if the key was not requested: an unread row is not a missing one. */
+  /** Returns undefined for a key that was not requested, because its rows were not read. */
   get(key: object): readonly StoredRow[] | undefined {
-    return this.shapes.find((shape) => shape.fits(key))?.get(key as StoredRow);
+    return this.rowsByKey.find((rows) => rows.hasProperties(key))?.get(key as StoredRow);
   }
 
   /** Stores a new or changed row for later commands, identified by these properties. */
   put(row: StoredRow, identity: Properties): void {
-    for (const shape of this.shapes) shape.put(row, identity);
+    for (const rows of this.rowsByKey) rows.put(row, identity);
   }
 }
 

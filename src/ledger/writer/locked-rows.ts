@@ -12,8 +12,8 @@ import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
 import { type RowsByKey, LoadedTable } from './loaded-table.js';
 import { GroupState, type LoadedTables } from './group-state.js';
-import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command.js';
-import { type Need, NO_OWNERS } from './types.js';
+import type { GroupDeps, GroupAccounts, PendingCommand } from './pending-command.js';
+import { type RowKey, NO_OWNERS } from './types.js';
 
 /** Thrown while a restore is unfinished. (docs/operations/backup.md) */
 export class LedgerClosed extends Error {
@@ -29,26 +29,26 @@ export interface LockedGroup {
 
 /**
  * Locks and reads everything that the group's decisions need, in one round trip: the accounts with
- * their balances, in sorted order, then the clock, the keys and the needed rows. Each statement
+ * their balances, in sorted order, then the clock, the keys and the requested rows. Each statement
  * sees every earlier commit, so no row is older than the locks. Throws `LedgerClosed`.
  */
 export async function lockAndLoad(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  named: NamedAccounts,
+  groupAccounts: GroupAccounts,
 ): Promise<LockedGroup> {
-  const tables = requestedTables(deps, group, named);
-  const requested = Array.from(tables, ([table, { shapes }]) =>
-    shapes.map((rows) => ({ table, rows })),
+  const tables = tablesToLoad(deps, group, groupAccounts);
+  const requested = Array.from(tables, ([table, { rowsByKey }]) =>
+    rowsByKey.map((rows) => ({ table, rows })),
   ).flat();
-  const ids = new Set(group.flatMap((pending) => named.ids.get(pending) ?? []));
+  const ids = new Set(group.flatMap((pending) => groupAccounts.ids.get(pending) ?? []));
   const reads = [
     `SELECT ${NOW_SQL}, EXISTS(${OPEN_RESTORE_SQL}) AS is_closed`,
     selectKeysSql(group.map((pending) => pending.command)),
-    ...requested.map(({ table, rows }) => neededSql(table, rows)),
+    ...requested.map(({ table, rows }) => selectByKeysSql(table, rows)),
   ];
-  const sentAt = deps.databaseClock.sentAt();
+  const sentAt = deps.databaseClock.localNow();
   const [locked = [], [moment] = [], keys = [], ...loaded] =
     ids.size === 0
       ? [[], ...(await transaction.all(reads))]
@@ -83,31 +83,31 @@ function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupSt
   );
 }
 
-function requestedTables(
+function tablesToLoad(
   deps: GroupDeps,
   group: readonly PendingCommand[],
-  named: NamedAccounts,
+  groupAccounts: GroupAccounts,
 ): LoadedTables {
   const now = deps.clock();
   const tables = new Map<Table<unknown>, LoadedTable>();
   for (const pending of group)
-    for (const need of needsOf(deps, pending, now, named)) {
-      let table = tables.get(need.table);
-      if (table === undefined) tables.set(need.table, (table = new LoadedTable()));
-      table.request(need);
+    for (const rowKey of rowKeysOf(deps, pending, now, groupAccounts)) {
+      let table = tables.get(rowKey.table);
+      if (table === undefined) tables.set(rowKey.table, (table = new LoadedTable()));
+      table.addKey(rowKey);
     }
   return tables;
 }
 
-/** A bug in `needs` fails only this command, when it is decided. */
-function needsOf(
+/** A bug in `rowKeys` fails only this command, when it is decided. */
+function rowKeysOf(
   deps: GroupDeps,
   { kind, command }: PendingCommand,
   now: Instant,
-  { owners }: NamedAccounts,
-): readonly Need[] {
+  { owners }: GroupAccounts,
+): readonly RowKey[] {
   try {
-    return kind.needs(command, now, owners.get(kind) ?? NO_OWNERS);
+    return kind.rowKeys(command, now, owners.get(kind) ?? NO_OWNERS);
   } catch (fault) {
     deps.onFault(kind.name, fault);
     return [];
@@ -115,7 +115,7 @@ function needsOf(
 }
 
 /** Returns one SELECT for all keys. Uses IN if the keys differ in one property, or else OR. */
-function neededSql(table: Table<unknown>, { properties, keys }: RowsByKey): string {
+function selectByKeysSql(table: Table<unknown>, { properties, keys }: RowsByKey): string {
   const own = table as Table<Record<string, unknown>>;
   const [first = {}] = keys;
   const [differing = properties[0] ?? '', ...others] = properties.filter((property) =>
@@ -127,8 +127,8 @@ function neededSql(table: Table<unknown>, { properties, keys }: RowsByKey): stri
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 
-/** Returns those of the accounts that another transaction has locked, without waiting. */
-export async function lockedElsewhere(
+/** Returns the accounts that another transaction has locked, without waiting for the locks. */
+export async function findLockedElsewhere(
   database: Database,
   ids: readonly Uuid[],
 ): Promise<Set<Uuid>> {

@@ -7,7 +7,7 @@ const SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 
 export interface WriterObserver {
   groupPosted(size: number, seconds: number): void;
-  /** `unlocked`: a needed account was not locked. `data_fault`: MySQL refused a command's data. */
+  /** `unlocked`: AccountNotLocked. `data_fault`: MySQL refused a command's data. */
   groupRetried(
     reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault',
   ): void;

@@ -3,7 +3,7 @@ import { beginSpan, type OpenSpan } from '../../core/trace.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
 import { Deadline } from '../../core/timers.js';
 import type { DatabaseClock } from '../database-clock.js';
-import { UNKNOWN } from '../idempotency.js';
+import { RESULT_UNKNOWN } from '../idempotency.js';
 import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
@@ -29,7 +29,7 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
   { submission, timeoutMs }: { readonly submission: symbol; readonly timeoutMs: number },
   resolve: (answer: CommandResult<Row>) => void,
 ): PendingCommand {
-  const timer = setTimeout(() => pending.answer(UNKNOWN), timeoutMs);
+  const timer = setTimeout(() => pending.answer(RESULT_UNKNOWN), timeoutMs);
   const pending = {
     // The queue holds commands of every kind, and passes each kind only its own commands.
     kind: kind,
@@ -69,7 +69,7 @@ export interface GroupDeps extends DatabaseDeps {
 
 export type CommandResults = Map<PendingCommand, CommandResult<AnyRow>>;
 
-export interface NamedAccounts {
+export interface GroupAccounts {
   readonly ids: ReadonlyMap<PendingCommand, readonly Uuid[]>;
   readonly owners: ReadonlyMap<PendingCommand['kind'], OwnerFinder>;
 }

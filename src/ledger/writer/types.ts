@@ -30,10 +30,10 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
    */
   accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<CommandAccounts>;
   /**
-   * Returns the rows that `decide` will read, which are read under the locks for the whole group.
-   * `at` is close to the time of the decision.
+   * Returns keys of the rows that `decide` reads. The writer reads them under the locks, once for the
+   * whole group. `at` is close to the time of the decision.
    */
-  needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];
+  rowKeys(command: C, at: Instant, ownerOf: OwnerFinder): readonly RowKey[];
   /** Must be pure. Throws only because of a bug, which then fails only this command. */
   decide(command: C, state: LockedState): Decision<Row>;
 }
@@ -44,24 +44,24 @@ export const NO_OWNERS: OwnerFinder = () => undefined;
 
 interface CommandAccounts {
   readonly ids: readonly (readonly Uuid[])[];
-  /** Required by kinds whose `needs` depend on the owners of accounts. */
+  /** Required by kinds whose `rowKeys` depend on the owners of accounts. */
   readonly ownerOf?: OwnerFinder;
 }
 
-/** Returns `accounts` for kinds whose commands contain the ids of all their accounts. */
-export function naming<C>(
+/** Implements `accounts` for kinds whose commands contain the ids of all their accounts. */
+export function accountsFrom<C>(
   idsOf: (command: C) => readonly Uuid[],
 ): (commands: readonly C[]) => Promise<CommandAccounts> {
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
-/** Made by `need`. The locked state returns rows only for a key with the same properties. */
-export interface Need {
+/** Rows to read: those with these values. `LockedState` returns only rows of requested keys. */
+export interface RowKey {
   readonly table: Table<unknown>;
   readonly key: Readonly<Record<string, unknown>>;
 }
 
-export function need<Row>(table: Table<Row>, key: Partial<Row>): Need {
+export function rowKey<Row>(table: Table<Row>, key: Partial<Row>): RowKey {
   return { table: table, key };
 }
 
@@ -76,14 +76,14 @@ export interface LockedAccount {
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
 
-/** Locked accounts and needed rows, as left by earlier commands of the group. */
+/** Locked accounts and requested rows, as earlier commands of the group have left them. */
 export interface LockedState {
   /** Time of this command, and `created_at` of its resource and entries. */
   readonly at: Instant;
-  /** Undefined if the account does not exist. One that was not locked restarts the group. */
+  /** Undefined if the account does not exist. Restarts the group if the account is not locked. */
   account(id: Uuid): LockedAccount | undefined;
   /** Returns undefined if the account does not exist or `accounts` omitted it. */
-  named(id: Uuid): LockedAccount | undefined;
+  accountIfLocked(id: Uuid): LockedAccount | undefined;
   rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
   row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
 }

@@ -1,5 +1,5 @@
 import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
-import { parsedText } from '../../core/checked-text.js';
+import { parsedTextSchema } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { parseRfc3339, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -85,7 +85,7 @@ replaces the day's earlier one. No money moves: a line that contradicts a payout
 reference) flags it, and payouts stuck shows it. docs/payouts.md explains each difference.
 PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
 
-export const day = parsedText(
+export const day = parsedTextSchema(
   (given) => (/^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null),
   (given) => `${given} is not a day: write it as 2026-11-21`,
 );

@@ -4,7 +4,7 @@ import { type Actor, type AuditEntry, recordAction } from '../../access/audit-lo
 import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
-import { withEscapes } from '../../core/text.js';
+import { escapeInvisible } from '../../core/text.js';
 import type { Database, DatabaseDeps } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
 import { errnoOf, isUnavailable } from '../../db/failures.js';
@@ -201,7 +201,9 @@ function refusal(need: Need, { command, subject }: CommandRequest, refused?: str
     tenantId: null,
     action: refusedAction(need),
     subjectType: isStaffAction ? kind : 'command',
-    subjectId: [...withEscapes(isStaffAction ? subject : command)].slice(0, MAX_SUBJECT).join(''),
+    subjectId: [...escapeInvisible(isStaffAction ? subject : command)]
+      .slice(0, MAX_SUBJECT)
+      .join(''),
     details: { command, ...(refused === undefined ? {} : { refused }) },
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ASSETS } from '../../core/amount.js';
-import { parsedText } from '../../core/checked-text.js';
+import { parsedTextSchema } from '../../core/checked-text.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { hmac, type Keyring, sameBytes, type SecretKey } from '../../core/fingerprint.js';
 import type { Instant } from '../../core/instant.js';
@@ -14,7 +14,7 @@ import {
 
 /** The messages between us and a gateway, as JSON. (docs/payout-rail.md) */
 
-export const key = parsedText(parseUuid, 'not a UUID');
+export const key = parsedTextSchema(parseUuid, 'not a UUID');
 
 export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 

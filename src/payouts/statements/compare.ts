@@ -14,7 +14,7 @@ import {
 } from '../../ledger/writer/types.js';
 import { insertRailEvent, type PayoutCommand, definePayoutCommand } from '../commands.js';
 import { applyReport } from '../outcomes.js';
-import { currentLines, payoutAsListed, openLines, reportNeeds } from '../reports.js';
+import { currentLines, payoutAsListed, openLines, reportRowKeys } from '../reports.js';
 import { contradicts, type Effect, effectOf } from '../state-machine.js';
 import { type DatedLine, DAY_MS, dayText } from './store.js';
 
@@ -168,7 +168,7 @@ interface RecordLine extends PayoutCommand {
 }
 
 const recordLine = definePayoutCommand<RecordLine>('note line of statement', {
-  needs: reportNeeds,
+  rowKeys: reportRowKeys,
   decide: decideLine,
 });
 

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type ExcelJS from 'exceljs';
-import { withEscapes } from '../../core/text.js';
+import { escapeInvisible } from '../../core/text.js';
 
 /**
  * XLSX cells are marked as text, so a formula in them is not computed. CSV text that could be a
@@ -22,7 +22,7 @@ function visibleText(text: string): string {
   const visible = INVISIBLE.test(text)
     ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '')
     : text;
-  return withEscapes(visible);
+  return escapeInvisible(visible);
 }
 
 /** Returns CSV lines, safe to open in a spreadsheet. A column without a kind is text. */
