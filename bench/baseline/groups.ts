@@ -122,7 +122,7 @@ function pending(
     command,
     deadline: Deadline.afterMs(RECORDING_MS),
     submission: Symbol(),
-    answered: false,
+    isAnswered: false,
     span: null,
     answer: () => undefined,
   };

@@ -1,5 +1,5 @@
 import { accountAudit, type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
-import { type Asset, feeFor, LISTED_ASSETS, MAX_RAW } from '../core/amount.js';
+import { type Asset, calculateFee, LISTED_ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, assertFound, invalidField, invalidState, notFound } from '../core/errors.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import type { Uuid } from '../core/ids.js';
@@ -87,7 +87,7 @@ export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw:
   const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
   if (schedule === undefined || accountId === null || accountId === payerId)
     return { raw: 0n, accountId: null };
-  const raw = feeFor(schedule, amountRaw);
+  const raw = calculateFee(schedule, amountRaw);
   return raw === 0n ? { raw, accountId: null } : { raw, accountId };
 }
 

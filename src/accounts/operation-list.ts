@@ -12,7 +12,7 @@ import { newestSql, type OrderedRows } from '../db/visible-list.js';
 import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
-import { resourceOfRequest } from '../requests/log.js';
+import { findRequestResource } from '../requests/log.js';
 import { readReach } from './access.js';
 import { AUTHORITY_INSUFFICIENT } from './rules.js';
 
@@ -190,7 +190,7 @@ async function findCreated<Row extends AccountOperation>(
     const bound = await reader.find(idempotencyKeys, key);
     ids.push(bound?.resourceId ?? null);
   }
-  if (requestId !== undefined) ids.push(await resourceOfRequest(reader, tenantId, requestId));
+  if (requestId !== undefined) ids.push(await findRequestResource(reader, tenantId, requestId));
   const [id = null, ...different] = new Set(ids);
   if (id === null || different.length > 0) return { items: [], next: null };
   const { table } = list;

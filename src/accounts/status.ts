@@ -12,7 +12,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { insertSql, literal, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { CLOCK_RESET, type DatabaseClock } from '../ledger/database-clock.js';
+import { CLOCK_RESET_ACTION, type DatabaseClock } from '../ledger/database-clock.js';
 import { outboxEntry } from '../temporal/outbox.js';
 import { lockAccount, lockOpenAccount } from './access.js';
 import { releaseAliasInTransaction } from './alias.js';
@@ -108,7 +108,7 @@ export async function resetClock(
     if (!databaseClock.isTooFarAhead(previous, lastPostedAt)) return { account, changed: false };
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
     const details = { reason, seq: seq.toString(), was: toRfc3339(previous) };
-    const entry = accountAudit(account, CLOCK_RESET, details);
+    const entry = accountAudit(account, CLOCK_RESET_ACTION, details);
     await recordAction(transaction, decision.actor, lastPostedAt, entry);
     return { account: { ...account, lastPostedAt }, changed: true };
   });

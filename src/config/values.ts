@@ -48,7 +48,7 @@ export function readVariables<S extends z.ZodObject>(
   throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** Values by NAME or by NAME_FILE, the path of a file with the value. */
+/** Returns the value of each variable: that of NAME, or the content of the file NAME_FILE. */
 function withFiles(
   names: readonly string[],
   environment: Environment,
@@ -70,6 +70,7 @@ function withFiles(
   return set;
 }
 
+/** Files that are read again at each use, because certificates are renewed. */
 const RENEWABLE = /_TLS_(CA|CERTIFICATE|KEY)$/;
 
 function readSecret(name: string, file: string): string {
@@ -229,7 +230,7 @@ export const addressRanges = z.string().transform((text, context): readonly stri
     }),
 );
 
-/** PEM. Given as a file it is read again each time, because it may be renewed. */
+/** PEM, or a function that reads it from a file, which may be renewed. */
 export const pem = z
   .union([
     z.string().transform((text) => () => text),
@@ -242,7 +243,7 @@ export const taskQueues = listOf(
   `is not a task queue: use ${TASK_QUEUES.join(', ')}`,
 );
 
-/** Receivers that an operator allows: `http://127.0.0.1:*`. */
+/** Hosts that an operator allows: `http://127.0.0.1:*`. */
 export const allowedHosts = listOf(
   parseAllowedHost,
   'is not a host with a scheme: write http://localhost:* or https://10.0.0.5:8443',

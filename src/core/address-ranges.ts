@@ -20,8 +20,8 @@ export function normaliseRange(text: string): string | null {
   return `${network.toString()}/${length}`;
 }
 
-/** The network that counts as one client: the /64 of an IPv6 address, or an IPv4 address. */
-export function networkOf(address: string): string {
+/** Returns what counts as one client: the /64 of an IPv6 address, or an IPv4 address. */
+export function clientNetworkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();

@@ -1,4 +1,4 @@
-/** A count of the smallest unit: a bigint inside, text outside. (docs/contract.md, Amount) */
+/** Amounts count the smallest unit: bigint in code, text in JSON. (docs/contract.md, Amount) */
 
 interface ListedAsset {
   /** Decimals of the unit shown to people. */
@@ -76,7 +76,7 @@ export function fitsColumn(value: bigint): boolean {
   return value <= MAX_RAW && value >= -MAX_RAW;
 }
 
-/** "1,234.50 COPM", for messages only, never for arithmetic. */
+/** Returns an amount for messages: "1,234.50 COPM". */
 export function formatAmount(amount: Amount): string {
   const { scale } = LIST[amount.asset];
   const digits = amount.raw
@@ -99,8 +99,8 @@ export interface FeeSchedule {
 
 const BASIS = 10_000n;
 
-/** Rounds the share half up. (docs/contract.md, Limits and fees) */
-export function feeFor(schedule: FeeSchedule, raw: bigint): bigint {
+/** Returns the fee; rounds the share of the amount half up. (docs/contract.md, Limits and fees) */
+export function calculateFee(schedule: FeeSchedule, raw: bigint): bigint {
   const share = (raw * schedule.basisPoints + BASIS / 2n) / BASIS;
   const floored = maxRaw(schedule.flatRaw + share, schedule.floorRaw);
   const capped = schedule.capRaw !== null && floored > schedule.capRaw ? schedule.capRaw : floored;

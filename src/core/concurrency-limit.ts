@@ -4,7 +4,7 @@ export class LimitReached extends Error {
 
   constructor(
     message: string,
-    /** How often the tenant was refused before, since its last success. */
+    /** How often the tenant was refused before, since it last acquired a permit. */
     readonly previousRefusals: number,
   ) {
     super(message);

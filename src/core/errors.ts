@@ -15,7 +15,7 @@ export interface SpendingRefusal extends Refusal {
 export class ApiError extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** For example Allow and Retry-After. */
+    /** Headers of the response, for example Retry-After. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(refusal.message);
@@ -36,7 +36,7 @@ export interface FieldProblem {
 
 const MAX_PROBLEMS = 50;
 
-/** The first problem is the message; the first 50 are listed. */
+/** Returns a refusal whose message states the first problem and whose details list the first 50. */
 export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = problems;
   const what = first.field === '' ? 'the body' : first.field;
@@ -83,9 +83,9 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
-export function assertFound<T>(sought: T | undefined): T {
-  if (sought === undefined) throw notFound();
-  return sought;
+export function assertFound<T>(found: T | undefined): T {
+  if (found === undefined) throw notFound();
+  return found;
 }
 
 export function ledgerUnavailable(): ApiError {

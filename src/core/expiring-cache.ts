@@ -1,6 +1,6 @@
 /** Caches at most `limit` values, each for `maxAgeMs` after it was requested. */
 export class ExpiringCache<T> {
-  /** Roughly in the order of `requestedAt`. */
+  /** In the order in which they were set, which is about that of `requestedAt`. */
   private readonly values = new Map<string, { readonly value: T; readonly requestedAt: number }>();
 
   constructor(

@@ -5,7 +5,7 @@ export type Comparison = 'same' | 'other' | 'unknown_key';
 
 /** Shows whether two requests with one idempotency key are the same request. */
 export interface Fingerprint {
-  /** Stored with the digest, so that a rotation never turns a retry into a 409. */
+  /** Stored with the digest, so that a retry after a rotation of keys is still recognised. */
   readonly keyId: string;
   readonly digest: Buffer;
   /** Compares with a stored fingerprint, whichever key made it. */
@@ -48,7 +48,7 @@ export function sameBytes(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** For fingerprints without a secret. No key of a keyring may have this name. */
+/** Key id of fingerprints that are made without a key. No key of a keyring may have it. */
 export const PLAIN_KEY_ID = 'sha256';
 
 /** Returns an HMAC of the content, so that bodies cannot be guessed from a dump. */

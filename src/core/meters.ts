@@ -28,7 +28,7 @@ interface GaugeText {
 
 type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
-/** Registers gauges that share one read. If it fails, exports no values rather than old ones. */
+/** Registers gauges that share one read. If the read fails, they export no values. */
 export function registerGauges<Name extends string>(
   registry: Registry,
   texts: Readonly<Record<Name, GaugeText>>,

@@ -12,7 +12,7 @@ export class Throttle {
     this.left = perMs;
   }
 
-  async next(tenantId: string): Promise<void> {
+  async waitForTurn(tenantId: string): Promise<void> {
     this.timer ??= setTimeout(() => this.refill(), EVERY_MS);
     if (this.left > 0) {
       this.left -= 1;

@@ -8,20 +8,10 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** Scripts in which a (non-)joiner changes the shape of letters. */
 const JOINING_SCRIPTS = [
-  ...[
-    'Arabic',
-    'Syriac',
-    'Mongolian',
-    'Nko',
-    'Mandaic',
-    'Khmer',
-    'Myanmar',
-    'Tibetan',
-    'Sinhala',
-    'Devanagari',
-  ],
-  ...['Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
+  'Arabic Syriac Mongolian Nko Mandaic Khmer Myanmar Tibetan Sinhala Devanagari Bengali Gurmukhi',
+  'Gujarati Oriya Tamil Telugu Kannada Malayalam',
 ]
+  .flatMap((line) => line.split(' '))
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('');
 

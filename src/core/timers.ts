@@ -30,8 +30,8 @@ export class Pause {
 
 /**
  * Returns the result of `work`, or `late` if it takes longer than `ms`. The work itself continues.
- * Data that arrived while this process was busy still counts, because sockets are read between a
- * timer and an immediate.
+ * Data that arrived while this process was busy still counts: after the timer, an immediate lets
+ * the sockets be read first.
  */
 export async function withTimeout<T, L>(
   ms: number,

@@ -24,7 +24,7 @@ const KINDS = {
   client: SpanKind.CLIENT,
 } as const;
 
-interface SpanContent {
+interface NewSpan {
   /** Without ids. */
   readonly name: string;
   readonly kind?: keyof typeof KINDS;
@@ -60,7 +60,7 @@ export function traceHeaders(): Readonly<Record<string, string>> {
 
 /** Begins a trace, or continues that of the received `traceparent`, unless it is invalid. */
 export function traceEntry<T>(
-  part: SpanContent,
+  part: NewSpan,
   traceparent: unknown,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
@@ -71,13 +71,13 @@ export function traceEntry<T>(
   );
 }
 
-export function runTraced<T>(part: SpanContent, work: () => Promise<T>): Promise<T> {
+export function runTraced<T>(part: NewSpan, work: () => Promise<T>): Promise<T> {
   return currentTraceparent() === null ? work() : runInSpan(part, context.active(), work);
 }
 
 /** Runs work in the trace of a stored `traceparent`, or outside any trace if none was stored. */
 export function continueTrace<T>(
-  part: SpanContent,
+  part: NewSpan,
   traceparent: Traceparent | null | undefined,
   work: (span: Span | null) => Promise<T>,
 ): Promise<T> {
@@ -91,7 +91,7 @@ export function untraced<T>(work: () => T): T {
 }
 
 /** Begins a span of the current trace, which the caller ends. Returns null outside a trace. */
-export function beginSpan({ name, attributes }: SpanContent): OpenSpan | null {
+export function beginSpan({ name, attributes }: NewSpan): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace
     .getTracer(NAME)
@@ -114,7 +114,7 @@ function contextOf(traceparent: Traceparent): typeof ROOT_CONTEXT {
 }
 
 function runInSpan<T>(
-  { name, kind = 'internal', attributes = {} }: SpanContent,
+  { name, kind = 'internal', attributes = {} }: NewSpan,
   parent: typeof ROOT_CONTEXT,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {

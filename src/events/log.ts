@@ -8,7 +8,7 @@ import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { equalsSql, literal } from '../db/statements.js';
 import { rowParser } from '../db/table.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered-rows.js';
-import { isExpired, removedThrough } from './retention.js';
+import { isCursorExpired, readRemovedThrough } from './retention.js';
 
 export interface EventDeps {
   readonly reader: Reader;
@@ -24,9 +24,9 @@ export interface EventFilter {
 export type EventOrder = 'asc' | 'desc';
 
 interface EventPage {
-  /** Each as JSON, the same bytes as in every delivery. */
+  /** Each event as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /** Continues the next page. In ascending order it includes examined events of other types. */
+  /** The sequence that the next page continues after. Ascending, it also skips other types. */
   readonly position: bigint;
   readonly hasMore: boolean;
   readonly firstSequence: bigint | null;
@@ -48,7 +48,7 @@ export async function readEvents(
 ): Promise<EventPage> {
   const rowsOf = numberedEvents(tenantId);
   const [firstSequence, gaps] = await Promise.all([
-    readFirst(reader, rowsOf.owner),
+    readFirstSequence(reader, rowsOf.owner),
     readGaps(reader, tenantId),
   ]);
   const { from, to } = filter;
@@ -71,9 +71,9 @@ export async function readEvents(
      ORDER BY sequence ${order} LIMIT ${limit + 1}`,
   );
   // Checked after the read, so that nothing is removed in between.
-  if (after !== null && isExpired(after, order, await removedThrough(reader, tenantId)))
+  if (after !== null && isCursorExpired(after, order, await readRemovedThrough(reader, tenantId)))
     throw new ApiError(invalidField('cursor', 'expired'));
-  // A union does not keep the order of its parts.
+  // A UNION does not keep the order of its parts.
   const ordered = found.sort((a, b) =>
     Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence),
   );
@@ -101,14 +101,14 @@ async function readWithHead(
   };
 }
 
-async function readFirst(reader: Reader, owner: string): Promise<bigint | null> {
+async function readFirstSequence(reader: Reader, owner: string): Promise<bigint | null> {
   const [row] = await reader.query(
     `SELECT sequence FROM events WHERE ${owner} ORDER BY sequence LIMIT 1`,
   );
   return row === undefined ? null : column.bigint.parse(row.sequence);
 }
 
-/** The Event as JSON, as it was sent. Throws not_found. */
+/** Returns an Event as JSON, as it was sent. Throws not_found. */
 export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promise<string> {
   const rows = await reader.query(
     `SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`,

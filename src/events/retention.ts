@@ -10,7 +10,7 @@ import { transact } from '../db/reader.js';
 
 /** The log keeps events forever, unless operators set a retention. (docs/contract.md, Events) */
 
-export const MIN_DAYS = 30;
+export const MIN_RETENTION_DAYS = 30;
 const MAX_DAYS = 36_500;
 const DAY_MS = 86_400_000;
 
@@ -26,7 +26,7 @@ export async function setRetention(
   days: number | null,
   actor: Actor,
 ): Promise<void> {
-  if (days !== null && (!Number.isInteger(days) || days < MIN_DAYS || days > MAX_DAYS))
+  if (days !== null && (!Number.isInteger(days) || days < MIN_RETENTION_DAYS || days > MAX_DAYS))
     throw new ApiError(invalidField('days', 'out_of_range'));
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(eventRetention, [{ name: 'events', days }], ['days']));
@@ -40,7 +40,7 @@ export async function setRetention(
   });
 }
 
-const CHUNK = 500;
+const EVENTS_PER_DELETE = 500;
 
 /** Removes some of the oldest events of the next tenant after `after`. */
 export async function removeOldEvents(
@@ -58,12 +58,12 @@ export async function removeOldEvents(
   const tenantId = column.uuid.parse(next.tenant_id);
   const before = instant(now - days * DAY_MS);
   const removed = await transact(database, (transaction) =>
-    removeSome(transaction, tenantId, before),
+    removeOldestEvents(transaction, tenantId, before),
   );
-  return { lastId: tenantId, removed, isDone: removed < CHUNK };
+  return { lastId: tenantId, removed, isDone: removed < EVENTS_PER_DELETE };
 }
 
-async function removeSome(
+async function removeOldestEvents(
   transaction: Transaction,
   tenantId: Uuid,
   before: Instant,
@@ -74,7 +74,7 @@ async function removeSome(
   // Starts where the log begins, so that removed events are not scanned again.
   const rows = await transaction.query(
     `SELECT sequence, created_at FROM events FORCE INDEX (PRIMARY)
-     WHERE ${own} AND sequence>${through} ORDER BY sequence LIMIT ${CHUNK}`,
+     WHERE ${own} AND sequence>${through} ORDER BY sequence LIMIT ${EVENTS_PER_DELETE}`,
   );
   const old = rows.filter((row) => column.time.parse(row.created_at) < before);
   const last = old.at(-1);
@@ -91,11 +91,11 @@ async function removeSome(
 }
 
 /** Returns the last sequence removed by retention; 0 if none. */
-export async function removedThrough(reader: Reader, tenantId: Uuid): Promise<bigint> {
+export async function readRemovedThrough(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventRemovals, { tenantId }))?.removedThrough ?? 0n;
 }
 
-/** True if a list that continues after the sequence `after` would continue with removed events. */
-export function isExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
+/** True if the list would continue after the sequence `after` with events that were removed. */
+export function isCursorExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
   return order === 'asc' ? after < removed : after <= removed;
 }

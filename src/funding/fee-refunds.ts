@@ -1,4 +1,4 @@
-import { type Asset, feeFor } from '../core/amount.js';
+import { type Asset, calculateFee } from '../core/amount.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -194,7 +194,7 @@ async function readOvercharges(
      AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${PAGE_SIZE}`,
   );
   const found = rows.flatMap((row): Overcharge[] => {
-    const rightFee = schedule === undefined ? 0n : feeFor(schedule, bigint.parse(row.raw));
+    const rightFee = schedule === undefined ? 0n : calculateFee(schedule, bigint.parse(row.raw));
     const raw = bigint.parse(row.fee_raw) - rightFee;
     const who = { operationId: uuid.parse(row.id), payerId: uuid.parse(row.source_account_id) };
     const isClosed = string.parse(row.payer_status) === 'closed';

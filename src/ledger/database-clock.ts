@@ -34,11 +34,11 @@ export class DatabaseClock {
   async read(reader: Reader): Promise<Instant> {
     const sentAt = this.clock();
     const [row] = await reader.query(`SELECT ${NOW_SQL}`);
-    return this.reading(row?.now, sentAt);
+    return this.parseReading(row?.now, sentAt);
   }
 
   /** Parses a reading that has just arrived. `sentAt` is the local time when it was requested. */
-  reading(stored: unknown, sentAt: Instant): Instant {
+  parseReading(stored: unknown, sentAt: Instant): Instant {
     const read = time.parse(stored);
     const arrivedAt = this.clock();
     // Only a time outside the interval from `sentAt` to `arrivedAt` proves a difference.
@@ -60,7 +60,7 @@ export class DatabaseClock {
 }
 
 /** The action's details contain `seq`, the number of the account's last entry at that time. */
-export const CLOCK_RESET = 'account.reset_clock';
+export const CLOCK_RESET_ACTION = 'account.reset_clock';
 
 /** Returns the `seq` of each entry after which the account's clock was reset. */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
@@ -74,7 +74,7 @@ export async function readClockResetsByAccount(
 ): Promise<ReadonlyMap<string, readonly bigint[]>> {
   const rows = await reader.query(
     `SELECT subject_id, details FROM audit_log WHERE subject_id IN (${literals(auditLog, 'subjectId', accountIds)})
-     AND action=${literal(auditLog, 'action', CLOCK_RESET)} ORDER BY id`,
+     AND action=${literal(auditLog, 'action', CLOCK_RESET_ACTION)} ORDER BY id`,
   );
   return new Map(
     Array.from(
@@ -90,6 +90,10 @@ export async function readClockResetsByAccount(
 }
 
 /** Returns whether the account's clock was reset after this entry. */
-export async function wasReset(reader: Reader, accountId: Uuid, seq: bigint): Promise<boolean> {
+export async function wasClockReset(
+  reader: Reader,
+  accountId: Uuid,
+  seq: bigint,
+): Promise<boolean> {
   return (await readClockResets(reader, accountId)).includes(seq);
 }

@@ -10,7 +10,7 @@ import { describeFault, type Logger } from '../http/logging.js';
 import { buildInfo, keyringMetrics } from '../http/metrics.js';
 import { listen } from '../http/node-server.js';
 import { DatabaseClock } from '../ledger/database-clock.js';
-import { aheadMetrics, writerMetrics } from '../ledger/writer/metrics.js';
+import { accountAheadMetrics, writerMetrics } from '../ledger/writer/metrics.js';
 import type { TemporalTracing } from '../temporal/workers.js';
 import { buildLedger, type Ledger, ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildTemporal, type TemporalParts } from './build-temporal.js';
@@ -41,7 +41,7 @@ export function buildCore(
   keyringMetrics(registry, config);
   const ledger = buildLedger(config, {
     databaseClock,
-    onAccountAhead: aheadMetrics(registry, (accountId, aheadMs) =>
+    onAccountAhead: accountAheadMetrics(registry, (accountId, aheadMs) =>
       logger.error(
         { accountId, aheadMs },
         "an account is dated ahead of the database's clock: nothing is posted to it",

@@ -44,12 +44,12 @@ const TYPE_BY_PATH = new Map<string | null, KeyResourceType>(
   CREATED_TYPES.map((type) => [CREATION_PATHS[type], type]),
 );
 
-/** How long requests are collected before one statement stores them. */
+/** How long requests are collected before they are stored together. */
 const GATHER_MS = 250;
 const ROWS_PER_STATEMENT = 500;
 /** Requests kept while MySQL is unavailable. */
 const MAX_WAITING = 10_000;
-/** A tenant's stored requests are limited to ten a second. */
+/** A tenant may store `MAX_PER_TENANT` requests per window, which is ten a second. */
 const WINDOW_MS = 600_000;
 const MAX_PER_TENANT = 6_000;
 
@@ -143,11 +143,11 @@ export function requestLogMetrics(registry: Registry): RequestLogObserver {
   return { dropped: (count) => forgotten.inc(count) };
 }
 
-export const KEPT_DAYS = 30;
+export const REQUESTS_KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 function keptSince(now: Instant): Instant {
-  return instant(now - KEPT_DAYS * DAY_MS);
+  return instant(now - REQUESTS_KEPT_DAYS * DAY_MS);
 }
 
 const REMOVE_EVERY_MS = 600_000;
@@ -200,7 +200,7 @@ export async function readRequest(
   const { tenantId, memberId } = caller;
   const [stored, created] = await Promise.all([
     reader.find(requests, { id, tenantId, memberId }),
-    readCreated(reader, caller, id),
+    findCreatedResource(reader, caller, id),
   ]);
   const operation =
     stored?.operation ?? (created === null ? undefined : CREATING_OPERATIONS[created.type]);
@@ -221,7 +221,7 @@ export async function readRequest(
 }
 
 /** Returns the id of the resource that a request created or replayed, or else the request's id. */
-export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
+export async function findRequestResource(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });
   return stored?.resourceId ?? id;
 }
@@ -233,7 +233,7 @@ function mayRead(operation: string | undefined, { scopes }: Caller): boolean {
   return permission?.scopes.some((scope) => scopes.includes(scope)) ?? false;
 }
 
-async function readCreated(
+async function findCreatedResource(
   reader: Reader,
   { tenantId, memberId }: Caller,
   id: Uuid,

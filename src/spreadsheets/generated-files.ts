@@ -153,7 +153,7 @@ export class StoredFiles {
     for (let at = 0, number = 0; at < size; number += 1) {
       const piece = await this.piece(file, number, read);
       if (piece === undefined) throw new Error('a piece of a stored file is missing');
-      await this.throttle.next(file.tenantId);
+      await this.throttle.waitForTurn(file.tenantId);
       at += piece.content.length;
       yield piece.content;
     }

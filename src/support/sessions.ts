@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { networkOf } from '../core/address-ranges.js';
+import { clientNetworkOf } from '../core/address-ranges.js';
 import type { Uuid } from '../core/ids.js';
 import { headerText } from '../http/headers.js';
 import { TokenBuckets } from '../http/rate-limit.js';
@@ -55,7 +55,7 @@ export class DeskSessions {
     address: string,
     before: SignedInPerson | null,
   ): Promise<readonly string[] | null> {
-    assertAllowed(this.attempts.take(networkOf(address)));
+    assertAllowed(this.attempts.take(clientNetworkOf(address)));
     const opened = await signIn(this.staff, { name, code, channel: 'support', place: address });
     return 'refusal' in opened ? null : this.keep(opened, before?.sessionId ?? null);
   }

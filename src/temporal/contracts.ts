@@ -169,7 +169,7 @@ export interface EndpointActionSignal extends StaffSignal {
 }
 
 export interface EndpointView {
-  /** RFC 3339. Null if nothing waits, or the dispatcher has been asked to send. */
+  /** End of the backoff, RFC 3339; not the column of this name. Null without a backoff. */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;

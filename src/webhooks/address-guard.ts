@@ -88,7 +88,7 @@ export class AddressGuard {
       family: isIP(address) === 6 ? 6 : 4,
     }));
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
-    // One forbidden address is enough to refuse, because the connection might use it.
+    // A single forbidden address refuses the host, because the connection might use it.
     if (!isAllowed && !found.every(isPublicAddress))
       return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };

@@ -126,7 +126,7 @@ export class WebhookDispatcher {
     for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_PER_QUERY) {
       const slice = tenantIds.slice(from, from + TENANTS_PER_QUERY);
       const candidates = await findEndpointsWithNewEvents(database.reader, slice, now);
-      // These become due at their next probe, even if their next retry is later.
+      // Due at the next probe, even if the next retry is later.
       const probed = candidates
         .filter(({ waitsForProbe, isClaimed }) => waitsForProbe && !isClaimed)
         .map(({ id }) => id);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import {
   amountJson,
   ASSETS,
-  feeFor,
+  calculateFee,
   type FeeSchedule,
   fitsColumn,
   formatAmount,
@@ -121,7 +121,7 @@ describe('a fee', () => {
     const ten = schedule({ basisPoints: 10n });
     // 10 basis points of 499, 500, 1499 and 1500.
     assert.deepEqual(
-      [499n, 500n, 1_499n, 1_500n].map((raw) => feeFor(ten, raw)),
+      [499n, 500n, 1_499n, 1_500n].map((raw) => calculateFee(ten, raw)),
       [0n, 1n, 1n, 2n],
     );
   });
@@ -130,7 +130,7 @@ describe('a fee', () => {
     const bounded = schedule({ basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n });
     assert.deepEqual(
       [1n, 99_999n, 100_000n, 101_000n, 500_000_000n, 500_001_000n, MAX_RAW].map((raw) =>
-        feeFor(bounded, raw),
+        calculateFee(bounded, raw),
       ),
       [100n, 100n, 100n, 101n, 500_000n, 500_000n, 500_000n],
     );
@@ -138,14 +138,17 @@ describe('a fee', () => {
 
   it('a fee is exact beyond 2^53', () => {
     assert.equal(
-      feeFor(schedule({ basisPoints: 10_000n }), 9_007_199_254_740_993n),
+      calculateFee(schedule({ basisPoints: 10_000n }), 9_007_199_254_740_993n),
       9_007_199_254_740_993n,
     );
-    assert.equal(feeFor(schedule({ basisPoints: 1n }), MAX_RAW), 922_337_203_685_478n);
+    assert.equal(calculateFee(schedule({ basisPoints: 1n }), MAX_RAW), 922_337_203_685_478n);
   });
 
   it('a fee never exceeds the range of its column', () => {
-    assert.equal(feeFor(schedule({ flatRaw: MAX_RAW, basisPoints: 10_000n }), MAX_RAW), MAX_RAW);
+    assert.equal(
+      calculateFee(schedule({ flatRaw: MAX_RAW, basisPoints: 10_000n }), MAX_RAW),
+      MAX_RAW,
+    );
   });
 
   it('a fee never falls when the amount grows', () => {
@@ -153,7 +156,9 @@ describe('a fee', () => {
     fc.assert(
       fc.property(raw, raw, fc.bigInt(0n, 10_000n), (a, b, basisPoints) => {
         const one = schedule({ basisPoints, floorRaw: 100n, capRaw: 500_000n });
-        return a <= b ? feeFor(one, a) <= feeFor(one, b) : feeFor(one, a) >= feeFor(one, b);
+        return a <= b
+          ? calculateFee(one, a) <= calculateFee(one, b)
+          : calculateFee(one, a) >= calculateFee(one, b);
       }),
     );
   });

@@ -46,7 +46,7 @@ export class TestClock extends DatabaseClock {
     super(clock, maxAheadMs);
   }
 
-  override reading(): Instant {
+  override parseReading(): Instant {
     return this.now();
   }
 }

@@ -4,7 +4,7 @@ import { grantRole } from '../../src/access/members.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { KEPT_DAYS, readRequest, removeOldRequests } from '../../src/requests/log.js';
+import { REQUESTS_KEPT_DAYS, readRequest, removeOldRequests } from '../../src/requests/log.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
@@ -175,8 +175,8 @@ describe('GET /v1/requests/{request_id}', () => {
         idOf(made) as Uuid,
         instant(systemClock() + days * DAY_MS),
       );
-    await at(KEPT_DAYS - 1);
-    await assert.rejects(() => at(KEPT_DAYS + 1), { name: 'ApiError' });
+    await at(REQUESTS_KEPT_DAYS - 1);
+    await assert.rejects(() => at(REQUESTS_KEPT_DAYS + 1), { name: 'ApiError' });
     assert.equal(await removeOldRequests(db.database, instant(systemClock() - DAY_MS)), false);
     await told(refused);
     assert.equal(await removeOldRequests(db.database, instant(systemClock() + DAY_MS)), false);

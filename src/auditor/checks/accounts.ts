@@ -10,7 +10,7 @@ import {
   noBalance,
 } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import { wasReset } from '../../ledger/database-clock.js';
+import { wasClockReset } from '../../ledger/database-clock.js';
 import { type AuditRun, type Check, idList, scanTable } from '../scan.js';
 import { SOURCES } from '../sources.js';
 
@@ -95,7 +95,7 @@ async function checkHead(
 ): Promise<void> {
   const [lastSeq, lastAt] = [head?.seq ?? 0n, head?.createdAt ?? null];
   const isBefore =
-    lastAt !== null && lastPostedAt < lastAt && !(await wasReset(reader, id, lastSeq));
+    lastAt !== null && lastPostedAt < lastAt && !(await wasClockReset(reader, id, lastSeq));
   audit.reportAll(`account ${id}`, {
     account_seq: seq !== lastSeq && `its seq is ${seq}, its last entry has ${lastSeq}`,
     account_clock: isBefore && 'its last posting is dated before its last entry',

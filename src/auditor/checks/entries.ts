@@ -3,7 +3,7 @@ import type { Uuid } from '../../core/ids.js';
 import { asset, bigint, integer, nullable, oneOf, string, uuid } from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
 import { ENTRY_KINDS, RESOURCE_TYPES } from '../../db/entities/ledger.js';
-import { wasReset } from '../../ledger/database-clock.js';
+import { wasClockReset } from '../../ledger/database-clock.js';
 import { describePosted, partyOf, type Totals } from '../totals.js';
 import { afterKey, type AuditRun, scan } from '../scan.js';
 
@@ -40,7 +40,7 @@ export async function checkEntries(audit: AuditRun, totals: Totals): Promise<voi
     for (const entry of own) {
       if (progress?.accountId !== entry.account.id) progress = startOf(entry.account.id);
       const isBefore = entry.createdAt < progress.createdAt;
-      if (isBefore && (await wasReset(reader, entry.account.id, progress.seq)))
+      if (isBefore && (await wasClockReset(reader, entry.account.id, progress.seq)))
         progress.createdAt = '';
       checkEntry(audit, progress, entry);
     }

@@ -2,7 +2,13 @@ import { limitsOf } from '../../accounts/limits-and-fees.js';
 import { type Limits, operationLimitRefusal } from '../../accounts/rules.js';
 import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
 import { MAX_REFERENCE } from '../../bonuses/decide.js';
-import { type Asset, eachAsset, feeFor, type FeeSchedule, MAX_RAW } from '../../core/amount.js';
+import {
+  type Asset,
+  eachAsset,
+  calculateFee,
+  type FeeSchedule,
+  MAX_RAW,
+} from '../../core/amount.js';
 import { MAX_DESCRIPTION } from '../../core/checked-text.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
@@ -153,7 +159,7 @@ export class RowChecker {
     )
       return { number, problems };
     const schedule = this.terms.fees[asset];
-    const feeRaw = schedule === null ? 0n : feeFor(schedule, raw);
+    const feeRaw = schedule === null ? 0n : calculateFee(schedule, raw);
     if (this.totalRaw + raw + this.feesRaw + feeRaw > MAX_RAW) {
       refuse(
         'amount',

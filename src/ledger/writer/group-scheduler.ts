@@ -74,7 +74,7 @@ export class GroupScheduler {
     const last = group.at(-1)?.submission;
     const next = this.queue.findIndex(({ submission }) => submission !== last);
     group.push(...this.queue.splice(0, next < 0 ? this.queue.length : next));
-    return group.filter(({ answered }) => !answered);
+    return group.filter(({ isAnswered }) => !isAnswered);
   }
 }
 
@@ -122,7 +122,7 @@ export class LockWaitQueue {
   private async run(): Promise<void> {
     this.isRunning = true;
     for (;;) {
-      this.waits = this.waits.filter(({ pending }) => !pending.answered);
+      this.waits = this.waits.filter(({ pending }) => !pending.isAnswered);
       if (this.waits.length === 0) break;
       const group = await this.takeFree().catch((fault: unknown) => this.giveUp(fault));
       if (group.length > 0) await this.options.post(group);

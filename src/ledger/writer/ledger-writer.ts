@@ -22,7 +22,7 @@ import {
   type GroupDeps,
   type GroupAccounts,
   type PendingCommand,
-  pendingCommand,
+  newPendingCommand,
 } from './pending-command.js';
 import { AccountNotLocked } from './group-state.js';
 import type { CommandResult, Command, CommandKind } from './types.js';
@@ -124,7 +124,7 @@ export class LedgerWriter {
     }
     const { commandTimeoutMs: timeoutMs } = this.options;
     return new Promise((resolve) =>
-      this.scheduler.add(pendingCommand(kind, command, { submission, timeoutMs }, resolve)),
+      this.scheduler.add(newPendingCommand(kind, command, { submission, timeoutMs }, resolve)),
     );
   }
 
@@ -264,8 +264,8 @@ export class LedgerWriter {
   }
 }
 
-function isOpen({ answered }: PendingCommand): boolean {
-  return !answered;
+function isOpen({ isAnswered }: PendingCommand): boolean {
+  return !isAnswered;
 }
 
 /** Ledger writers of a process, each with its own queue, so that a backlog delays no other. */

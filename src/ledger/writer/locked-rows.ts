@@ -62,7 +62,7 @@ export async function lockAndLoad(
   return {
     state: groupState(locked, tables),
     keys: parseKeys(keys),
-    now: deps.databaseClock.reading(moment?.now, sentAt),
+    now: deps.databaseClock.parseReading(moment?.now, sentAt),
   };
 }
 

@@ -65,7 +65,7 @@ export function writerMetrics(registry: Registry): (writer: string) => WriterObs
 }
 
 /** Counts accounts dated ahead of the database's clock, and calls the function that logs them. */
-export function aheadMetrics(
+export function accountAheadMetrics(
   registry: Registry,
   log: (accountId: Uuid, aheadMs: number) => void,
 ): (accountId: Uuid, aheadMs: number) => void {

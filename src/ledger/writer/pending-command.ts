@@ -17,13 +17,13 @@ export interface PendingCommand {
   readonly deadline: Deadline;
   /** Span in the request's trace, from queueing to the result. Null outside a trace. */
   readonly span: OpenSpan | null;
-  readonly answered: boolean;
+  readonly isAnswered: boolean;
   /** Sets the result. Only the first call counts. */
   readonly answer: (answer: CommandResult<AnyRow>) => void;
 }
 
 /** Answers the command with `ledger_unavailable` when its time limit is reached. */
-export function pendingCommand<C extends Command, Row extends AnyRow>(
+export function newPendingCommand<C extends Command, Row extends AnyRow>(
   kind: CommandKind<C, Row>,
   command: C,
   { submission, timeoutMs }: { readonly submission: symbol; readonly timeoutMs: number },
@@ -36,11 +36,11 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
     command,
     submission,
     deadline: Deadline.afterMs(timeoutMs),
-    answered: false,
+    isAnswered: false,
     span: beginSpan({ name: `ledger ${kind.name}` }),
     answer: (answer: CommandResult<AnyRow>): void => {
-      if (pending.answered) return;
-      pending.answered = true;
+      if (pending.isAnswered) return;
+      pending.isAnswered = true;
       clearTimeout(timer);
       pending.span?.setAttributes({
         'ledger.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code,

@@ -8,7 +8,7 @@ import type { DatabaseDeps, Reader } from '../../db/database.js';
 import { outbox } from '../../db/entities/outbox.js';
 import type { Tenant } from '../../db/entities/parties.js';
 import { transact } from '../../db/reader.js';
-import { MIN_DAYS, readRetention, setRetention } from '../../events/retention.js';
+import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { WORKFLOW_RESOURCES } from '../../processes/build-temporal.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import type { WorkflowResource } from '../../temporal/workflow-resources.js';
@@ -243,7 +243,7 @@ export const eventCommands = {
       run: (ops) => show(ops),
     }),
     'set <days>': managerCommand({
-      summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
+      summary: `keep events for this many days, at least ${MIN_RETENTION_DAYS}, or forever; the oldest are removed gradually`,
       examples: ['events retention set 400', 'events retention set forever'],
       input: { days },
       run: async (ops, input) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { networkOf } from '../../core/address-ranges.js';
+import { clientNetworkOf } from '../../core/address-ranges.js';
 import type { Uuid } from '../../core/ids.js';
 import { seal, unseal } from '../../core/secret-box.js';
 import { describeFault } from '../../http/logging.js';
@@ -37,7 +37,7 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
   const provider = new IdentityProvider(settings.provider, callbackUrl);
   const attempts = new TokenBuckets(ATTEMPTS, 1);
   const limited = (handle: (context: DeskContext) => Promise<void>) => (context: DeskContext) => {
-    assertAllowed(attempts.take(networkOf(site.addresses.of(context.req))));
+    assertAllowed(attempts.take(clientNetworkOf(site.addresses.of(context.req))));
     return handle(context);
   };
   router.get(
