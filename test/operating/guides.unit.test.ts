@@ -126,7 +126,7 @@ describe('the guides for tenants', () => {
         const { rate, burst, seconds } = USUAL_RATES[one];
         return [
           one,
-          one === 'requests' ? ['everything else'] : countedIn(one).sort(),
+          one === 'requests' ? ['all other requests'] : countedIn(one).sort(),
           `${rate} a ${seconds === 1 ? 'second' : 'minute'}, ${burst} at once`,
         ];
       }),
