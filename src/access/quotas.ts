@@ -12,7 +12,7 @@ import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
-/** The quotas of a tenant for which operators have set no others. */
+/** The quotas of a tenant for which operators have not set its own. */
 export const DEFAULT_QUOTAS = {
   /** Open batches are being validated, ready to be executed, or being paid. */
   openBatches: 100n,

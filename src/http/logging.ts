@@ -57,7 +57,7 @@ function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void>
   });
 }
 
-/** Only their messages are logged, because others may quote a statement, a body or a token. */
+/** Only these messages are logged: those of any other error may quote a statement or a token. */
 const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
 export function describeFault(fault: unknown) {
