@@ -17,7 +17,8 @@ import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { findStaff } from '../staff/people.js';
-import { OpsError, UsageError } from './failures.js';
+import { OpsError, shellWord, UsageError } from './failures.js';
+import { PROGRAM } from './help.js';
 
 /** Inputs that name a resource by its id or common name. */
 
@@ -119,17 +120,21 @@ function byId<Row extends { readonly id: Uuid; readonly status: string }>(
 }
 
 export const named = {
-  tenant: lookup(findTenant, (tenant) => `there is no tenant ${tenant}`),
+  tenant: lookup(findTenant, (tenant) => `there is no tenant ${tenant}: ${PROGRAM} tenants list`),
   /** By id, alias or phone; with an alias or a phone, the tenant is required. */
   account: lookup(
     findAccount,
     (account, tenant) => `there is no account ${account}${tenant === '' ? '' : ` in ${tenant}`}`,
   ),
-  member: lookup(findMember, (member) => `the tenant has no member ${member}`),
+  member: lookup(
+    findMember,
+    (member, tenant) =>
+      `${tenant} has no member ${member}: ${PROGRAM} members list --tenant ${shellWord(tenant)}`,
+  ),
   token: lookup(findToken, (keyId) => `there is no token with the key id ${keyId}`),
   adjustment: lookup(
     findAdjustment,
-    (reference) => `the tenant has no adjustment with the reference ${reference}`,
+    (reference, tenant) => `${tenant} has no adjustment with the reference ${reference}`,
   ),
   transfer: byId(transfers, 'transfer'),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),

@@ -69,6 +69,7 @@ export class Output {
       : undefined,
   ) {}
 
+  /** Writes a resource field by field, without the fields that have no value. JSON: all fields. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
     this.line(this.details(fields));
@@ -83,7 +84,7 @@ export class Output {
     const [first] = rows;
     if (first === undefined) return this.line(whenNone);
     const names = Object.keys(first).filter(
-      (name) => !detailsOnly.includes(name) && rows.some((row) => row[name] !== null),
+      (name) => !detailsOnly.includes(name) && rows.some((row) => !isEmpty(row[name] ?? null)),
     );
     const cells = rows.map((row) => names.map((name) => cellOf(row[name] ?? null)));
     const text = renderTable([names.map(headingOf), ...cells]);
@@ -102,7 +103,9 @@ export class Output {
   }
 
   private details(fields: Fields): string {
-    const rows = Object.entries(fields).map(([name, value]) => [headingOf(name), textOf(value)]);
+    const rows = Object.entries(fields)
+      .filter(([, value]) => !isEmpty(value))
+      .map(([name, value]) => [headingOf(name), textOf(value)]);
     const text = renderTable(rows);
     if (this.width === undefined || this.fits(text)) return text;
     const names = Math.max(...rows.map(([name = '']) => name.length)) + GAP;
@@ -245,6 +248,10 @@ function renderTable(rows: readonly (readonly string[])[], colWidths?: number[])
 
 function headingOf(name: string): string {
   return escapeInvisible(name).replaceAll('_', ' ');
+}
+
+function isEmpty(value: Value): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 function isAmount(value: object): value is Amount {

@@ -87,7 +87,7 @@ const COMMANDS: Commands = {
 export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line for operators of the service.')
-    .helpCommand('help [command]', 'show the help of a command');
+    .helpCommand('help [command]', 'show the help of a command: help accounts open');
   addParagraphs(program, FIRST_STEPS);
   addCommands(program, COMMANDS);
   return program;
@@ -102,7 +102,11 @@ export async function runProgram(program: Command): Promise<void> {
 /** Runs a command with Node's `argv`. Returns the exit code. */
 export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
   try {
-    await throwInsteadOfExit(program).parseAsync(argv);
+    const [node = '', script = '', ...words] = argv;
+    const [first, ...path] = words;
+    // Commander's own help command shows only the group of a command.
+    const asked = first === 'help' ? [...path, '--help'] : words;
+    await throwInsteadOfExit(program).parseAsync([node, script, ...asked]);
     return Number(process.exitCode ?? 0);
   } catch (failure) {
     return explainFailure(failure);

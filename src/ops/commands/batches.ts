@@ -5,11 +5,12 @@ import { instant, toRfc3339 } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { performBatchAction } from '../../batches/control.js';
 import { listNewest } from '../../accounts/operation-list.js';
-import { batchList } from '../../batches/read-batches.js';
+import { batchList, readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { isAccepted, pendingRows } from '../../batches/rules.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
-import { command, type CommandDefinition, managerCommand, query } from '../command.js';
+import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { named } from '../lookups.js';
 import { duration, limit, option, status, tenant } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
@@ -25,19 +26,31 @@ function batchLine(batch: BonusBatch): Fields {
   };
 }
 
-function batchFields(batch: BonusBatch): Fields {
-  const { asset } = batch;
-  const times = 'validatedAt executedBy executedAt pausedAt pausedBy pauseReason canceledAt';
-  return {
+const MAX_PROBLEMS = 10;
+
+async function show({ database: { reader }, output }: Ops, batch: BonusBatch): Promise<void> {
+  const { id, tenantId, asset, sourceAccountId, createdBy, executedBy } = batch;
+  const [names, rejected, failed] = await Promise.all([
+    namesOf(reader, [batch]),
+    readProblems(reader, id, MAX_PROBLEMS),
+    readBatchRows(reader, batch, 'failed', 0, MAX_PROBLEMS),
+  ]);
+  output.one({
     ...batchLine(batch),
+    tenant: names.tenant(tenantId),
+    from: names.account(sourceAccountId),
     ...rowFields(bonusBatches, batch, 'tenantId sourceAccountId'),
     fees: asset && { raw: batch.feesRaw, asset },
     settled: asset && { raw: batch.settledRaw, asset },
     funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
-    uploaded_by: batch.createdBy,
-    ...rowFields(bonusBatches, batch, times),
-    ...rowFields(bonusBatches, batch, 'finishedAt rejectionCode:rejection'),
-  };
+    uploaded_by: names.person(createdBy),
+    executed_by: executedBy && names.person(executedBy),
+    ...rowFields(bonusBatches, batch, 'validatedAt executedAt pausedAt pausedBy pauseReason'),
+    ...rowFields(bonusBatches, batch, 'canceledAt finishedAt rejectionCode:rejection'),
+    first_problems: [...rejected, ...failed].map(
+      ({ number, message }) => `${number === 0 ? 'file' : `row ${number}`}: ${message ?? 'failed'}`,
+    ),
+  });
 }
 
 function controlCommand(
@@ -62,7 +75,7 @@ function controlCommand(
       const request = { batchId: batch.id, action, by: ops.by(), reason, actionId: newId() };
       const result = await performBatchAction(ops, request);
       if ('refusal' in result) throw new ApiError(result.refusal);
-      ops.output.one(batchFields(result.batch));
+      await show(ops, result.batch);
     },
   });
 }
@@ -79,10 +92,11 @@ export const batchCommands = {
     },
   }),
   'show <batch>': query({
-    summary: 'one batch: its state, its sums, and how much of it has been paid',
+    summary:
+      'one batch: its state, its sums, how much is paid, and the first rejected or failed rows',
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: { batch: named.batch },
-    run: async ({ output }, { batch }) => output.one(batchFields(batch)),
+    run: (ops, { batch }) => show(ops, batch),
   }),
   'pause <batch>': controlCommand(
     'pause',

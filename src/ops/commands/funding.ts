@@ -9,6 +9,7 @@ import {
 } from '../../funding/service.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { command, query } from '../command.js';
+import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
 import { asset, eitherOf, limit, option, optional, raw, status, tenant } from '../inputs.js';
 import { PROGRAM } from '../help.js';
@@ -90,16 +91,16 @@ export const adjustmentCommands = {
       reason: option("<text> why; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
-    run: async (ops, { account, reference, reason, ...input }) => {
+    run: async (ops, { account, reference, reason, ...input }, tenantName) => {
       const { resource, replayed } = await proposeAdjustment(ops, {
         ...{ tenantId: account.tenantId, accountId: account.id, reference, reason, by: ops.by() },
         direction: input['in|out'],
         amount: { raw: input.amount, asset: input.asset },
       });
       ops.output.one(adjustmentFields(resource));
-      ops.output.say(
-        replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`,
-      );
+      const place = `--tenant ${shellWord(tenantName || account.tenantId)}`;
+      const next = `${PROGRAM} adjustments approve ${shellWord(reference)} ${place} --as NAME`;
+      ops.output.say(replayed ? REPLAYED : `A second person posts it: ${next}`);
     },
   }),
   'approve <reference>': decisionCommand(

@@ -90,7 +90,7 @@ export const memberCommands = {
     run: async ({ database, output }, { tenant }, tenantName) => {
       const rows = (await listMembers(database.reader, tenant.id)).map(({ member, roles }) => ({
         ...memberFields(member),
-        roles: Object.fromEntries(roles),
+        accounts_by_role: Object.fromEntries(roles),
       }));
       output.list(
         rows,

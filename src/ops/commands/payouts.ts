@@ -76,7 +76,7 @@ function stuckFields(
     ...payoutFields(payout),
     stuck_because: stuckText(payout),
     stuck_since: toRfc3339(stuckSince),
-    stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
+    stuck_for_s: stuckSince === null ? null : Math.max(0, Math.round((now - stuckSince) / 1_000)),
     last_message: last === undefined ? null : eventLine(last),
     contradictions: contradictions.slice(-MAX_CONTRADICTIONS).map(eventLine),
     proposed: proposed.map(resolutionLine),

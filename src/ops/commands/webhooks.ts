@@ -19,6 +19,7 @@ import {
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries, type DeliveryWithAttempts } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
+import { PROGRAM } from '../help.js';
 import { named } from '../lookups.js';
 import { ofTenant, option, time, wholeNumber } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
@@ -43,7 +44,7 @@ function deliveryFields(delivery: DeliveryWithAttempts): Fields {
   };
 }
 
-async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
+async function show({ database, clock, output }: Ops, endpointId: Uuid) {
   const endpoint = await readDescribedEndpoint(database.reader, endpointId, clock());
   const { lostFrom, lostTo } = endpoint;
   output.one({
@@ -60,6 +61,7 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
     lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
     created_at: toRfc3339(endpoint.createdAt),
   });
+  return endpoint;
 }
 
 function endpointCommand(
@@ -74,8 +76,10 @@ function endpointCommand(
     needs: `webhook.${verb}`,
     run: async (ops, { endpoint: { id } }) => {
       const isChanged = await operation(ops, id, ops.by());
-      await show(ops, id);
+      const { pausedAt } = await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was in this state before.');
+      if (verb === 'enable' && pausedAt !== null)
+        ops.output.say(`It is paused, so nothing is sent: ${PROGRAM} webhooks resume ${id}`);
     },
   });
 }
@@ -111,7 +115,7 @@ export const webhookCommands = {
     summary: 'one endpoint, by its id, and what it waits for',
     examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
     input: { endpoint: named.endpoint },
-    run: (ops, { endpoint }) => show(ops, endpoint.id),
+    run: async (ops, { endpoint }) => void (await show(ops, endpoint.id)),
   }),
   'deliveries <endpoint>': query({
     summary: 'its deliveries, newest first, each with its last attempt',
