@@ -5,7 +5,7 @@ import { type OpsConfig, readOpsConfig } from '../config/config.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
-import { findNamed, type Found } from './lookups.js';
+import { type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import { kebabCase, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
@@ -14,9 +14,9 @@ import {
   assertStillAuthorised,
   authorise,
   declareNeeds,
+  declaredNeedsOf,
   type DeclaredNeeds,
   findAdministrator,
-  namedNeeds,
   needsCode,
   type Needs,
   rightOf,
@@ -33,12 +33,12 @@ export interface AuthorisedOps extends Ops {
   readonly by: () => StaffIdentity;
   readonly actor: () => Actor;
   /** True if the database's administrator acts, because no person may manage the staff yet. */
-  readonly isFirst: boolean;
+  readonly isAdministrator: boolean;
 }
 
 type InputOf<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>>;
 
-interface CommandFace<S extends z.ZodRawShape> {
+interface CommandDescription<S extends z.ZodRawShape> {
   readonly summary: string;
   readonly isDefault?: true;
   readonly explanation?: string | undefined;
@@ -51,17 +51,17 @@ interface CommandFace<S extends z.ZodRawShape> {
 /** Runs a command. `tenant` is what the user wrote for it; empty without the option. */
 type Run<Deps, S extends z.ZodRawShape> = (
   ops: Deps,
-  input: Found<InputOf<S>>,
+  input: Resolved<InputOf<S>>,
   tenant: string,
 ) => Promise<void>;
 
 /** A command that only reads. The database's address is enough, so its user need not sign in. */
-interface QuerySpec<S extends z.ZodRawShape> extends CommandFace<S> {
+interface QuerySpec<S extends z.ZodRawShape> extends CommandDescription<S> {
   readonly run: Run<Ops, S>;
 }
 
 /** A command that changes data, and the right that it requires. */
-interface CommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
+interface CommandSpec<S extends z.ZodRawShape> extends CommandDescription<S> {
   readonly needs: Needs<InputOf<S>>;
   /** Throws UsageError if the options do not go together, before the user's rights are checked. */
   readonly check?: (input: InputOf<S>) => void;
@@ -71,7 +71,7 @@ interface CommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
 }
 
 /** A command that needs neither database nor configuration. */
-interface LocalCommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
+interface LocalCommandSpec<S extends z.ZodRawShape> extends CommandDescription<S> {
   readonly run: (output: Output, input: InputOf<S>) => Promise<void> | void;
 }
 
@@ -86,7 +86,8 @@ const common = z.object({
   reference: z.string().optional(),
 });
 
-interface Given extends z.infer<typeof common> {
+/** How the user called a command. */
+interface Invocation extends z.infer<typeof common> {
   /** The command, such as `tenants add`. */
   readonly command: string;
   /** The subject of the command, as the user named it, for the record of a refusal. */
@@ -97,6 +98,7 @@ export function withGlobalOptions(program: Command): Command {
   return program
     .configureHelp(HELP)
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
+    .helpOption('-h, --help', 'show this help')
     .version(versionText(), '--version', 'print the versions of the program and of its API')
     .option('--json', 'print JSON instead of a table, and nothing else, on standard output')
     .option('--yes', 'do not ask before what cannot be undone')
@@ -119,21 +121,21 @@ export function group(summary: string, commands: Commands): CommandDefinition {
 
 /** Defines a command that only reads. Lists take the option --watch. */
 export function query<S extends z.ZodRawShape>(spec: QuerySpec<S>): CommandDefinition {
-  return define(spec, 'nothing', (given, input) =>
-    withOps(given, (ops) => {
-      if (!given.watch) return runFound(spec.run, ops, input, given);
+  return define(spec, 'nothing', (invocation, input) =>
+    withOps(invocation, (ops) => {
+      if (!invocation.watch) return runWithResources(spec.run, ops, input, invocation);
       return ops.output.watch(async () => {
         await ops.databaseClock.read(ops.database.lookup);
-        await runFound(spec.run, ops, input, given);
+        await runWithResources(spec.run, ops, input, invocation);
       });
     }),
   );
 }
 
 export function command<S extends z.ZodRawShape>(spec: CommandSpec<S>): CommandDefinition {
-  return define(spec, namedNeeds(spec.needs), (given, input) => {
+  return define(spec, declaredNeedsOf(spec.needs), (invocation, input) => {
     spec.check?.(input);
-    return withOps(given, (ops) => runAuthorised(spec, input, given, ops));
+    return withOps(invocation, (ops) => runAuthorised(spec, input, invocation, ops));
   });
 }
 
@@ -147,39 +149,39 @@ export function managerCommand<S extends z.ZodRawShape>(
 export function localCommand<S extends z.ZodRawShape>(
   spec: LocalCommandSpec<S>,
 ): CommandDefinition {
-  return define(spec, 'nothing', (given, input) => spec.run(new Output(given), input));
+  return define(spec, 'nothing', (invocation, input) => spec.run(new Output(invocation), input));
 }
 
 /** Runs a command with the resources that its input names. */
-async function runFound<Deps extends Ops, S extends z.ZodRawShape>(
+async function runWithResources<Deps extends Ops, S extends z.ZodRawShape>(
   run: Run<Deps, S>,
   ops: Deps,
   input: InputOf<S>,
-  { tenant }: Given,
+  { tenant }: Invocation,
 ): Promise<void> {
-  await run(ops, await findNamed(ops.database.reader, input, tenant), tenant);
+  await run(ops, await resolveLookups(ops.database.reader, input, tenant), tenant);
 }
 
 /** Decides whether the user may run a command; no other place does. */
 async function runAuthorised<S extends z.ZodRawShape>(
   spec: CommandSpec<S>,
   input: InputOf<S>,
-  given: Given,
+  invocation: Invocation,
   ops: Ops,
 ): Promise<void> {
   const { needs } = spec;
-  const run = (who: Ops, identity: StaffIdentity | null, actor: Actor | null): Promise<void> =>
-    runFound(spec.run, authorisedOps(who, identity, actor), input, given);
-  const chosen = typeof needs === 'string' ? needs : needs.for(input);
-  if (chosen === null || chosen === 'own proof') return run(ops, null, null);
+  const run = (deps: Ops, identity: StaffIdentity | null, actor: Actor | null): Promise<void> =>
+    runWithResources(spec.run, authorisedOps(deps, identity, actor), input, invocation);
+  const need = typeof needs === 'string' ? needs : needs.for(input);
+  if (need === null || need === 'own proof') return run(ops, null, null);
   const first =
     spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;
   if (first !== null) {
     const { deps, actor } = first;
     return run({ ...ops, ...deps }, null, actor).finally(() => deps.database.close());
   }
-  const identity = await authorise(ops, chosen, given);
-  ops.output.assertStillAuthorised = () => assertStillAuthorised(ops, chosen, identity);
+  const identity = await authorise(ops, need, invocation);
+  ops.output.assertStillAuthorised = () => assertStillAuthorised(ops, need, identity);
   return run(ops, identity, identity);
 }
 
@@ -188,29 +190,29 @@ function authorisedOps(
   identity: StaffIdentity | null,
   actor: Actor | null,
 ): AuthorisedOps {
-  const known = <T>(who: T | null): T => {
-    if (who === null)
+  const required = <T>(value: T | null): T => {
+    if (value === null)
       throw new Error(
         'the command writes to the audit log but declares no right or action that it needs',
       );
-    return who;
+    return value;
   };
-  const isFirst = identity === null && actor !== null;
-  return { ...ops, by: () => known(identity), actor: () => known(actor), isFirst };
+  const isAdministrator = identity === null && actor !== null;
+  return { ...ops, by: () => required(identity), actor: () => required(actor), isAdministrator };
 }
 
-const CODE = [
+const CODE_OPTION = [
   '--code <code>',
   'what your authenticator shows now; without it you are asked',
 ] as const;
 /** Commands that show a list, by their first word. */
 const LISTS = /^(list|stuck|deliveries|sessions|status)\b/;
-const WATCH = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
+const WATCH_OPTION = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
 
 function define<S extends z.ZodRawShape>(
-  spec: CommandFace<S>,
+  spec: CommandDescription<S>,
   needs: DeclaredNeeds,
-  run: (given: Given, input: InputOf<S>) => Promise<void> | void,
+  run: (invocation: Invocation, input: InputOf<S>) => Promise<void> | void,
 ): CommandDefinition {
   return (parent, usage) => {
     const own = parent
@@ -219,8 +221,8 @@ function define<S extends z.ZodRawShape>(
     declareNeeds(own, needs);
     const schema = z.object(spec.input ?? ({} as S));
     const more = [
-      ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE] : []),
-      ...(needs === 'nothing' && LISTS.test(usage) ? [WATCH] : []),
+      ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE_OPTION] : []),
+      ...(needs === 'nothing' && LISTS.test(usage) ? [WATCH_OPTION] : []),
     ];
     for (const [flags, description] of [...optionsOf(schema), ...more])
       own.option(flags, description);
@@ -276,19 +278,19 @@ function needsText(needs: DeclaredNeeds): string | undefined {
   return `Needs the right to ${rights}${code} (${PROGRAM} login --help).`;
 }
 
-async function withOps(given: Given, work: (ops: Ops) => Promise<void>): Promise<void> {
+async function withOps(invocation: Invocation, work: (ops: Ops) => Promise<void>): Promise<void> {
   const config = readOpsConfig();
-  const output = new Output(given);
+  const output = new Output(invocation);
   const deps = buildOpsParts(config, (line) => output.say(line));
   const path = config.OPS_SESSIONS ?? SESSION_FILE;
   const code = async (name: string): Promise<string | null> =>
-    given.code ??
+    invocation.code ??
     (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
   try {
     // Commands date changes and decide what has expired. (docs/operations/database.md, Clocks)
     await deps.databaseClock.read(deps.database.lookup);
     await work({
-      ...{ ...deps, config, output, code, key: config.OPS_KEY, as: given.as },
+      ...{ ...deps, config, output, code, key: config.OPS_KEY, as: invocation.as },
       sessions: new SessionFile(path, databaseKey(config.MYSQL_URL)),
       encryptionKeys: () => encryptionKeysOf(config),
     });

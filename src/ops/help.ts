@@ -24,30 +24,39 @@ export function addParagraphs(command: Command, ...texts: readonly (string | und
 /** Formats a help: purpose, usage, commands, own options, explanations, global options. */
 function formatHelp(command: Command, helper: Help): string {
   const isProgram = command.parent === null;
-  const all = helper.visibleOptions(command);
+  const options = helper.visibleOptions(command);
   const isOwn = (one: Option): boolean => isProgram || command.options.includes(one);
-  const globals = helper.visibleGlobalOptions(command).filter(({ long }) => long !== '--version');
-  const optionItem = (one: Option) => [helper.optionTerm(one), helper.optionDescription(one)];
+  const globalOptions = [
+    ...helper.visibleGlobalOptions(command).filter(({ long }) => long !== '--version'),
+    ...options.filter((one) => !isOwn(one)),
+  ];
   const commands = helper
     .visibleCommands(command)
-    .filter((one) => isProgram || one.name() !== 'help')
-    .map((one) => [helper.subcommandTerm(one), helper.subcommandDescription(one)]);
-  const options = all.filter(isOwn).map(optionItem);
-  const others = [...globals, ...all.filter((one) => !isOwn(one))].map(optionItem);
-  const terms = [...commands, ...options, ...others].map(([term = '']) => term.length);
-  const list = (heading: string, items: readonly string[][]): string[] => {
-    const lines = items.map(([term = '', text = '']) =>
-      helper.formatItem(term, Math.max(...terms), text, helper),
-    );
+    .filter((one) => isProgram || one.name() !== 'help');
+  const width = helper.padWidth(command, helper);
+  const list = (heading: string, items: readonly (readonly [term: string, text: string])[]) => {
+    const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
     return helper.formatItemList(heading, lines, helper);
   };
+  const listOptions = (heading: string, items: readonly Option[]) =>
+    list(
+      heading,
+      items.map((one) => [helper.optionTerm(one), helper.optionDescription(one)]),
+    );
+  const groups = helper.groupItems(commands, commands, (one) => one.helpGroup() || 'Commands:');
   const texts = (paragraphs.get(command) ?? []).filter((text) => text !== undefined);
   return [
     ...[helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80), ''],
     ...[`Usage: ${helper.commandUsage(command)}`, ''],
-    ...[...list('Commands:', commands), ...list('Options:', options)],
+    ...Array.from(groups).flatMap(([heading, items]) =>
+      list(
+        heading,
+        items.map((one) => [helper.subcommandTerm(one), helper.subcommandDescription(one)]),
+      ),
+    ),
+    ...listOptions('Options:', options.filter(isOwn)),
     ...texts.flatMap((text) => [text.replaceAll(/^\n+|\s+$/g, ''), '']),
-    ...list('Global options:', others),
+    ...listOptions('Global options:', globalOptions),
   ].join('\n');
 }
 

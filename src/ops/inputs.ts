@@ -60,9 +60,9 @@ export const countOrDefault = z
   .optional();
 
 export const tenant = option('<tenant> id or name of the tenant', named.tenant);
-export const ofTenant = (help: string) =>
+export const optionalTenant = (help: string) =>
   option(`<tenant> ${help} this tenant (id or name)`, named.tenant.optional());
-export const onlyTenant = ofTenant('only what belongs to');
+export const onlyTenant = optionalTenant('only what belongs to');
 /** The tenant option of a command that names an account. */
 export const accountTenant = optional(
   '<tenant> id or name of its tenant; needed with an alias or phone',
@@ -136,9 +136,8 @@ function parseDuration(given: string): number | null {
 export const seconds = (min: number, max: number): z.ZodType<number, string> =>
   parsedTextSchema(
     (given) => {
-      const found =
-        (parseDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN) / 1000;
-      return found >= min && found <= max ? found : null;
+      const ms = parseDuration(/^[0-9]+$/.test(given) ? `${given}s` : given) ?? Number.NaN;
+      return ms >= min * 1000 && ms <= max * 1000 ? ms / 1000 : null;
     },
     (given) =>
       `${given} is not from ${min} to ${max} seconds: write it as 15m, 24h, 7d, or in seconds`,

@@ -20,8 +20,6 @@ import { findStaff } from '../staff/people.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 
-/** Inputs that name a resource by its id or common name. */
-
 /** A resource that an input names. It is found once the user is authorised. */
 export class Lookup<Resource> {
   /** `tenant` is the user's name for the tenant, empty without the option. Throws OpsError. */
@@ -29,33 +27,33 @@ export class Lookup<Resource> {
 }
 
 /** An input with its resources in place of their lookups. */
-export type Found<Input> = {
+export type Resolved<Input> = {
   readonly [Name in keyof Input]: Input[Name] extends Lookup<infer Resource> | undefined
     ? Resource | Extract<Input[Name], undefined>
     : Input[Name];
 };
 
-export async function findNamed<Input extends object>(
+export async function resolveLookups<Input extends object>(
   reader: Reader,
   input: Input,
   tenant: string,
-): Promise<Found<Input>> {
+): Promise<Resolved<Input>> {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input))
     found[name] = value instanceof Lookup ? await value.find(reader, tenant) : value;
-  return found as Found<Input>;
+  return found as Resolved<Input>;
 }
 
-/** Throws OpsError with this text if `find` returns undefined. */
+/** Throws OpsError with `missing` if `find` returns undefined. */
 function lookup<Resource>(
   find: (reader: Reader, named: string, tenant: string) => Promise<Resource | undefined>,
-  none: (named: string, tenant: string) => string,
+  missing: (named: string, tenant: string) => string,
 ) {
   return z.string().transform(
     (named) =>
       new Lookup(async (reader, tenant) => {
         const found = await find(reader, named, tenant);
-        if (found === undefined) throw new OpsError(none(named, tenant));
+        if (found === undefined) throw new OpsError(missing(named, tenant));
         return found;
       }),
   );
@@ -71,8 +69,8 @@ async function tenantIdOf(reader: Reader, tenant: string): Promise<Uuid> {
 }
 
 async function findAccount(reader: Reader, named: string, tenant: string) {
-  const within = tenant === '' ? {} : { tenantId: await tenantIdOf(reader, tenant) };
-  const found = await reader.find(accounts, { ...within, ...accountKey(named, tenant) });
+  const inTenant = tenant === '' ? {} : { tenantId: await tenantIdOf(reader, tenant) };
+  const found = await reader.find(accounts, { ...inTenant, ...accountKey(named, tenant) });
   return found?.type === 'system' ? undefined : found;
 }
 

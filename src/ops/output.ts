@@ -16,8 +16,8 @@ type Plain = string | number | boolean | null;
 /** The fields of a resource by snake_case names: columns of a table, or fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
 
-/** Columns that are shown unchanged: texts, figures, times. */
-type Shown<Row> = {
+/** Properties whose values are shown unchanged: texts, figures, times. */
+type PlainProperty<Row> = {
   [K in keyof Row & string]: Row[K] extends string | number | boolean | bigint | null ? K : never;
 }[keyof Row & string];
 
@@ -35,13 +35,14 @@ type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}
 export function rowFields<Row, Text extends string>(
   table: DatabaseTable<Row>,
   row: Row,
-  properties: PropertyOf<Words<Text>> extends Shown<Row> ? Text : never,
+  properties: PropertyOf<Words<Text>> extends PlainProperty<Row> ? Text : never,
 ): Fields {
   return Object.fromEntries(
     properties.split(' ').map((word): [string, Value] => {
       const [property = '', other] = word.split(':');
-      const { name, column } = table.column(property as Shown<Row>);
-      const value = row[property as Shown<Row>] as string | number | boolean | bigint | null;
+      const { name, column } = table.column(property as PlainProperty<Row>);
+      const value = row[property as PlainProperty<Row>] as
+        string | number | boolean | bigint | null;
       if (column.type === 'datetime') return [other ?? name, toRfc3339(value as Instant | null)];
       return [other ?? name, typeof value === 'bigint' ? value.toString() : value];
     }),
@@ -234,13 +235,13 @@ const LINES =
   'top top-left top-mid top-right mid left-mid mid-mid right-mid ' +
   'bottom bottom-left bottom-mid bottom-right left middle right';
 const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
-const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
+const PLAIN_STYLE = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
 
 function renderTable(rows: readonly (readonly string[])[], colWidths?: number[]): string {
-  const folding = { wordWrap: true, wrapOnWordBoundary: false };
+  const wrapping = { wordWrap: true, wrapOnWordBoundary: false };
   const table = new Table({
-    ...{ chars: NO_LINES, style: PLAIN },
-    ...(colWidths === undefined ? {} : { ...folding, colWidths }),
+    ...{ chars: NO_LINES, style: PLAIN_STYLE },
+    ...(colWidths === undefined ? {} : { ...wrapping, colWidths }),
   });
   table.push(...rows.map((row) => [...row]));
   return table.toString().replaceAll(/ +$/gm, '');

@@ -2,7 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { EXAMPLE_ASSET } from '../core/amount.js';
 import { addCommands, type Commands, group, withGlobalOptions } from './command.js';
 import { openCommand } from './commands/open.js';
-import { accountCommands, aliasCommands } from './commands/accounts.js';
+import { accountCommands } from './commands/accounts.js';
+import { aliasCommands } from './commands/aliases.js';
 import { auditCommand, auditLogCommand, findingCommands } from './commands/audit.js';
 import { batchCommands } from './commands/batches.js';
 import { completionCommand } from './commands/completion.js';
@@ -40,57 +41,71 @@ First steps:
 Every command explains itself: ${PROGRAM} accounts open --help
 Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done.`;
 
-const COMMANDS: Commands = {
-  ...signInCommands,
-  tenants: group('the customers of the service', tenantCommands),
-  members: group(
-    'people and programs that act for a tenant, and their roles in its accounts',
-    memberCommands,
-  ),
-  tokens: group('API tokens of members', tokenCommands),
-  accounts: group('accounts of tenants', accountCommands),
-  payins: group('money that arrives from outside', payInCommands),
-  adjustments: group('corrections: one person proposes, another approves', adjustmentCommands),
-  batches: group('batches of bonuses: show, pause, resume and cancel them', batchCommands),
-  fees: group('fees that a tenant charges on top of its operations', feeCommands),
-  limits: group('limits of one operation and of one month', limitCommands),
-  policies: group('amounts from which payments out of an account need approvals', policyCommands),
-  transfers: group(
-    'find a transfer, see what it waits for, and decide it for support',
-    transferCommands,
-  ),
-  payouts: group(
-    'money on its way to bank accounts: find it, decide it, and settle what is stuck',
-    payoutCommands,
-  ),
-  rails: group('routes by which payouts reach bank accounts', railCommands),
-  staff: group(
-    'people and programs that operate the service, their rights and authenticators',
-    staffCommands,
-  ),
-  outbox: group('entries that Temporal has not received yet', outboxCommands),
-  sweeps: group("the workers' loops for due and unfinished work", sweepCommands),
-  aliases: group('reserved aliases, which no account may take', aliasCommands),
-  events: group('the event log', eventCommands),
-  keys: group('keys of fingerprints, cursors and sealed data, and their rotation', keyCommands),
-  webhooks: group('webhook endpoints of tenants, and their deliveries', webhookCommands),
-  'open <resource>': openCommand,
-  reports: group('totals of the ledger', reportCommands),
-  backup: group('the mark that closes a copy of the database', backupCommands),
-  restore: group('reconcile a database restored to an earlier moment', restoreCommands),
-  audit: auditCommand,
-  findings: group('contradictions found by the scheduled audit', findingCommands),
-  'audit-log': auditLogCommand,
-  'completion <shell>': completionCommand,
+/** The commands by the headings of the program's help. */
+const COMMANDS: Readonly<Record<string, Commands>> = {
+  'Tenants:': {
+    tenants: group('the customers of the service', tenantCommands),
+    members: group(
+      'people and programs that act for a tenant, and their roles in its accounts',
+      memberCommands,
+    ),
+    tokens: group('API tokens of members', tokenCommands),
+    accounts: group('accounts of tenants', accountCommands),
+    aliases: group('reserved aliases, which no account may take', aliasCommands),
+    limits: group('limits of one operation and of one month', limitCommands),
+    policies: group('amounts from which payments out of an account need approvals', policyCommands),
+    fees: group('fees that a tenant charges on top of its operations', feeCommands),
+    webhooks: group('webhook endpoints of tenants, and their deliveries', webhookCommands),
+  },
+  'Money:': {
+    transfers: group(
+      'find a transfer, see what it waits for, and decide it for support',
+      transferCommands,
+    ),
+    payouts: group(
+      'money on its way to bank accounts: find it, decide it, and settle what is stuck',
+      payoutCommands,
+    ),
+    rails: group('routes by which payouts reach bank accounts', railCommands),
+    batches: group('batches of bonuses: show, pause, resume and cancel them', batchCommands),
+    payins: group('money that arrives from outside', payInCommands),
+    adjustments: group('corrections: one person proposes, another approves', adjustmentCommands),
+    'open <resource>': openCommand,
+  },
+  'Checks and reports:': {
+    audit: auditCommand,
+    findings: group('contradictions found by the scheduled audit', findingCommands),
+    'audit-log': auditLogCommand,
+    reports: group('totals of the ledger', reportCommands),
+  },
+  'Operation:': {
+    outbox: group('entries that Temporal has not received yet', outboxCommands),
+    sweeps: group("the workers' loops for due and unfinished work", sweepCommands),
+    events: group('the event log', eventCommands),
+    keys: group('keys of fingerprints, cursors and sealed data, and their rotation', keyCommands),
+    backup: group('the mark that closes a copy of the database', backupCommands),
+    restore: group('reconcile a database restored to an earlier moment', restoreCommands),
+  },
+  'You and the staff:': {
+    ...signInCommands,
+    staff: group(
+      'people and programs that operate the service, their rights and authenticators',
+      staffCommands,
+    ),
+    'completion <shell>': completionCommand,
+  },
 };
 
 export function buildProgram(): Command {
-  const program = withGlobalOptions(new Command(PROGRAM))
-    .description('The command line for operators of the service.')
-    .helpCommand('help [command]', 'show the help of a command: help accounts open');
+  const program = withGlobalOptions(new Command(PROGRAM)).description(
+    'The command line for operators of the service.',
+  );
   addParagraphs(program, FIRST_STEPS);
-  addCommands(program, COMMANDS);
-  return program;
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    addCommands(program, commands);
+  }
+  return program.helpCommand('help [command]', 'show the help of a command: help accounts open');
 }
 
 export async function runProgram(program: Command): Promise<void> {
@@ -116,8 +131,8 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
 /** A reader such as `head` may close the output early. The command still runs to its end. */
 function reportUnwritten({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
-  const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
-  process.exitCode = explainFailure(new UnknownOutcome(lost));
+  const message = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
+  process.exitCode = explainFailure(new UnknownOutcome(message));
 }
 
 function explainFailure(failure: unknown): number {

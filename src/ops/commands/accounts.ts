@@ -1,10 +1,4 @@
-import {
-  listReservedAliases,
-  releaseAlias,
-  reserveAlias,
-  setAlias,
-  unreserveAlias,
-} from '../../accounts/alias.js';
+import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
 import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
 import { displayName } from '../../accounts/recipients.js';
@@ -13,7 +7,7 @@ import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verificatio
 import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { DOCUMENT_TYPES, reservedAliases } from '../../db/entities/identity.js';
+import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
@@ -54,7 +48,7 @@ async function readDocumentNumber({ output }: Ops, given: string | undefined, fr
   return number;
 }
 
-function changeCommand(
+function statusCommand(
   verb: 'freeze' | 'unfreeze' | 'close',
   summary: string,
   change: typeof freezeAccount,
@@ -203,19 +197,19 @@ export const accountCommands = {
       if (account.alias === null) ops.output.say('Nothing was changed: it has no alias.');
     },
   }),
-  'freeze <account>': changeCommand(
+  'freeze <account>': statusCommand(
     'freeze',
     'the account may receive, but not send',
     freezeAccount,
     'it was frozen already',
   ),
-  'unfreeze <account>': changeCommand(
+  'unfreeze <account>': statusCommand(
     'unfreeze',
     'a frozen account may send again',
     unfreezeAccount,
     'it was not frozen',
   ),
-  'close <account>': changeCommand(
+  'close <account>': statusCommand(
     'close',
     'close an account for good, empty and with nothing held; its alias and phone are released',
     closeAccount,
@@ -245,50 +239,6 @@ in time at this point, so lists by created_at are not exact around it.`,
       ops.output.one({ account_id: id, last_posted_at: lastPostedAt, reset: changed });
       if (!changed)
         ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
-    },
-  }),
-};
-
-function reservationCommand(
-  verb: 'reserve' | 'unreserve',
-  summary: string,
-  change: typeof reserveAlias,
-  unchanged: string,
-): CommandDefinition {
-  return managerCommand({
-    summary,
-    examples: [`aliases ${verb} '$tesoreria'`],
-    input: { alias: text },
-    run: async (ops, { alias }) => {
-      const isChanged = await change(ops, alias, ops.actor());
-      ops.output.one({ alias, reserved: verb === 'reserve' });
-      if (!isChanged) ops.output.say(`Nothing was changed: ${unchanged}.`);
-    },
-  });
-}
-
-export const aliasCommands = {
-  'reserve <alias>': reservationCommand(
-    'reserve',
-    'reserve an alias, so that no other account may take it; an account that has it keeps it',
-    reserveAlias,
-    'it was reserved already',
-  ),
-  'unreserve <alias>': reservationCommand(
-    'unreserve',
-    'end the reservation of an alias; any account may take it again',
-    unreserveAlias,
-    'it was not reserved',
-  ),
-  list: query({
-    summary: 'the reserved aliases',
-    examples: ['aliases list', 'aliases list --json'],
-    run: async ({ database, output }) => {
-      const reserved = await listReservedAliases(database.reader);
-      const rows = reserved.map((one) =>
-        rowFields(reservedAliases, one, 'alias reservedBy createdAt'),
-      );
-      output.list(rows, 'No alias is reserved.');
     },
   }),
 };

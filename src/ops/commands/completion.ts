@@ -39,7 +39,7 @@ function completionsOf(command: Command, path: string, globals: readonly Option[
   const words = [
     ...command.commands.map((child) => ({ word: child.name(), meaning: child.description() })),
     ...options.map(({ long, description }) => ({ word: long ?? '', meaning: description })),
-    { word: '--help', meaning: 'explain it, with examples' },
+    { word: '--help', meaning: 'show its help' },
   ];
   return [
     [path, words],

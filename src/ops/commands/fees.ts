@@ -17,7 +17,7 @@ import {
 } from '../../funding/fee-refunds.js';
 import { type AuthorisedOps, command, managerCommand, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import type { Found } from '../lookups.js';
+import type { Resolved } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { asset, assetName, flag, oneOf, option, optional, raw, tenant, time } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';
@@ -32,7 +32,7 @@ const input = {
   reason: optional('<text> why, up to 110 characters; whoever paid reads it with the movement'),
   approve: flag('post what another person proposed under the reference'),
 };
-type Input = Found<z.infer<z.ZodObject<typeof input>>>;
+type Input = Resolved<z.infer<z.ZodObject<typeof input>>>;
 
 const feeRefundCommand = command({
   summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
@@ -67,16 +67,17 @@ replaces rejected refunds, and adds what has changed since.`,
 });
 
 async function propose(ops: AuthorisedOps, given: Input, tenantName: string): Promise<void> {
-  const { tenant, reference, operation, asset: of, from, to, reason } = given;
-  if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
+  const { tenant, reference, operation, asset, from, to, reason } = given;
+  if (operation === undefined || asset === undefined || from === undefined || to === undefined)
+    return;
   const tenantId = tenant.id;
-  const request = { tenantId, operation, asset: of, from, to, reference, reason: reason ?? '' };
+  const request = { tenantId, operation, asset, from, to, reference, reason: reason ?? '' };
   const plan = await planRefund(ops.database.reader, request);
   if (countOf(plan.moves) > 0) {
     await ops.output.confirm(`Propose to ${described(plan.moves)}`);
     await proposeRefund(ops, request, plan, ops.by(), stepsOf(ops, 'Proposing'));
   }
-  const total: Amount = { raw: plan.totalRaw, asset: of };
+  const total: Amount = { raw: plan.totalRaw, asset };
   const left = { refunded_before: plan.refundedBefore, closed_accounts: plan.closed };
   ops.output.one({ reference, operations: plan.operations, total, ...left });
   if (plan.operations + countOf(plan.moves) > 0)
@@ -125,18 +126,18 @@ function described({ taken, toPayers, returned }: Moves): string {
 
 function sumsOf(moves: Moves['taken']): string {
   const sums = Array.from(
-    groupBy(moves, ({ asset: of }) => of),
-    ([of, own]) => formatAmount({ raw: own.reduce((sum, { raw }) => sum + raw, 0n), asset: of }),
+    groupBy(moves, ({ asset }) => asset),
+    ([asset, own]) => formatAmount({ raw: own.reduce((sum, { raw }) => sum + raw, 0n), asset }),
   );
   return sums.join(' and ');
 }
 
 function feeFields(schedule: FeeScheduleRow): Fields {
   const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
-  const { tenantId: _, ...of } = feeKeyOf(schedule);
-  const { asset } = of;
+  const { tenantId: _, ...key } = feeKeyOf(schedule);
+  const { asset } = key;
   return {
-    ...of,
+    ...key,
     flat: { raw: flatRaw, asset },
     basis_points: basisPoints.toString(),
     floor: { raw: floorRaw, asset },
@@ -169,9 +170,9 @@ export const feeCommands = {
       floor: option('<raw> never less than this (default: 0)', raw.prefault('0')),
       cap: option('<raw> never more than this (default: no cap)', raw.optional()),
     },
-    run: async (ops, { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...of }) => {
+    run: async (ops, { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...key }) => {
       const tenantId = tenant.id;
-      const schedule = { tenantId, ...of, flatRaw, basisPoints, floorRaw, capRaw: cap ?? null };
+      const schedule = { tenantId, ...key, flatRaw, basisPoints, floorRaw, capRaw: cap ?? null };
       await setFeeSchedule(ops, schedule, ops.actor());
       ops.output.one(feeFields(schedule));
     },
@@ -189,11 +190,11 @@ export const feeCommands = {
     summary: 'make an operation in an asset free from now on',
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: { tenant, operation, asset },
-    run: async (ops, { tenant, ...of }, tenantName) => {
-      const removed = await removeFeeSchedule(ops, { tenantId: tenant.id, ...of }, ops.actor());
+    run: async (ops, { tenant, ...key }, tenantName) => {
+      const removed = await removeFeeSchedule(ops, { tenantId: tenant.id, ...key }, ops.actor());
       if (!removed)
-        throw new OpsError(`${tenantName} has no fee on ${of.operation} in ${of.asset}`);
-      ops.output.one({ removed: true, ...of });
+        throw new OpsError(`${tenantName} has no fee on ${key.operation} in ${key.asset}`);
+      ops.output.one({ removed: true, ...key });
     },
   }),
   refund: feeRefundCommand,

@@ -11,7 +11,17 @@ import { adjustmentResource } from '../../funding/schemas.js';
 import { command, query } from '../command.js';
 import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
-import { asset, eitherOf, limit, option, optional, raw, status, tenant } from '../inputs.js';
+import {
+  accountTenant,
+  asset,
+  eitherOf,
+  limit,
+  option,
+  optional,
+  raw,
+  status,
+  tenant,
+} from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -20,7 +30,7 @@ const adjustmentFields = (adjustment: Adjustment): Fields =>
 
 const AMOUNT_INPUT = {
   account: option('<account> id, alias or phone', named.account),
-  tenant: optional('<tenant> id or name of the tenant; needed with an alias or phone'),
+  tenant: accountTenant,
   amount: option(
     `<raw> an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
     raw,

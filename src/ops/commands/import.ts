@@ -112,7 +112,7 @@ type AccountLine =
   | { readonly line: CsvLine; readonly account: NewAccount }
   | { readonly problems: readonly LineProblem[] };
 
-type Report = (column: string, code: string, message: string) => void;
+type AddProblem = (column: string, code: string, message: string) => void;
 
 /** Checks the lines of one file. No line may name the alias or phone of an earlier line. */
 function readAccountLines(
@@ -125,7 +125,7 @@ function readAccountLines(
   return lines.map((line) => {
     const { type = '', name = '', alias = '', phone = '', grant = '' } = line.values;
     const problems: LineProblem[] = [];
-    const wrong: Report = (column, code, message) => {
+    const addProblem: AddProblem = (column, code, message) => {
       problems.push({ line: line.number, column, code, value: line.values[column] ?? '', message });
     };
     /** `stored` is the canonical value, or null if absent or malformed, which opening reports. */
@@ -133,32 +133,32 @@ function readAccountLines(
       if (stored === null) return;
       const earlier = named.get(stored);
       if (earlier === undefined) named.set(stored, line.number);
-      else wrong(column, 'duplicate_line', `line ${earlier} has this ${column} too`);
+      else addProblem(column, 'duplicate_line', `line ${earlier} has this ${column} too`);
     };
-    if (line.fault !== null) wrong('', 'wrong_column_count', line.fault);
+    if (line.fault !== null) addProblem('', 'wrong_column_count', line.fault);
     if (type !== 'person' && type !== 'business')
-      wrong('type', 'invalid_field', 'must be person or business');
-    if (name === '') wrong('name', 'missing_field', 'is required');
-    if (alias === '' && phone === '') wrong('', 'missing_identifier', MISSING_IDENTIFIER);
+      addProblem('type', 'invalid_field', 'must be person or business');
+    if (name === '') addProblem('name', 'missing_field', 'is required');
+    if (alias === '' && phone === '') addProblem('', 'missing_identifier', MISSING_IDENTIFIER);
     nameOnce('alias', parseAlias(alias));
     nameOnce('phone', parsePhone(phone));
-    const granted = readGrants(grant, memberIds, wrong);
+    const granted = readGrants(grant, memberIds, addProblem);
     if (problems.length > 0 || (type !== 'person' && type !== 'business')) return { problems };
     const names = { alias: alias || null, phone: phone || null };
     return { line, account: { tenantId, type, name, ...names, grants: granted } };
   });
 }
 
-function readGrants(text: string, memberIds: ReadonlyMap<string, Uuid>, wrong: Report) {
+function readGrants(text: string, memberIds: ReadonlyMap<string, Uuid>, addProblem: AddProblem) {
   const parsed = grants.safeParse(text);
   if (!parsed.success) {
-    wrong('grant', 'invalid_field', parsed.error.issues[0]?.message ?? 'malformed');
+    addProblem('grant', 'invalid_field', parsed.error.issues[0]?.message ?? 'malformed');
     return [];
   }
   return parsed.data.flatMap(({ name, role }) => {
     const memberId = memberIds.get(name);
     if (memberId !== undefined) return [{ memberId, role }];
-    wrong('grant', 'unknown_member', `the tenant has no member ${name}`);
+    addProblem('grant', 'unknown_member', `the tenant has no member ${name}`);
     return [];
   });
 }

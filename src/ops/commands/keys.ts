@@ -11,7 +11,7 @@ import { text } from '../inputs.js';
 import type { Output } from '../output.js';
 
 /** Every kind of secret encrypted with ENCRYPTION_KEYS, by column of `keys list`. */
-const SEALED: Readonly<Record<string, AnySecrets>> = {
+const SECRET_KINDS: Readonly<Record<string, AnySecrets>> = {
   documents: DOCUMENT_NUMBERS,
   webhook_secrets: WEBHOOK_SECRETS,
   payouts: SEALED_BANK_ACCOUNTS,
@@ -25,7 +25,7 @@ async function countUses(reader: Reader, output: Output): Promise<ReadonlyMap<st
   const onProgress = output.progress.bind(output, 'Counting');
   const fingerprints: Counts = await countByFingerprintKey(reader, onProgress);
   const uses = new Map([['fingerprints', fingerprints]]);
-  for (const [name, secrets] of Object.entries(SEALED))
+  for (const [name, secrets] of Object.entries(SECRET_KINDS))
     uses.set(name, await secrets.countByKey(reader));
   return uses;
 }
@@ -98,13 +98,15 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
       const rows = KEYRINGS.map((keyring) => {
         const own = counts[keyring];
         const others = own === null ? [] : idsOf(own).filter((id) => id !== keyId);
-        const under = own === null ? null : sumOf(own, keyId);
+        const usesOfKey = own === null ? null : sumOf(own, keyId);
         return {
           keyring,
-          made_with_it: under,
+          made_with_it: usesOfKey,
           made_with_others: others.map((id) => `${id}: ${sumOf(own ?? [], id)}`),
           next:
-            under === null || under === 0 ? beforeUse(keyring, keyId) : afterUse(keyring, others),
+            usesOfKey === null || usesOfKey === 0
+              ? beforeUse(keyring, keyId)
+              : afterUse(keyring, others),
         };
       });
       output.list(rows, '');
@@ -119,7 +121,7 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
       const encryptionKeys = ops.encryptionKeys();
       const onProgress = output.progress.bind(output, 'Sealing');
       const deps = { database, clock, encryptionKeys, onProgress };
-      const all = Object.values(SEALED);
+      const all = Object.values(SECRET_KINDS);
       // Checked before the first secret is encrypted again: all or none.
       for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
       const done: [string, number][] = [];

@@ -32,7 +32,7 @@ import type { Fields } from '../output.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
-async function show({ database, clock, output }: Ops, account: Account): Promise<void> {
+async function showLimits({ database, clock, output }: Ops, account: Account): Promise<void> {
   const state = await readLimitState(database.reader, account, clock());
   const rows = state.map(({ asset, limits, isOwn, used, resetsAt }) => ({
     asset,
@@ -51,7 +51,7 @@ export const limitCommands = {
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
     input: { account: named.account, tenant: accountTenant },
-    run: (ops, { account }) => show(ops, account),
+    run: (ops, { account }) => showLimits(ops, account),
   }),
   'set <account>': managerCommand({
     summary: "set an account's own limits; limits not named stay unchanged",
@@ -73,17 +73,17 @@ export const limitCommands = {
     },
     run: async (ops, { account, tenant: _, ...change }) => {
       await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor());
-      await show(ops, account);
+      await showLimits(ops, account);
     },
   }),
   'clear <account>': managerCommand({
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: { account: named.account, tenant: accountTenant, asset },
-    run: async (ops, { asset: of, account }) => {
-      const cleared = await clearAccountLimits(ops, account.id, of, ops.actor());
-      await show(ops, account);
-      if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
+    run: async (ops, { asset, account }) => {
+      const cleared = await clearAccountLimits(ops, account.id, asset, ops.actor());
+      await showLimits(ops, account);
+      if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${asset}.`);
     },
   }),
 };
@@ -102,7 +102,10 @@ function policyFields(policy: AccountPolicy): Fields {
   };
 }
 
-async function listOf({ database, clock, output }: Ops, accountId: Uuid): Promise<void> {
+async function listAccountPolicies(
+  { database, clock, output }: Ops,
+  accountId: Uuid,
+): Promise<void> {
   const policies = await listPolicies(database.reader, accountId, clock());
   output.list(policies.map(policyFields), 'Nothing of it needs approval.');
 }
@@ -150,18 +153,18 @@ for members and operators. Setting the policy in force again withdraws a change 
     summary: "an account's policies, one for each asset at most",
     examples: ["policies list '$acme' --tenant acme"],
     input: { account: named.account, tenant: accountTenant },
-    run: (ops, { account }) => listOf(ops, account.id),
+    run: (ops, { account }) => listAccountPolicies(ops, account.id),
   }),
   'remove <account>': managerCommand({
     summary:
       "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: { account: named.account, tenant: accountTenant, asset },
-    run: async (ops, { asset: of, account: { id } }) => {
+    run: async (ops, { asset, account: { id } }) => {
       const { database, clock, actor, output } = ops;
-      const removed = await removePolicy(database, clock, id, of, actor());
-      await listOf(ops, id);
-      if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
+      const removed = await removePolicy(database, clock, id, asset, actor());
+      await listAccountPolicies(ops, id);
+      if (removed === null) output.say(`Nothing was changed: it had no policy in ${asset}.`);
     },
   }),
 };

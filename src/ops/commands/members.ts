@@ -37,14 +37,14 @@ function memberFields(member: Member): Fields {
   return rowFields(members, member, 'id name createdAt');
 }
 
-const PLACE = {
+const ACCOUNT_CHOICE = {
   tenant,
   account: option('<account> id, alias or phone of one account', named.account.optional()),
   allAccounts: flag('every account that the tenant has now'),
 };
 
-function checkPlace({ account, allAccounts }: { account?: unknown; allAccounts: boolean }): void {
-  if ((account !== undefined) === allAccounts)
+function checkAccountChoice(input: { account?: unknown; allAccounts: boolean }): void {
+  if ((input.account !== undefined) === input.allAccounts)
     throw new UsageError('give either --account or --all-accounts');
 }
 
@@ -62,8 +62,8 @@ export const memberCommands = {
       "members grant payroll operator --tenant acme --account '$acme-treasury'",
       'members grant auditor viewer --tenant acme --all-accounts',
     ],
-    input: { member: named.member, role: oneOf(ROLES), ...PLACE },
-    check: checkPlace,
+    input: { member: named.member, role: oneOf(ROLES), ...ACCOUNT_CHOICE },
+    check: checkAccountChoice,
     run: async ({ database, clock, actor, output }, { member, role, account }) => {
       let accounts = 1;
       if (account === undefined)
@@ -75,8 +75,8 @@ export const memberCommands = {
   'remove-role <member>': managerCommand({
     summary: "take a member's role away",
     examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
-    input: { member: named.member, ...PLACE },
-    check: checkPlace,
+    input: { member: named.member, ...ACCOUNT_CHOICE },
+    check: checkAccountChoice,
     run: async ({ database, clock, actor, output }, { member, account }) => {
       const id = account?.id ?? null;
       const accounts = await removeRole(database, clock, member, id, actor());

@@ -14,21 +14,21 @@ import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import type { WorkflowResource } from '../../temporal/workflow-resources.js';
 import { type AuthorisedOps, group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { flag, limit, ofTenant, onlyTenant, optional, optionalText } from '../inputs.js';
+import { flag, limit, optionalTenant, onlyTenant, optional, optionalText } from '../inputs.js';
 import { rowFields } from '../output.js';
 
 const SLICE = 500;
 
-type Found = Awaited<ReturnType<WorkflowResource['listWaiting']>>;
+type WaitingResources = Awaited<ReturnType<WorkflowResource['listWaiting']>>;
 
 async function* listAll(
   reader: Reader,
   source: WorkflowResource,
   madeBefore: Instant,
-): AsyncGenerator<Found> {
+): AsyncGenerator<WaitingResources> {
   let after: Uuid | null = null;
   do {
-    const found: Found = await source.listWaiting(reader, madeBefore, after, SLICE);
+    const found: WaitingResources = await source.listWaiting(reader, madeBefore, after, SLICE);
     if (found.length > 0) yield found;
     after = found.at(-1)?.id ?? null;
   } while (after !== null);
@@ -51,17 +51,17 @@ export async function rebuildOutbox(
     const { resourceType } = source;
     const counts = { resource_type: resourceType, waiting: 0, entries_written: 0 };
     for await (const slice of listAll(reader, source, madeBefore)) {
-      const known = await reader.select(outbox, {
+      const entriesNow = await reader.select(outbox, {
         resourceType,
         resourceId: slice.map(({ id }) => id),
       });
-      const has = new Set(known.map(({ resourceId }) => resourceId));
-      const lost = slice.filter(({ id }) => !has.has(id));
+      const known = new Set(entriesNow.map(({ resourceId }) => resourceId));
+      const missing = slice.filter(({ id }) => !known.has(id));
       await entries.add(
-        lost.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })),
+        missing.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })),
       );
       counts.waiting += slice.length;
-      counts.entries_written += lost.length;
+      counts.entries_written += missing.length;
       // Resources that ended since the count are absent here.
       done = Math.min(total, done + slice.length);
       onProgress(done, total);
@@ -166,7 +166,7 @@ export const outboxCommands = {
     ],
     input: {
       resourceId: optionalText,
-      tenant: ofTenant('what belongs to'),
+      tenant: optionalTenant('what belongs to'),
       dead: flag('dead letters, of the tenant if one is named'),
       all: flag('every entry'),
     },
@@ -214,10 +214,10 @@ dies, another takes over within ten seconds.`,
         return { sweep: string.parse(lease.name), worker, since };
       });
       output.list(rows, 'No sweep has run yet: start a worker.');
-      const free = rows.filter(({ worker }) => worker === null).length;
-      if (free > 0)
+      const unattended = rows.filter(({ worker }) => worker === null).length;
+      if (unattended > 0)
         output.say(
-          `No worker runs ${counted(free, 'sweep')}. Check that a worker process is running.`,
+          `No worker runs ${counted(unattended, 'sweep')}. Check that a worker process is running.`,
         );
     },
   }),
@@ -230,7 +230,7 @@ const days = z.string().transform((given, context) => {
   return z.NEVER;
 });
 
-async function show({ database, output }: Ops): Promise<void> {
+async function showRetention({ database, output }: Ops): Promise<void> {
   const days = await readRetention(database.reader);
   output.one({ kept_days: days, kept: days === null ? 'forever' : `${days} days` });
 }
@@ -240,7 +240,7 @@ export const eventCommands = {
     show: query({
       summary: 'how long events are kept',
       examples: ['events retention show'],
-      run: (ops) => show(ops),
+      run: (ops) => showRetention(ops),
     }),
     'set <days>': managerCommand({
       summary: `keep events for this many days, at least ${MIN_RETENTION_DAYS}, or forever; the oldest are removed gradually`,
@@ -252,7 +252,7 @@ export const eventCommands = {
             `Remove the events of every tenant that are older than ${input.days} days`,
           );
         await setRetention(ops.database, ops.clock, input.days, ops.actor());
-        await show(ops);
+        await showRetention(ops);
       },
     }),
   }),

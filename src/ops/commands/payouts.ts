@@ -37,7 +37,7 @@ import { PROGRAM } from '../help.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import type { Fields } from '../output.js';
 import {
-  approvalActCommands,
+  approvalActionCommands,
   EXAMPLE_ID,
   type OperationCommands,
   operationListCommand,
@@ -177,7 +177,7 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       output.list(rows, 'No payout is stuck.', detailsOnly);
     },
   }),
-  ...approvalActCommands(PAYOUTS, '; until the rail has it'),
+  ...approvalActionCommands(PAYOUTS, '; until the rail has it'),
   'retry <id>': command({
     summary:
       'ask the rail for the outcome now; an order that the rail never received is submitted again under the same key',

@@ -46,11 +46,12 @@ async function listRails(reader: Reader, configured: readonly string[]): Promise
        FROM payouts FORCE INDEX (expiring) WHERE status IN ('approved','in_progress') GROUP BY rail`,
     ),
   ]);
-  const known = new Map(breakers.map((breaker) => [breaker.rail, breaker]));
-  const open = new Map(rows.map((row) => [string.parse(row.rail), row]));
-  return [...new Set([...configured, ...known.keys(), ...open.keys()])].toSorted().map((rail) => {
-    const breaker = known.get(rail);
-    const { approved = 0, in_progress: inProgress = 0 } = open.get(rail) ?? {};
+  const breakerOf = new Map(breakers.map((breaker) => [breaker.rail, breaker]));
+  const countsOf = new Map(rows.map((row) => [string.parse(row.rail), row]));
+  const rails = new Set([...configured, ...breakerOf.keys(), ...countsOf.keys()]);
+  return [...rails].toSorted().map((rail) => {
+    const breaker = breakerOf.get(rail);
+    const { approved = 0, in_progress: inProgress = 0 } = countsOf.get(rail) ?? {};
     return {
       rail,
       state: breaker?.state ?? 'closed',

@@ -17,10 +17,10 @@ import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import { type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { flag, ofTenant, option, text, time } from '../inputs.js';
+import { flag, optionalTenant, option, text, time } from '../inputs.js';
 import type { Fields } from '../output.js';
 
-const tenant = ofTenant('only the lines of');
+const tenant = optionalTenant('only the lines of');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
 
 const EXPLANATION = `

@@ -40,7 +40,7 @@ function showWithFactor(output: Output, person: Staff, factor: NewFactor | null)
 }
 
 const ALL = STAFF_RIGHTS.join(',');
-const NOBODY = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
+const NO_STAFF = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
 const can = option(
   `<rights> ${ALL}, or some of them; who may approve may also reject, who may pause also resume and retry`,
   staffRights,
@@ -59,11 +59,11 @@ takes two colleagues with manage (staff reset-factor --help).`,
     input: { name: text, can },
     firstByAdministrator: true,
     run: async (ops, { name, can: rights }) => {
-      const { actor, output, isFirst } = ops;
-      if (isFirst && !rights.includes('manage'))
+      const { actor, output, isAdministrator } = ops;
+      if (isAdministrator && !rights.includes('manage'))
         throw new UsageError('--can: the first of the staff must have manage');
       const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
-      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
+      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isAdministrator);
       showWithFactor(output, person, factor);
     },
   }),
@@ -86,7 +86,7 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     summary: 'all staff, including inactive ones',
     examples: ['staff list', 'staff list --json'],
     run: async ({ database, output }) => {
-      output.list((await listStaff(database.reader)).map(staffFields), NOBODY, ['created_at']);
+      output.list((await listStaff(database.reader)).map(staffFields), NO_STAFF, ['created_at']);
     },
   }),
   'deactivate <name>': managerCommand({

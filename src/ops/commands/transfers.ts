@@ -68,7 +68,7 @@ export function operationListCommand<Row extends Transfer | Payout>({
 }
 
 /** Decisions of support. `until`: the last status in which it can be canceled. */
-export function approvalActCommands<Row extends Transfer | Payout>(
+export function approvalActionCommands<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
   until = '',
 ) {
@@ -202,5 +202,5 @@ export const transferCommands = {
       ops.output.say(`Its actions and refusals: ${PROGRAM} audit-log --subject ${transfer.id}`);
     },
   }),
-  ...approvalActCommands(TRANSFERS),
+  ...approvalActionCommands(TRANSFERS),
 };

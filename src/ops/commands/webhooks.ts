@@ -21,7 +21,7 @@ import { readDeliveries, type DeliveryWithAttempts } from '../../webhooks/endpoi
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { named } from '../lookups.js';
-import { ofTenant, option, time, wholeNumber } from '../inputs.js';
+import { optionalTenant, option, time, wholeNumber } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
@@ -88,7 +88,7 @@ export const webhookCommands = {
   list: query({
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-    input: { tenant: ofTenant('all of') },
+    input: { tenant: optionalTenant('all of') },
     run: async ({ database: { reader }, output }, { tenant }, tenantName) => {
       const found = await reader.select(
         webhookEndpoints,

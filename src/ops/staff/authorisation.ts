@@ -50,7 +50,7 @@ export function declareNeeds(command: Command, needs: DeclaredNeeds): void {
   declared.set(command, needs);
 }
 
-export function namedNeeds<Input>(needs: Needs<Input>): DeclaredNeeds {
+export function declaredNeedsOf<Input>(needs: Needs<Input>): DeclaredNeeds {
   if (needs === 'own proof') return needs;
   return typeof needs === 'string' ? [needs] : needs.anyOf;
 }
@@ -91,7 +91,7 @@ export interface SignedIn {
 
 interface CommandRequest {
   readonly command: string;
-  /** The subject, as the user named it. */
+  /** The command's subject, as the user named it. */
   readonly subject: string;
 }
 
@@ -152,7 +152,7 @@ export async function authorise(
   const refused = rightRefusal(identity, right, needsCode(need));
   if (refused === null) return identity;
   await record(identity, refused.message);
-  throw adviceOn(refused, identity, right);
+  throw errorWithAdvice(refused, identity, right);
 }
 
 /** Throws OpsError if the session has ended, or the right was removed, since authorisation. */
@@ -165,7 +165,7 @@ export async function assertStillAuthorised(
   if (identity.id !== id)
     throw new OpsError('another person has signed in here meanwhile: nothing was done');
   const refused = rightRefusal(identity, rightOf(need), needsCode(need));
-  if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
+  if (refused !== null) throw errorWithAdvice(refused, identity, rightOf(need));
 }
 
 async function verifyCode(
@@ -188,7 +188,8 @@ async function verifyCode(
       refusalEntry: refusal(need, request),
     },
   );
-  if ('refusal' in result) throw adviceOn(result.refusal, identity, mayIfProven ? null : right);
+  if ('refusal' in result)
+    throw errorWithAdvice(result.refusal, identity, mayIfProven ? null : right);
   if (result.identity.id !== identity.id)
     throw new Error('the code belongs to another person than the session');
   return result.identity;
@@ -208,22 +209,21 @@ function refusal(need: Need, { command, subject }: CommandRequest, refused?: str
   };
 }
 
-/**
- * Returns the refusal with the next step. `lacking` is the missing right; null if the code was
- * wrong.
- */
-function adviceOn(
+/** Returns the refusal with the next step. `missingRight` is null if the code was wrong. */
+function errorWithAdvice(
   { message }: Refusal,
   { kind, name, rights }: StaffIdentity,
-  lacking: StaffRight | null,
+  missingRight: StaffRight | null,
 ): OpsError {
-  if (lacking === null)
+  if (missingRight === null)
     return new OpsError(
       `${message}; each code works once: give the next code of ${name}'s authenticator with --code`,
     );
-  if (kind === 'service' && rights.includes(lacking))
+  if (kind === 'service' && rights.includes(missingRight))
     return new OpsError(`${message}: a signed-in person must do this, with --as NAME`);
-  const all = STAFF_RIGHTS.filter((right) => right === lacking || rights.includes(right)).join(',');
+  const all = STAFF_RIGHTS.filter((right) => right === missingRight || rights.includes(right)).join(
+    ',',
+  );
   const adds = kind === 'service' ? 'add-service' : 'add';
   return new OpsError(
     `${message}; a colleague with the right manage grants it: ${PROGRAM} staff ${adds} ${shellWord(name)} --can ${all}`,
@@ -238,16 +238,16 @@ export async function findAdministrator(config: OpsConfig, deps: OpsDeps) {
   if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader)))
     return null;
   const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
-  const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
+  const parts = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
-    const actor: Actor = { channel: 'ops', name: await provenName(own.database) };
+    const actor: Actor = { channel: 'ops', name: await provenName(parts.database) };
     // MYSQL_URL may name another database than the administrator can change.
-    if (!(await hasNoManager(own.database.reader)))
+    if (!(await hasNoManager(parts.database.reader)))
       throw new OpsError('a member of the staff may already manage that database');
-    await own.databaseClock.read(own.database.lookup);
-    return { deps: own, actor };
+    await parts.databaseClock.read(parts.database.lookup);
+    return { deps: parts, actor };
   } catch (failure) {
-    await own.database.close();
+    await parts.database.close();
     throw failure;
   }
 }
@@ -259,17 +259,17 @@ async function provenName(database: Database): Promise<string> {
     const [row] = await database.reader.query('SELECT CURRENT_USER() AS name');
     return `mysql ${String(row?.name)}`;
   } catch (failure) {
-    if (isUnavailable(failure) && !isRefused(failure)) throw failure;
+    if (isUnavailable(failure) && !isAccessDenied(failure)) throw failure;
     throw new OpsError(
       `the user in MYSQL_ADMIN_URL may not change the tables (error ${errnoOf(failure) ?? 0})`,
     );
   }
 }
 
-/** Access denied: to the server, to the database, to the table. */
-const REFUSED = new Set([1045, 1044, 1142, 1227, 1698]);
+/** MySQL denied access to the server, the database or the table. */
+const ACCESS_DENIED = new Set([1045, 1044, 1142, 1227, 1698]);
 
-function isRefused(failure: unknown): boolean {
+function isAccessDenied(failure: unknown): boolean {
   const errno = errnoOf(failure) ?? (failure instanceof Error ? errnoOf(failure.cause) : null);
-  return errno !== null && REFUSED.has(errno);
+  return errno !== null && ACCESS_DENIED.has(errno);
 }

@@ -23,8 +23,8 @@ export function databaseKey(mysqlUrl: string): string {
   return `${servers.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`;
 }
 
-const OTHERS = 0o077;
-const OTHERS_WRITE = 0o022;
+const OTHER_USERS = 0o077;
+const OTHER_USERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /** Sessions of one database. Methods throw OpsError if the file is unsafe or unusable. */
@@ -85,7 +85,7 @@ export class SessionFile {
       const found = statSync(this.path, { throwIfNoEntry: false });
       if (found === undefined) return {};
       this.assertOwnFolder();
-      if ((found.mode & OTHERS) !== 0)
+      if ((found.mode & OTHER_USERS) !== 0)
         throw new OpsError(
           `other users can read ${this.path}: chmod 600, then ${PROGRAM} logout --everywhere`,
         );
@@ -109,7 +109,7 @@ export class SessionFile {
   private assertOwnFolder(): void {
     const folder = dirname(this.path);
     const { mode } = statSync(folder);
-    if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
+    if ((mode & OTHER_USERS_WRITE) !== 0 && (mode & STICKY) === 0)
       throw new OpsError(`other users can write to ${folder}: chmod 700, and sign in again`);
   }
 }
