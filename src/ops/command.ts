@@ -86,7 +86,6 @@ const common = z.object({
   reference: z.string().optional(),
 });
 
-/** How the user called a command. */
 interface Invocation extends z.infer<typeof common> {
   /** The command, such as `tenants add`. */
   readonly command: string;
