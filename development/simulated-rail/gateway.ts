@@ -155,7 +155,7 @@ async function callBack(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      for (const report of await rail.due(AT_ONCE))
+      for (const report of await rail.dueReports(AT_ONCE))
         if (await deliver(clock, options, report)) await rail.acknowledge(report);
     } catch (failure) {
       options.onLine(

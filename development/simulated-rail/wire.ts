@@ -3,9 +3,9 @@ import { amountJson } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { RailOrder, RailPage } from '../../src/payouts/rails/rail.js';
 import {
-  amount,
-  key,
+  amountSchema,
   type KeyedReport,
+  keySchema,
   parsedJson,
   type RailCallback,
 } from '../../src/payouts/rails/wire.js';
@@ -16,8 +16,8 @@ import {
  */
 
 const order = z.object({
-  key,
-  amount,
+  key: keySchema,
+  amount: amountSchema,
   destination: z.object({
     type: z.literal('bank_account'),
     country: z.string(),

@@ -113,9 +113,9 @@ describe('an approved payout', () => {
     const rails = railsOf(db, { clock: () => now() });
     await rails.submissions.submit(id);
     assert.equal((await own.get(id)).status, 'completed');
-    assert.deepEqual(await rails.simulated.due(10), []);
+    assert.deepEqual(await rails.simulated.dueReports(10), []);
     now = () => instant(Date.now() + 10_000);
-    const [report] = (await rails.simulated.due(100)).filter(({ key }) => key === id);
+    const [report] = (await rails.simulated.dueReports(100)).filter(({ key }) => key === id);
     assert(report !== undefined);
     assert.equal(await rails.callbacks.report('simulated', report), 'applied');
     const shown = await own.get(id);

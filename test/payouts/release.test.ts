@@ -129,7 +129,10 @@ describe('an outcome that releases money', () => {
 
   it('an outcome that releases money is not applied if the rail does not respond', async () => {
     const { rails } = await silent('silent', VOIDED);
-    await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
+    await assert.rejects(
+      resolve(rails, db, id, 'failed'),
+      /the rail did not confirm that it will never pay this/,
+    );
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.deepEqual(await balance(), HELD);
     await approve(rails);

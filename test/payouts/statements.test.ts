@@ -118,9 +118,9 @@ describe('the statements of a rail', () => {
     const [done, failed] = [await paid(), await paid('01')];
     const day = endedOn(done);
     const first = await take(day, [lineOf(done), lineOf(failed)]);
-    assert.deepEqual([words(first), first.again, await stored()], [[], false, [1, 2]]);
+    assert.deepEqual([words(first), first.isUnchanged, await stored()], [[], false, [1, 2]]);
     const again = await take(day, [lineOf(done), lineOf(failed)]);
-    assert.deepEqual([words(again), again.again, await stored()], [[], true, [1, 2]]);
+    assert.deepEqual([words(again), again.isUnchanged, await stored()], [[], true, [1, 2]]);
   });
 
   it('the statements of a rail may list an outcome on the next day, and nothing is missing before that day is loaded', async () => {
@@ -253,6 +253,9 @@ describe('the statements of a rail', () => {
     const payout = await paid();
     const taken = await Promise.all([1, 2, 3].map(() => take(endedOn(payout), [lineOf(payout)])));
     assert.deepEqual(taken.map(words), [[], [], []]);
-    assert.deepEqual([taken.filter(({ again }) => !again).length, await stored()], [1, [1, 1]]);
+    assert.deepEqual(
+      [taken.filter(({ isUnchanged }) => !isUnchanged).length, await stored()],
+      [1, [1, 1]],
+    );
   });
 });

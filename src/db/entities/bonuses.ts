@@ -10,9 +10,9 @@ export const bonuses = defineTable(
   {
     ...spendingColumns,
     recipientAccountId: column.uuid,
-    /** The tenant's own name for it. */
+    /** The tenant's own reference for the bonus. */
     reference: column.nullable(column.varchar(64)),
-    /** The batch and row that it pays; null for a single bonus. */
+    /** The batch and row that the bonus pays; null for a single bonus. */
     batchId: column.nullable(column.uuid),
     batchRow: column.nullable(column.integer),
   },
@@ -167,7 +167,7 @@ export const bonusBatchProblems = defineTable(
 );
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
-/** Data stored for a batch besides its row; counts towards quotas, and is removed after a while. */
+/** Sizes of a batch's file, rows and problems, which count towards quotas until retention removes them. */
 export const bonusBatchStorage = defineTable(
   'bonus_batch_storage',
   {

@@ -17,8 +17,9 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
 
 /**
- * Why operators must act: no outcome; the rail contradicts itself or what is known; a return to a
- * closed account; or a balance would exceed 64 bits.
+ * Why operators must act. `contradiction`: the rail contradicts its own reports or the payout.
+ * `account_closed`: the amount was returned to a closed account. `overflow`: a balance would exceed
+ * 64 bits.
  */
 const STUCK_REASONS = ['no_outcome', 'contradiction', 'account_closed', 'overflow'] as const;
 
@@ -42,7 +43,7 @@ export const payouts = defineTable(
     rail: column.ascii(40),
     railReference: column.nullable(column.ascii(64)),
     approvedAt: column.nullable(column.time),
-    /** From then on, the rail may have received the payout. */
+    /** When it became `in_progress`. From then on, the rail may have received the payout. */
     submittedAt: column.nullable(column.time),
     /** Number of submissions to the rail, each counted before it is sent. */
     attempts: column.integer,
@@ -166,6 +167,7 @@ export const payoutResolutions = defineTable(
 );
 export type PayoutResolution = RowOf<typeof payoutResolutions>;
 
+/** Orders that the simulated rail has received or voided. */
 export const simulatedRailPayments = defineTable(
   'simulated_rail_payments',
   {
@@ -179,7 +181,9 @@ export const simulatedRailPayments = defineTable(
     submissions: column.integer,
     /** When the rail accepted it. Null if it was voided first, or if each submission was lost. */
     acceptedAt: column.nullable(column.time),
+    /** Number of later outcomes that were reported. */
     reported: column.integer,
+    /** When the next outcome is due to be reported. */
     reportAt: column.nullable(column.time),
     voidedAt: column.nullable(column.time),
   },
@@ -190,7 +194,7 @@ export const simulatedRailPayments = defineTable(
 );
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 
-/** Payments of the simulated rail. Two rows for one payment mean money paid twice. */
+/** Payments that the simulated rail has made. Two rows with one key mean money paid twice. */
 export const simulatedRailActions = defineTable(
   'simulated_rail_actions',
   {

@@ -13,7 +13,7 @@ export const payoutStatements = defineTable(
     digest: column.binary(32),
     storedAt: column.time,
     storedBy: column.varchar(80),
-    /** When the statement was last loaded. It cannot contain later payments. */
+    /** When these lines were last loaded. The statement cannot contain later payments. */
     lastLoadedAt: column.time,
   },
   { unique: { version: ['rail', 'day', 'version'] } },

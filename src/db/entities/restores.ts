@@ -26,7 +26,6 @@ export const restores = defineTable(
     finishedAt: column.nullable(column.time),
     finishedBy: column.nullable(column.varchar(80)),
     finishedById: column.nullable(column.uuid),
-    /** When a worker had notified every running workflow. */
     workflowsNotifiedAt: column.nullable(column.time),
   },
   { indexes: { finished: ['finishedAt'], notified: ['workflowsNotifiedAt'] } },
@@ -43,7 +42,7 @@ export const eventGaps = defineTable(
     throughSequence: column.bigint,
     restoreId: column.uuid,
     restoredTo: column.time,
-    /** No event before the gap is dated later, and none after it earlier. */
+    /** Events before the gap are not dated later than this, and events after it not earlier. */
     announcedAt: column.time,
   },
   { key: ['tenantId', 'afterSequence'], unique: { restoreTenant: ['restoreId', 'tenantId'] } },

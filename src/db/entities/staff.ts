@@ -63,6 +63,7 @@ export const staffSessions = defineTable(
     staffId: column.uuid,
     channel: column.oneOf(SESSION_CHANNELS),
     tokenHash: column.binary(32),
+    /** The machine of the command line, or the browser's address at the support desk. */
     place: column.varchar(140),
     createdAt: column.time,
     lastUsedAt: column.time,

@@ -50,7 +50,7 @@ export const webhookEndpoints = defineTable(
     leaseUntil: column.nullable(column.time),
     /** When the dispatcher checks the endpoint even if its workflow has not marked it as due. */
     nextDueAt: column.nullable(column.time),
-    /** End of its workflow's wait, as last reported to it. */
+    /** Until when the endpoint's workflow waits, as of its last check. */
     waitsUntil: column.nullable(column.time),
     /** When the workflow last checked the endpoint. */
     workflowCheckedAt: column.nullable(column.time),

@@ -118,8 +118,8 @@ export const reconcileCommand = command({
       output.verbatim(csvLines([HEADER, ...cells], [], '\n'));
     } else output.list(rows, 'No differences: the statement and the payouts agree.');
     const { version } = found.statement;
-    const again = found.again ? ' before' : ` as version ${version} of the day`;
-    const taken = `${counted(lines.length, 'line')} taken${found.again || version > 1 ? again : ''}`;
+    const repetition = found.isUnchanged ? ' before' : ` as version ${version} of the day`;
+    const taken = `${counted(lines.length, 'line')} taken${found.isUnchanged || version > 1 ? repetition : ''}`;
     output.say(`${taken}, ${counted(rows.length, 'difference')}.`);
     if (found.flagged > 0)
       output.say(`${found.flagged} of them flagged a payout as stuck: ${PROGRAM} payouts stuck`);

@@ -20,9 +20,9 @@ import {
 } from './rail.js';
 
 const TIMEOUT_MS = 10_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_PAGE_BYTES = 1024 * 1024;
-const NOTHING = Buffer.alloc(0);
+const EMPTY_BODY = Buffer.alloc(0);
 
 interface RailResponse {
   readonly status: number;
@@ -56,7 +56,7 @@ export class HttpRail implements Rail {
   }
 
   async status(key: Uuid): Promise<RailReport | null> {
-    const message = { method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING } as const;
+    const message = { method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: EMPTY_BODY } as const;
     const response = await this.send(message, key);
     return response.status === 404 && isAbout(key, 'unknown', response.text)
       ? null
@@ -65,14 +65,14 @@ export class HttpRail implements Rail {
 
   async void(key: Uuid): Promise<RailReport | null> {
     const path = `${PAYOUTS_PATH}/${key}${VOID}`;
-    const response = await this.send({ method: 'POST', path, body: NOTHING }, key);
+    const response = await this.send({ method: 'POST', path, body: EMPTY_BODY }, key);
     return response.status === 501 && isAbout(key, 'cannot_void', response.text)
       ? null
       : this.report(key, response);
   }
 
   async list(since: Instant, after: Uuid | null): Promise<RailPage | null> {
-    const message = { method: 'GET', path: listPath(since, after), body: NOTHING } as const;
+    const message = { method: 'GET', path: listPath(since, after), body: EMPTY_BODY } as const;
     const { status, text } = await this.send(message, null, MAX_PAGE_BYTES);
     if (status === 501 && cannotList(text)) return null;
     const page = status >= 200 && status < 300 ? readPage(text) : null;
@@ -92,7 +92,7 @@ export class HttpRail implements Rail {
   private async send(
     message: SignedMessage,
     key: Uuid | null,
-    maxBytes = MAX_ANSWER_BYTES,
+    maxBytes = MAX_RESPONSE_BYTES,
   ): Promise<RailResponse> {
     const { method, path, body } = message;
     try {
@@ -120,7 +120,7 @@ export class HttpRail implements Rail {
 /** Returns the body as text. Throws RangeError if it is longer than `maxBytes`. */
 export async function limitedText(
   response: Response,
-  maxBytes = MAX_ANSWER_BYTES,
+  maxBytes = MAX_RESPONSE_BYTES,
 ): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -55,14 +55,14 @@ export interface RailReport {
   readonly failureCode: FailureCode | null;
 }
 
-/** A way to bank accounts. Each call may be repeated, and throws RailUnresponsive without a result. */
+/** A way to bank accounts. Calls may be repeated, and throw RailUnresponsive if the result is unknown. */
 export interface Rail {
   submit(order: RailOrder): Promise<RailReport>;
   /** Returns null if the rail reports that it never received the key. */
   status(key: Uuid): Promise<RailReport | null>;
   /** Asks the rail never to pay the key. Null if it cannot void; another report is the outcome. */
   void(key: Uuid): Promise<RailReport | null>;
-  /** Returns orders that arrived since, after the key `after`. Null if the rail cannot list. */
+  /** Returns orders received from `since` on, whose keys follow `after`. Null if it cannot list. */
   list?(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 
@@ -77,7 +77,7 @@ export interface RailPage {
   readonly next: Uuid | null;
 }
 
-/** Thrown if it is unknown what the rail did. The message contains no personal data. */
+/** Thrown if the rail gave no usable response. The message contains no personal data. */
 export class RailUnresponsive extends Error {
   override name = 'RailUnresponsive';
 }

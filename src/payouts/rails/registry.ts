@@ -47,7 +47,7 @@ export function simulatedReports(
   if (!routes.some(({ rail }) => rail === SIMULATED)) return [];
   const simulated = new SimulatedRail(database, clock, SIMULATED);
   const run = async (): Promise<boolean> => {
-    const due = await simulated.due(REPORTS_AT_ONCE);
+    const due = await simulated.dueReports(REPORTS_AT_ONCE);
     for (const report of due) {
       await callbacks.report(SIMULATED, report);
       await simulated.acknowledge(report);

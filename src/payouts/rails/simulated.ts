@@ -22,7 +22,7 @@ import type { RailCallback } from './wire.js';
 
 /** The simulated rail and its scenarios. (docs/guides/payouts.md, The simulated rail) */
 
-/** An outcome, and how long after the payment was acted on it happens. */
+/** An outcome, and how long after the payment was accepted it happens. */
 interface Step {
   readonly afterMs: number;
   readonly status: 'completed' | 'failed' | 'returned';
@@ -34,9 +34,11 @@ interface Scenario {
   /** The end of the account number; null for any other account number. */
   readonly ending: string | null;
   readonly steps: readonly Step[];
-  readonly silentMs?: number;
+  /** For how long after acceptance the rail does not respond about the payment. */
+  readonly unresponsiveMs?: number;
   /** Whether later outcomes are not reported by callback. */
   readonly isQuiet?: boolean;
+  /** Whether the first submission is lost. */
   readonly losesFirst?: boolean;
 }
 
@@ -53,8 +55,14 @@ export const SCENARIOS: readonly Scenario[] = [
   DEFAULT,
   { ending: '01', name: 'fails_at_once', steps: [step('failed', 0, 'account_closed')] },
   { ending: '02', name: 'fails_later', steps: [step('failed', SOON_MS, 'account_unknown')] },
-  { ending: '03', name: 'no_answer', steps: [], silentMs: Infinity, isQuiet: true },
-  { ending: '04', name: 'late_answer', steps: [COMPLETED], silentMs: LATER_MS, isQuiet: true },
+  { ending: '03', name: 'no_answer', steps: [], unresponsiveMs: Infinity, isQuiet: true },
+  {
+    ending: '04',
+    name: 'late_answer',
+    steps: [COMPLETED],
+    unresponsiveMs: LATER_MS,
+    isQuiet: true,
+  },
   {
     ending: '05',
     name: 'returned',
@@ -87,12 +95,12 @@ export class SimulatedRail implements Rail {
   ) {}
 
   async submit(order: RailOrder): Promise<RailReport> {
-    const take = (transaction: Transaction) => this.take(transaction, order);
-    return this.response(await transact(this.database, take));
+    const receive = (transaction: Transaction) => this.receive(transaction, order);
+    return this.response(await transact(this.database, receive));
   }
 
   async status(key: Uuid): Promise<RailReport | null> {
-    const payment = await this.database.reader.find(simulatedRailPayments, this.own(key));
+    const payment = await this.database.reader.find(simulatedRailPayments, this.keyOf(key));
     return payment === undefined || (payment.acceptedAt ?? payment.voidedAt) === null
       ? null
       : this.response(payment);
@@ -101,10 +109,10 @@ export class SimulatedRail implements Rail {
   async void(key: Uuid): Promise<RailReport> {
     const unknown = { scenario: null, asset: null, raw: null };
     const payment = await transact(this.database, async (transaction) => {
-      const known = await this.locked(transaction, key, unknown, this.clock());
+      const known = await this.lockOrInsert(transaction, key, unknown, this.clock());
       if (known.voidedAt !== null || this.lastStep(known) !== undefined) return known;
       const change = { voidedAt: this.clock(), reportAt: null };
-      await transaction.execute(updateSql(simulatedRailPayments, change, this.own(key)));
+      await transaction.execute(updateSql(simulatedRailPayments, change, this.keyOf(key)));
       return { ...known, ...change };
     });
     return this.response(payment);
@@ -126,8 +134,8 @@ export class SimulatedRail implements Rail {
     return { items, next: rows[PAGE - 1]?.paymentKey ?? null };
   }
 
-  /** Returns at most `limit` outcomes to report, each until it is acknowledged. */
-  async due(limit: number): Promise<readonly RailCallback[]> {
+  /** Returns at most `limit` outcomes that are due to be reported and not acknowledged yet. */
+  async dueReports(limit: number): Promise<readonly RailCallback[]> {
     const rows = await this.database.reader.list(
       simulatedRailPayments,
       `FORCE INDEX (report) WHERE rail=${literal(simulatedRailPayments, 'rail', this.name)}
@@ -145,19 +153,19 @@ export class SimulatedRail implements Rail {
   async acknowledge({ key, callbackId }: RailCallback): Promise<void> {
     await transact(this.database, async (transaction) => {
       const forUpdate = { forUpdate: true } as const;
-      const payment = await transaction.find(simulatedRailPayments, this.own(key), forUpdate);
+      const payment = await transaction.find(simulatedRailPayments, this.keyOf(key), forUpdate);
       if (payment === undefined || callbackId !== `${key}.${payment.reported}`) return;
       const reported = payment.reported + 1;
       const set = { reported, reportAt: reportAt({ ...payment, reported }) };
-      await transaction.execute(updateSql(simulatedRailPayments, set, this.own(key)));
+      await transaction.execute(updateSql(simulatedRailPayments, set, this.keyOf(key)));
     });
   }
 
-  private own(paymentKey: Uuid) {
+  private keyOf(paymentKey: Uuid) {
     return { rail: this.name, paymentKey };
   }
 
-  private async locked(
+  private async lockOrInsert(
     transaction: Transaction,
     key: Uuid,
     order: Pick<SimulatedRailPayment, 'scenario' | 'asset' | 'raw'>,
@@ -165,35 +173,35 @@ export class SimulatedRail implements Rail {
   ): Promise<SimulatedRailPayment> {
     const reference = `SIM-${key.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
     const begin = { submissions: 0, acceptedAt: null, reported: 0, reportAt: null, voidedAt };
-    const row = { ...this.own(key), ...order, reference, ...begin };
+    const row = { ...this.keyOf(key), ...order, reference, ...begin };
     await transaction.execute(
       `${insertSql(simulatedRailPayments, [row])} ON DUPLICATE KEY UPDATE submissions=submissions`,
     );
     const forUpdate = { forUpdate: true } as const;
-    const known = await transaction.find(simulatedRailPayments, this.own(key), forUpdate);
+    const known = await transaction.find(simulatedRailPayments, this.keyOf(key), forUpdate);
     if (known === undefined) throw new Error('the inserted payment does not exist');
     return known;
   }
 
-  private async take(
+  private async receive(
     transaction: Transaction,
     { key, amount, destination }: RailOrder,
   ): Promise<SimulatedRailPayment> {
     const { name: scenario, losesFirst = false } = scenarioFor(destination.accountNumber);
-    const known = await this.locked(transaction, key, { scenario, ...amount }, null);
+    const known = await this.lockOrInsert(transaction, key, { scenario, ...amount }, null);
     const isLost = losesFirst && known.submissions === 0;
-    const acts = known.acceptedAt === null && known.voidedAt === null && !isLost;
+    const isAccepted = known.acceptedAt === null && known.voidedAt === null && !isLost;
     const at = this.clock();
-    if (acts)
+    if (isAccepted)
       await transaction.execute(
-        insertSql(simulatedRailActions, [{ id: newId(), ...this.own(key), at }]),
+        insertSql(simulatedRailActions, [{ id: newId(), ...this.keyOf(key), at }]),
       );
-    const acted = { ...known, acceptedAt: at };
+    const accepted = { ...known, acceptedAt: at };
     const change = {
       submissions: known.submissions + 1,
-      ...(acts ? { acceptedAt: at, reportAt: reportAt(acted) } : {}),
+      ...(isAccepted ? { acceptedAt: at, reportAt: reportAt(accepted) } : {}),
     };
-    await transaction.execute(updateSql(simulatedRailPayments, change, this.own(key)));
+    await transaction.execute(updateSql(simulatedRailPayments, change, this.keyOf(key)));
     return { ...known, ...change };
   }
 
@@ -201,7 +209,10 @@ export class SimulatedRail implements Rail {
   private response(payment: SimulatedRailPayment): RailReport {
     const { scenario, voidedAt } = payment;
     // A payment that was voided before it was submitted has no scenario.
-    if (voidedAt === null && this.elapsedMs(payment) < (scenarioNamed(scenario).silentMs ?? 0))
+    if (
+      voidedAt === null &&
+      this.elapsedMs(payment) < (scenarioNamed(scenario).unresponsiveMs ?? 0)
+    )
       throw new RailUnresponsive('the rail gave no answer');
     return this.reportOf(payment);
   }

@@ -14,30 +14,30 @@ import {
 
 /** The messages between us and a gateway, as JSON. (docs/payout-rail.md) */
 
-export const key = parsedTextSchema(parseUuid, 'not a UUID');
+export const keySchema = parsedTextSchema(parseUuid, 'not a UUID');
 
 export const RAIL_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
-const report = z
+const reportSchema = z
   .object({
-    key,
+    key: keySchema,
     status: z.enum(['accepted', 'completed', 'failed', 'returned', 'voided']),
     reference: z.string().regex(RAIL_REFERENCE).nullish(),
     failure: z.object({ code: z.string() }).nullish(),
   })
   // A payout that was voided before the gateway received it has no reference.
   .refine(({ status, reference }) => status === 'voided' || typeof reference === 'string');
-const callback = z.intersection(
-  report,
+const callbackSchema = z.intersection(
+  reportSchema,
   z.object({ id: z.string().regex(/^[A-Za-z0-9._-]{1,50}$/) }),
 );
-export const amount = z.object({
+export const amountSchema = z.object({
   raw: z.string().regex(/^[1-9][0-9]{0,18}$/),
   asset: z.enum(ASSETS),
 });
-const page = z.object({
-  items: z.array(z.intersection(report, z.object({ amount }))),
-  next: key.nullable(),
+const pageSchema = z.object({
+  items: z.array(z.intersection(reportSchema, z.object({ amount: amountSchema }))),
+  next: keySchema.nullable(),
 });
 export interface KeyedReport extends RailReport {
   readonly key: Uuid;
@@ -47,7 +47,7 @@ export interface RailCallback extends KeyedReport {
   readonly callbackId: string;
 }
 
-function reportOf(parsed: z.output<typeof report>): KeyedReport {
+function reportOf(parsed: z.output<typeof reportSchema>): KeyedReport {
   const failed = parsed.status === 'failed' || parsed.status === 'returned';
   const code = failed ? failureCode(parsed.failure?.code ?? '') : null;
   return {
@@ -59,13 +59,13 @@ function reportOf(parsed: z.output<typeof report>): KeyedReport {
 }
 
 export function readReport(text: string): KeyedReport | null {
-  const read = report.safeParse(parsedJson(text));
+  const read = reportSchema.safeParse(parsedJson(text));
   return read.success ? reportOf(read.data) : null;
 }
 
-/** Returns true for a message of the protocol about this key. Any other 404 proves nothing. */
+/** Returns whether the text is a protocol message about this key. Any other 404 proves nothing. */
 export function isAbout(id: Uuid, status: 'unknown' | 'cannot_void', text: string): boolean {
-  const read = z.object({ key, status: z.literal(status) }).safeParse(parsedJson(text));
+  const read = z.object({ key: keySchema, status: z.literal(status) }).safeParse(parsedJson(text));
   return read.success && read.data.key === id;
 }
 
@@ -74,7 +74,7 @@ export function cannotList(text: string): boolean {
 }
 
 export function readPage(text: string): RailPage | null {
-  const read = page.safeParse(parsedJson(text));
+  const read = pageSchema.safeParse(parsedJson(text));
   if (!read.success) return null;
   const items = read.data.items.map((item): ListedPayment => ({
     ...reportOf(item),
@@ -84,7 +84,7 @@ export function readPage(text: string): RailPage | null {
 }
 
 export function readCallback(text: string): RailCallback | null {
-  const read = callback.safeParse(parsedJson(text));
+  const read = callbackSchema.safeParse(parsedJson(text));
   return read.success ? { ...reportOf(read.data), callbackId: read.data.id } : null;
 }
 
@@ -135,7 +135,7 @@ export function railHeaders(key: SecretKey, message: SignedMessage, now: Instant
   return {
     [KEY_ID_HEADER]: key.id,
     [TIMESTAMP_HEADER]: timestamp,
-    [SIGNATURE_HEADER]: signature(key, message, timestamp).toString('hex'),
+    [SIGNATURE_HEADER]: sign(key, message, timestamp).toString('hex'),
   };
 }
 
@@ -149,26 +149,19 @@ export function verify(
   message: SignedMessage,
   now: Instant,
 ): Verdict {
-  const [keyId, timestamp, given] = [KEY_ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map(
+  const [keyId, timestamp, signature] = [KEY_ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map(
     (name) => headers[name],
   );
   if (typeof timestamp !== 'string' || !/^[1-9][0-9]{0,11}$/.test(timestamp)) return 'forged';
-  if (typeof given !== 'string' || !/^[0-9a-f]{64}$/.test(given)) return 'forged';
+  if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature)) return 'forged';
   const key = keys.find(({ id }) => id === keyId);
-  if (
-    key === undefined ||
-    !sameBytes(signature(key, message, timestamp), Buffer.from(given, 'hex'))
-  )
+  if (key === undefined || !sameBytes(sign(key, message, timestamp), Buffer.from(signature, 'hex')))
     return 'forged';
-  const awayS = Math.abs(now / 1_000 - Number.parseInt(timestamp, 10));
-  return awayS <= WINDOW_S ? 'genuine' : 'late';
+  const differenceS = Math.abs(now / 1_000 - Number.parseInt(timestamp, 10));
+  return differenceS <= WINDOW_S ? 'genuine' : 'late';
 }
 
-function signature(
-  key: SecretKey,
-  { method, path, body }: SignedMessage,
-  timestamp: string,
-): Buffer {
+function sign(key: SecretKey, { method, path, body }: SignedMessage, timestamp: string): Buffer {
   // None of the three contains a line break, so the parts cannot run together.
   return hmac(key, Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]));
 }

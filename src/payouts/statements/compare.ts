@@ -18,7 +18,7 @@ import { currentLines, payoutAsListed, openLines, reportRowKeys } from '../repor
 import { contradicts, type Effect, effectOf } from '../state-machine.js';
 import { type DatedLine, DAY_MS, dayText } from './store.js';
 
-/** The differences between a statement's lines and payouts. Pure. (docs/payouts.md) */
+/** The differences between a statement's lines and payouts. (docs/payouts.md) */
 
 export const DIFFERENCES = {
   missing_here: 'the rail names a payout that we do not have, or have on another rail',
@@ -39,12 +39,14 @@ export interface Difference {
   /** The day of the statement, or the day without one. */
   readonly day: Instant;
   readonly line: number | null;
+  /** The rail's side, in the statement. */
   readonly there: string;
+  /** This service's side, in the payout. */
   readonly here: string;
 }
 
 /** Other lines about the payment: earlier in the statement, and on other days. */
-export interface EarlierLines {
+export interface OtherLines {
   readonly above: readonly DatedLine[];
   readonly elsewhere: readonly DatedLine[];
 }
@@ -52,41 +54,44 @@ export interface EarlierLines {
 export function compareLine(
   line: DatedLine,
   payout: Payout | undefined,
-  others: EarlierLines,
+  others: OtherLines,
 ): readonly Difference['difference'][] {
   const { status, reference, at } = line;
   const isSame = (other: DatedLine): boolean =>
     other.status === status && other.reference === reference && other.at === at;
   if (others.above.some(isSame)) return ['twice'];
-  const isRepeated = withStatus(line, others).length > 0;
+  const isRepeated = linesWithSameStatus(line, others).length > 0;
   const found: Difference['difference'][] = [];
   if (isRepeated) found.push(status === 'completed' ? 'paid_twice' : 'twice');
   if (payout === undefined) return [...found, 'missing_here'];
   if (payout.raw !== line.raw || payout.asset !== line.asset) found.push('amount');
-  if (!agrees(status, payout)) found.push('state');
+  if (!statusAgrees(status, payout)) found.push('state');
   const isOtherReference =
     reference !== null && payout.railReference !== null && reference !== payout.railReference;
   if (!isRepeated && isOtherReference) found.push('reference');
   return found;
 }
 
-function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
+function statusAgrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
   if (status === 'failed' && payout.failedAt !== null) return true;
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
 }
 
-function withStatus(line: DatedLine, { above, elsewhere }: EarlierLines): readonly DatedLine[] {
+function linesWithSameStatus(
+  line: DatedLine,
+  { above, elsewhere }: OtherLines,
+): readonly DatedLine[] {
   return [...above, ...elsewhere].filter(({ status }) => status === line.status);
 }
 
-export function lineText(line: DatedLine, others: EarlierLines): string {
+export function lineText(line: DatedLine, others: OtherLines): string {
   const referenceOf = ({ reference }: DatedLine): string =>
     reference === null ? '' : `${reference} `;
-  const beside = withStatus(line, others).map(
+  const repeated = linesWithSameStatus(line, others).map(
     (other) => `${referenceOf(other)}on ${dayText(other.day)}`,
   );
   const text = `${line.status} ${line.raw} ${line.asset} ${referenceOf(line)}`;
-  return `${text}${beside.length === 0 ? '' : `and ${beside.join(' and ')}`}`.trimEnd();
+  return `${text}${repeated.length === 0 ? '' : `and ${repeated.join(' and ')}`}`.trimEnd();
 }
 
 export function payoutText({ status, raw, asset, railReference, endedAt }: Payout): string {
@@ -120,7 +125,7 @@ export class Coverage {
   isComplete(at: Instant): boolean {
     const to = at + this.delayMs;
     for (let day = dayOf(at); day <= to; day = instant(day + DAY_MS))
-      if (this.until(day) < Math.min(to, day + DAY_MS)) return false;
+      if (this.coveredUntil(day) < Math.min(to, day + DAY_MS)) return false;
     return true;
   }
 
@@ -134,16 +139,16 @@ export class Coverage {
     const gaps: Instant[] = [];
     const first = Math.min(...this.days.keys());
     for (let day = instant(first); day < last; day = instant(day + DAY_MS))
-      if (this.until(day) < day + DAY_MS) gaps.push(day);
+      if (this.coveredUntil(day) < day + DAY_MS) gaps.push(day);
     return gaps;
   }
 
   /** True if the part of a day that is not covered may list an outcome of this instant. */
   mayBeMissing(day: Instant, at: Instant): boolean {
-    return this.mayList(day, at) && at + this.delayMs > this.until(day);
+    return this.mayList(day, at) && at + this.delayMs > this.coveredUntil(day);
   }
 
-  private until(day: Instant): number {
+  private coveredUntil(day: Instant): number {
     return this.days.get(day) ?? day;
   }
 }
@@ -160,7 +165,7 @@ const CONTRADICTIONS: readonly Difference['difference'][] = [
   'paid_twice',
   'reference',
 ];
-const OF_OUTCOME: readonly Difference['difference'][] = ['state', 'reference'];
+const OUTCOME_DIFFERENCES: readonly Difference['difference'][] = ['state', 'reference'];
 
 interface RecordLine extends PayoutCommand {
   readonly line: DatedLine;
@@ -202,7 +207,8 @@ function effectOfLine(
 ): Effect | 'settled' {
   const isSame = ({ status, reference }: PayoutStatementLine): boolean =>
     status === line.status && reference === line.reference;
-  if (!differences.every((difference) => OF_OUTCOME.includes(difference))) return 'conflict';
+  if (!differences.every((difference) => OUTCOME_DIFFERENCES.includes(difference)))
+    return 'conflict';
   const open = openLines(payout, state);
   if (!open.some(isSame) && currentLines(payout, state).some(isSame)) return 'settled';
   return open.some((other) => contradicts(payoutAsListed(other), line))

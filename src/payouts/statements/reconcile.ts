@@ -12,7 +12,7 @@ import {
   compareLine,
   Coverage,
   type Difference,
-  type EarlierLines,
+  type OtherLines,
   flagByLine,
   lineText,
   outcomesOf,
@@ -31,7 +31,7 @@ import {
   type StoredStatement,
 } from './store.js';
 
-/** The default time by which a rail may date its lines later than the outcomes. */
+/** By default, a rail may date a line up to this much later than its outcome. */
 export const DEFAULT_DELAY_MS = 3_600_000;
 
 interface ReconcileDeps {
@@ -42,11 +42,11 @@ interface ReconcileDeps {
 
 export interface Reconciled extends StoredStatement {
   readonly differences: readonly Difference[];
-  /** The number of lines that flagged a payout, or gave it a graver reason. */
+  /** The number of lines that flagged a payout, or gave it a more serious reason. */
   readonly flagged: number;
 }
 
-/** Stores a day's statement and flags the payouts that it contradicts. (docs/payouts.md) */
+/** Stores a day's statement and flagIfContradicted the payouts that it contradicts. (docs/payouts.md) */
 export async function reconcile(
   deps: ReconcileDeps,
   input: StatementInput,
@@ -55,21 +55,21 @@ export async function reconcile(
 ): Promise<Reconciled> {
   const { reader } = deps.database;
   const stored = await storeStatement(deps.database, input, actor, at);
-  const near = await endedAround(reader, input.rail, input.day, deps.delayMs);
+  const endedPayouts = await endedAround(reader, input.rail, input.day, deps.delayMs);
   const lines = [
     ...(await compareLines(reader, stored.statement, input)),
-    ...(await compareOtherDays(reader, stored.statement, near)),
+    ...(await compareOtherDays(reader, stored.statement, endedPayouts)),
   ];
-  const missing = await missingThere(reader, stored.statement, near, deps.delayMs);
+  const missing = await findMissing(reader, stored.statement, endedPayouts, deps.delayMs);
   let flagged = 0;
-  for (const line of lines) if (await flags(deps, line)) flagged += 1;
+  for (const line of lines) if (await flagIfContradicted(deps, line)) flagged += 1;
   return { ...stored, differences: [...lines.flatMap(differencesOf), ...missing], flagged };
 }
 
 interface ComparedLine {
   readonly line: DatedLine;
   readonly payout: Payout | undefined;
-  readonly others: EarlierLines;
+  readonly others: OtherLines;
 }
 
 async function compareLines(
@@ -92,9 +92,9 @@ async function compareLines(
 async function compareOtherDays(
   reader: Reader,
   { rail, day }: PayoutStatement,
-  near: readonly Payout[],
+  endedPayouts: readonly Payout[],
 ): Promise<readonly ComparedLine[]> {
-  const known = new Map(near.map((payout) => [payout.id, payout]));
+  const known = new Map(endedPayouts.map((payout) => [payout.id, payout]));
   const others = { above: [], elsewhere: [] };
   return (await linesOf(reader, rail, known.keys()))
     .filter((line) => line.day !== day)
@@ -122,17 +122,17 @@ async function payoutsOf(
 }
 
 /** Returns outcomes that no statement lists, and days whose missing statement might list one. */
-async function missingThere(
+async function findMissing(
   reader: Reader,
   statement: PayoutStatement,
-  near: readonly Payout[],
+  endedPayouts: readonly Payout[],
   delayMs: number,
 ): Promise<Difference[]> {
   const { rail, day } = statement;
   const coverage = new Coverage(await coveredDays(reader, rail), delayMs);
   const withdrawn = new Set(await keysOfEarlierVersions(reader, statement));
   const earlier = await payoutsOf(reader, rail, withdrawn);
-  const candidates = new Map([...near.map((one) => [one.id, one] as const), ...earlier]);
+  const candidates = new Map([...endedPayouts.map((one) => [one.id, one] as const), ...earlier]);
   const due = [...candidates.values()]
     .flatMap(outcomesOf)
     .filter(({ payout, at }) => coverage.mayList(day, at) || withdrawn.has(payout.id))
@@ -198,11 +198,11 @@ async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<Reado
 }
 
 /** Flags the line's payout if the line contradicts it. Compares again if the payout has changed. */
-async function flags(
+async function flagIfContradicted(
   { writer, database }: ReconcileDeps,
-  { line, payout: read, others }: ComparedLine,
+  { line, payout: comparedPayout, others }: ComparedLine,
 ): Promise<boolean> {
-  let payout = read;
+  let payout = comparedPayout;
   while (payout !== undefined) {
     const effect = await flagByLine(writer, payout, line, compareLine(line, payout, others));
     if (effect !== 'changed') return effect === 'flagged';

@@ -16,7 +16,8 @@ import { columnList, insertSql, literal, literals, updateSql } from '../../db/st
 import { parseRow } from '../../db/table.js';
 
 export const DAY_MS = 86_400_000;
-const AT_ONCE = 900;
+/** Lines or ids in one SQL statement. */
+const SLICE_LENGTH = 900;
 /** A large rail has some hundred thousand lines a day. */
 const STORING_MS = 120_000;
 
@@ -31,7 +32,7 @@ export interface StatementInput {
 export interface StoredStatement {
   readonly statement: PayoutStatement;
   /** True if the newest version of the day has the same lines. */
-  readonly again: boolean;
+  readonly isUnchanged: boolean;
 }
 
 /** Stores a statement, a corrected one as a new version. Throws as `withTransaction` does. */
@@ -63,7 +64,7 @@ async function store(
   const last = (await transaction.select(payoutStatements, { rail, day }, ordered)).at(-1);
   if (last?.digest.equals(digest) === true) {
     await transaction.execute(updateSql(payoutStatements, { lastLoadedAt: at }, { id: last.id }));
-    return { statement: { ...last, lastLoadedAt: at }, again: true };
+    return { statement: { ...last, lastLoadedAt: at }, isUnchanged: true };
   }
   const [id, version] = [newId(), (last?.version ?? 0) + 1];
   const source = { storedAt: at, storedBy: actor.name, lastLoadedAt: at };
@@ -80,7 +81,7 @@ async function store(
     subjectId: rail,
     details: { day: dayText(day), version, lines: lines.length },
   });
-  return { statement, again: false };
+  return { statement, isUnchanged: false };
 }
 
 function supersedeSql(statementId: Uuid): string {
@@ -114,7 +115,7 @@ export async function linesOf(
        FROM payout_statement_lines l JOIN payout_statements s ON s.id=l.statement_id
        WHERE l.rail=${literal(payoutStatementLines, 'rail', rail)}
          AND l.payout_key IN (${literals(payoutStatementLines, 'payoutKey', slice)})
-         AND NOT EXISTS (SELECT 1 FROM payout_statements n WHERE n.rail=s.rail AND n.day=s.day AND n.version>s.version)`,
+         AND NOT EXISTS (SELECT 1 FROM payout_statements newer WHERE newer.rail=s.rail AND newer.day=s.day AND newer.version>s.version)`,
     );
     for (const row of rows)
       found.push({ ...parseRow(payoutStatementLines, row), day: dayColumn.parse(row.day) });
@@ -146,9 +147,11 @@ export async function coveredDays(
   );
   const days = rows.map((row) => ({
     day: dayColumn.parse(row.day),
-    seen: time.parse(row.last_loaded_at),
+    lastLoaded: time.parse(row.last_loaded_at),
   }));
-  return new Map(days.map(({ day, seen }) => [day, instant(Math.min(day + DAY_MS, seen))]));
+  return new Map(
+    days.map(({ day, lastLoaded }) => [day, instant(Math.min(day + DAY_MS, lastLoaded))]),
+  );
 }
 
 export function dayText(day: Instant): string {
@@ -156,5 +159,5 @@ export function dayText(day: Instant): string {
 }
 
 export function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += AT_ONCE) yield all.slice(at, at + AT_ONCE);
+  for (let at = 0; at < all.length; at += SLICE_LENGTH) yield all.slice(at, at + SLICE_LENGTH);
 }
