@@ -57,7 +57,7 @@ const MOVES_MONEY = ['transfer.approve', 'payout.approve', 'payin.record'];
 const byPeople = (act: string): boolean =>
   OF_TWO.test(act) || act === 'transfer.approve' || act === 'payout.approve';
 
-describe('what one of the staff may do', () => {
+describe('the rights of staff', () => {
   it('the rights of staff equal docs/contract.md, and only people approve or act as one of two', () => {
     assert.deepEqual(ACTS.toSorted(), Object.keys(NEEDS).sort());
     for (const act of ACTS)
@@ -82,7 +82,7 @@ describe('what one of the staff may do', () => {
     assert.deepEqual([...asking('support')].sort(), [...ofTwo, ...MOVES_MONEY].sort());
   });
 
-  it('one of the staff without any right may only look', () => {
+  it('a member of staff without any right may only read', () => {
     const nobody = { name: 'ana', kind: 'person', rights: [] } as const;
     assert.deepEqual(
       STAFF_RIGHTS.filter((right) => rightRefusal(nobody, right) === null),
@@ -158,7 +158,7 @@ const PERSON = { id: newId(), name: 'maria' };
 describe("an authenticator's code", () => {
   // RFC 6238, Appendix B: SHA-1 with the secret "12345678901234567890"; of eight digits the last six are those of six.
   const secret = Secret.fromLatin1('12345678901234567890').base32;
-  it("an authenticator's code is as RFC 6238 has it", () => {
+  it("an authenticator's code is computed as in RFC 6238", () => {
     for (const [seconds, eight] of [
       [59, '94287082'],
       [1_111_111_109, '07081804'],
@@ -172,7 +172,7 @@ describe("an authenticator's code", () => {
   const at = instant(1_800_000_000_000 + 10_000);
   const step = BigInt(Math.floor(at / STEP_MS));
 
-  it("an authenticator's code is found with its step of the clock: this one, the one before and the one after, and no other", () => {
+  it("an authenticator's code is accepted for the current 30-second step, the previous one and the next one, and no other", () => {
     for (const [steps, expected] of [
       [-2, null],
       [-1, step - 1n],
@@ -189,7 +189,7 @@ describe("an authenticator's code", () => {
     }
   });
 
-  it("an authenticator's code is of the secret that is sealed for this person: in the place of another it cannot be opened", () => {
+  it("an authenticator's secret is sealed for its person, and cannot be opened as the secret of another person", () => {
     assert.throws(() => findCodeStep(KEYS, newId(), factor.sealed, codeAt(factor.secret, at), at));
   });
 

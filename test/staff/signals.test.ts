@@ -58,7 +58,7 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
-  it('a signal of the staff is proven only for this action on this resource, for this reason: its id opens no other', async () => {
+  it('a signal of the staff is proven only for one action on one resource with one reason, and its id proves no other action', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actionId: newId() } as const;
     const about = (subjectId = newId()) =>
       ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;

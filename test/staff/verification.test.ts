@@ -97,7 +97,7 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify({ channel: 'ops' })), /is locked until/);
   });
 
-  it('a claim of one of the staff is judged for the moment at which it came, 10 minutes ago at most', async () => {
+  it('a claim of one of the staff is checked for the moment at which it arrived, at most 10 minutes ago', async () => {
     const [receivedAt, code] = [now, codeOf(ana, now)];
     now = instant(BEGAN + 10 * MINUTE_MS + 1);
     assert.match(said(await verify({ receivedAt, code })), /older than 10 minutes/);
@@ -106,7 +106,7 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify({ receivedAt, code })), 'verified');
   });
 
-  it('a claim of one of the staff accepts a code once: for anything else it counts as used, wherever it is given, though it is still shown', async () => {
+  it('a claim of one of the staff accepts a code once: for any other action it counts as used, although the authenticator still shows it', async () => {
     assert.equal(said(await verify({ channel: 'ops' })), 'verified');
     for (const channel of ['ops', 'support', 'temporal'] as const)
       assert.equal(said(await verify({ channel })), 'the code was used before');
@@ -204,7 +204,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 19);
   });
 
-  it('wrong codes never succeed: fewer and fewer are checked, and the right one succeeds after the pause', async () => {
+  it('repeated wrong codes lock a person out for longer and longer, and the right code succeeds after the pause', async () => {
     let judged = 0;
     for (let tries = 0; tries < 100; tries += 1) {
       now = instant(now + 1_000);
@@ -226,7 +226,7 @@ describe('a claim of one of the staff', () => {
     ['cut_before', true],
     ['cut_after', false],
   ] as const)
-    it(`a claim whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
+    it(`a claim whose response was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
       now = systemClock();
       const proxy = await Proxy.open(db.url);
       const database = openDatabase(proxy.through(db.url));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ApiError } from '../../src/core/errors.js';
 import { assertNotTooLong, MAX_MOVEMENTS } from '../../src/statements/service.js';
 
-describe('what a statement may be of', () => {
+describe('the size of a statement', () => {
   it('a statement may have as many movements as a spreadsheet program can open, and not one more', () => {
     assertNotTooLong(BigInt(MAX_MOVEMENTS));
     assert.throws(

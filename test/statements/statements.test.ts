@@ -132,7 +132,7 @@ describe('statements', () => {
     }
   });
 
-  it('statements have every movement of the period once their files are made, in both files alike', async () => {
+  it('the CSV and the XLSX of a statement both have every movement of the period', async () => {
     const { id, opening_balance: opening, closing_balance: closing } = await made();
     await makeStatements(api);
     const { status, movements, files } = await statementOf(bank, id);
@@ -210,7 +210,7 @@ describe('statements', () => {
     assert.equal((await statementOf(bank, early.id)).movements, 0);
   });
 
-  it('statements are made once for a key', async () => {
+  it('one idempotency key creates one statement', async () => {
     const key = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => askStatement(bank, period(3, 14), { key })),
@@ -247,7 +247,7 @@ describe('statements', () => {
     }
   });
 
-  it('statements of an account do not exist for another tenant, and for a member without a role in the account', async () => {
+  it('statements of an account are not found by another tenant or by a member without a role in the account', async () => {
     const { id } = await made();
     await makeStatements(api);
     const stranger = await openBank(api);

@@ -75,7 +75,7 @@ describe('a form of the support desk that is sent again', () => {
       assert.equal((await done(id)).length, 3);
     });
 
-    it(`a form of the support desk that found ${what} as requested finds it so when it is sent again`, async () => {
+    it(`a form of the support desk that found ${what} already resumed has the same result when it is sent again`, async () => {
       const { id, page, pausedBy } = await make();
       await sent(leo, page, 'pause');
       const fields = { ...(await maria.form(page, 'resume')), reason: REASON };

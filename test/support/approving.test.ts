@@ -186,13 +186,13 @@ describe('at the support desk', () => {
       assert.match(route ?? '', /^(?:unknown|\/[a-z-]*(?:\/(?:[a-z-]+|\{[a-zA-Z]+\}))*)$/);
   });
 
-  it('a link that another site made does not show that an action was done', async () => {
+  it('a forged link cannot make the support desk show that an action was done', async () => {
     const id = await pend();
     for (const done of ['approve', 'Approve', 'approve.AAAA', ''])
       assert.doesNotMatch((await maria.get(`/transfers/${id}?done=${done}`)).text, /role="status"/);
   });
 
-  it('a form that is sent twice, or twice at once, acts once and says the same', async () => {
+  it('a form that is sent twice, even at the same time, acts once and shows the same result', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
     const fields = {
@@ -213,7 +213,7 @@ describe('at the support desk', () => {
     assert.equal((await own.row(id)).approvalsReceived, 1);
   });
 
-  it('a code makes one proposal: sent again with another amount, the form asks for another code', async () => {
+  it('a code makes one proposal: if the form is sent again with another amount, it asks for another code', async () => {
     const page = `/accounts/${own.guarded.id}`;
     const fields = {
       ...(await maria.form(page, 'adjust')),

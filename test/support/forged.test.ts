@@ -98,7 +98,7 @@ describe('the support desk', () => {
     assert.deepEqual(await desk.acts(id), []);
   });
 
-  it('the support desk asks the same of the sign-in form and of signing out', async () => {
+  it('the support desk protects the sign-in form and signing out in the same way', async () => {
     const person = await desk.hire('nobody yet');
     const visitor = new Visitor(desk.url, person);
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
@@ -153,7 +153,7 @@ describe('the support desk', () => {
     );
   });
 
-  it('the support desk shows a reader no button, and refuses what a reader sends all the same, with one line in the audit log', async () => {
+  it('the support desk shows a reader no button, and refuses forms that a reader sends anyway, with one line in the audit log', async () => {
     const id = await pend();
     const reader = await desk.staffed('reader', ['read']);
     const page = `/transfers/${id}`;

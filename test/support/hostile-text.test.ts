@@ -29,7 +29,7 @@ const PLANTED = {
   audit_log: ['actor_claimed'],
 } as const;
 
-describe('the support desk shows what others wrote as text, whatever it is', () => {
+describe('the support desk escapes all foreign text', () => {
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;

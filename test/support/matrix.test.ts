@@ -46,7 +46,7 @@ const NAMES = (Object.keys(STAFF_ACTIONS) as StaffActionName[]).filter(
 type Proof = 'none' | 'wrong' | 'used' | 'old' | 'of somebody else' | 'right';
 const PROOFS: readonly Proof[] = ['none', 'wrong', 'used', 'old', 'of somebody else', 'right'];
 
-describe('at the support desk, an act is done for exactly the right and the proof that the table asks for:', () => {
+describe('a staff action at the support desk needs exactly the right and the proof of the table:', () => {
   let world: DeskWorld;
   let db: TestDatabase;
   let desk: TestDesk;

@@ -111,7 +111,7 @@ describe('signing in at the support desk', () => {
     }
   });
 
-  it('signing in at the support desk says of a wrong name the same as of a wrong code, and records each once', async () => {
+  it('signing in at the support desk shows the same message for a wrong name and a wrong code, and records each attempt once', async () => {
     const known = new Visitor(desk.url, await desk.hire(name()));
     const before = await refusals();
     const texts = [
@@ -132,7 +132,7 @@ describe('signing in at the support desk', () => {
     assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 401);
   });
 
-  it('signing in at the support desk is over after half an hour without a page, after eight hours, when it is revoked, signed out, or the person is', async () => {
+  it('a session of the support desk ends after half an hour without use, after eight hours, by signing out, and when it is revoked or its person deactivated', async () => {
     const idle = await desk.staffed(name());
     moved.ms = 29 * MINUTE_MS;
     assert.equal(await isIn(idle), true);

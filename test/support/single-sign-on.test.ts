@@ -189,7 +189,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
   });
 
-  it("sign-in by the company's identity provider ends the session that the browser had, though its cookie does not come along on the way back", async () => {
+  it("sign-in by the company's identity provider ends the previous session of the browser, although its cookie is not sent with the callback", async () => {
     await signedIn();
     const before = browser.cookie('desk') ?? '';
     await begin();
@@ -198,7 +198,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await findSession(deps(), before, 'support'), null);
   });
 
-  it("sign-in by the company's identity provider begins no more for one IPv6 network than for one address", async () => {
+  it("sign-in by the company's identity provider allows one IPv6 network no more sign-ins than one address", async () => {
     openWriter({ trustedProxies: ['127.0.0.1'] });
     const statuses = [];
     for (let host = 0; host < 22; host += 1) {
@@ -367,7 +367,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider refuses a way back twice, in another browser, and after ten minutes", async () => {
+  it("sign-in by the company's identity provider refuses a callback that is repeated, comes from another browser, or arrives after ten minutes", async () => {
     const url = await callback();
     const flow = browser.cookies.get('127.0.0.1 desk-flow');
     assert(flow !== undefined);
@@ -387,7 +387,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.once(fresh.href, false), 403, /more than ten minutes ago/);
   });
 
-  it("sign-in by the company's identity provider opens no sealed cookie in the place of another, nor one that was changed", async () => {
+  it("sign-in by the company's identity provider accepts neither a sealed cookie in place of another cookie nor a changed one", async () => {
     await begin();
     const bindCookie = browser.cookies.get('127.0.0.1 desk-bind');
     assert(bindCookie !== undefined);

@@ -18,7 +18,7 @@ describe('the bundle of the workflows', () => {
   const packageOf = (name: string): string | undefined =>
     /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
 
-  it('the bundle of the workflows contains of our own code only workflows, contracts, rules and pure core, no activities', () => {
+  it('the bundle of the workflows contains, of the code of the service, only workflows, contracts, rules and core, and no activities', () => {
     const own = modules.filter((name) => name.startsWith('./dist/'));
     assert(
       own.includes('./dist/workflows/transfer.js') &&
@@ -30,7 +30,7 @@ describe('the bundle of the workflows', () => {
     );
   });
 
-  it('the bundle of the workflows contains no package but the SDK and what it needs', () => {
+  it('the bundle of the workflows contains no package but the SDK and its dependencies', () => {
     const packages = new Set(modules.flatMap((name) => packageOf(name) ?? []));
     assert(packages.has('@temporalio/workflow'));
     assert.deepEqual(

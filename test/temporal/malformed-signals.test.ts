@@ -50,7 +50,7 @@ const UNDECODABLE: Readonly<Record<string, Payload>> = {
 const db = await testDatabase();
 const temporal = await testTemporal();
 
-describe('a signal that is malformed, or from somebody without the right', () => {
+describe('a signal that is malformed or sent without the right', () => {
   let api: TestApi;
   let guarded: GuardedBank;
   let active: string;

@@ -94,7 +94,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('the outbox takes entries twice, late and in any order: one workflow, and one end', async () => {
+  it('outbox entries may be relayed twice, late and in any order: the transfer has one workflow and one end', async () => {
     const guarded = await bankOf(api);
     const ids = await guarded.pendMany(4);
     const rows = await Promise.all(ids.map((id) => readTransfer(db, id)));
@@ -152,7 +152,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('a transfer whose time is over is ended by the sweeper while Temporal is away, which the worker says; its workflow ends when Temporal is back', async () => {
+  it('an expired transfer is ended by the sweeper while Temporal is unavailable, which the worker reports; its workflow ends when Temporal is back', async () => {
     const guarded = await bankOf(api);
     const ids = await guarded.pendMany(3);
     for (const id of ids) await untilWaiting(temporal, id);
@@ -177,7 +177,7 @@ describe('the outbox', () => {
     await assertEnds(db, new Map(ids.map((id) => [id, 'expired'])));
   });
 
-  describe('and what is no longer in it', () => {
+  describe('without an entry for a waiting resource', () => {
     const sweepOf = (own: TestWorker): Promise<number> =>
       reconcile(own, [transferWorkflowResource]);
 

@@ -113,15 +113,15 @@ describe('a current history', () => {
     await replayAndRecord(await playWebhooks({ api, temporal, sign }));
   });
 
-  it('a current history replays, whichever way its batch went', async () => {
+  it('a current history of a batch replays, whatever the outcome of the batch', async () => {
     await replayAndRecord(await playBatches({ api, temporal, sign }));
   });
 
-  it('a current history replays, whichever way its payout went', async () => {
+  it('a current history of a payout replays, whatever the outcome of the payout', async () => {
     await replayAndRecord(await playPayouts({ db, api, temporal, sign }));
   });
 
-  it('a current history replays, if it was an audit', async () => {
+  it('a current history of an audit replays', async () => {
     const workflowId = AUDIT_SCHEDULE_ID;
     await temporal.client.workflow.execute('ledgerAudit', {
       workflowId,

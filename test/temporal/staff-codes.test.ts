@@ -109,7 +109,7 @@ describe("a signal's code", () => {
     assert.deepEqual(await refusals(id), []);
   });
 
-  it("a signal's code is wrong if it is right only when the worker looks, and too old after ten minutes", async () => {
+  it("a signal's code is wrong if it is valid only when the worker handles the signal, and too old after ten minutes", async () => {
     const [ana, bob, id] = [await hire(db.database), await hire(db.database), await pending()];
     await lookedAtLater(id, 5, {
       ...signatureOf(ana),

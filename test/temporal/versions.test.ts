@@ -22,7 +22,7 @@ const DEPLOYMENT = 'money-movement';
 
 const db = await testDatabase();
 
-describe('workers that tell Temporal which release they are', () => {
+describe('workers that report their release to Temporal', () => {
   let temporal: TestTemporal;
   let api: TestApi;
   let guarded: GuardedBank;

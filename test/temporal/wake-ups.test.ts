@@ -154,7 +154,7 @@ describe('a signal to a workflow that is busy', () => {
     return { id, calls: script.calls.map(([name]) => name), acts, result };
   }
 
-  it('a signal to a workflow that is busy is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
+  it('a signal to a workflow that is busy is noticed: a notification during a check of an endpoint causes another check', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'checkEndpoint',
@@ -231,7 +231,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.match((result as { lastRefusal: string }).lastRefusal, /cancel by ana: it is completed/);
   });
 
-  it('the workflow of a batch that lapsed says so', async () => {
+  it('the workflow of a batch that lapsed shows that it lapsed', async () => {
     const lapsed = batchIn('rejected', { rejection: 'lapsed' });
     const { id } = await run('bonusBatch', 'batches', () => [
       { call: 'readBatch', answers: lapsed },

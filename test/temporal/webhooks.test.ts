@@ -142,7 +142,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(receiver.at(own.path).length, 1);
   });
 
-  it('the workflow of a webhook endpoint sends nothing between a pause and a resume by signals, then all that waited, and exists all the while', async () => {
+  it('the workflow of a webhook endpoint sends nothing between a pause and a resume by signals, then all waiting events, and keeps running meanwhile', async () => {
     const own = waiting();
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));

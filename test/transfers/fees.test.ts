@@ -144,7 +144,7 @@ describe('the fee of a transfer', () => {
     assert.equal(object(list(limits)[0]?.month).used, '1200000000');
   });
 
-  it('the fee of a transfer is the one of the moment, into the fee account of the moment: a changed or removed schedule touches no earlier transfer, and no replay', async () => {
+  it('the fee of a transfer follows the schedule and the fee account at its creation: a changed or removed schedule affects neither earlier transfers nor replays', async () => {
     await charge({ flatRaw: 700n });
     const key = '0197a000-0000-7000-8000-00000000000a';
     const first = await bank.sent({ from: payer, to: receiver, raw: LEAST }, { key });

@@ -12,7 +12,7 @@ import { TEST_ACTOR } from '../helpers/world.js';
 const db = await testDatabase();
 const api = await startTestApi(db);
 
-describe('POST /v1/transfers: who may pay from where to where', () => {
+describe('the source and the destination of POST /v1/transfers', () => {
   let bank: Bank;
   let stranger: Bank;
   let payer: Account;

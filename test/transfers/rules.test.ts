@@ -177,7 +177,7 @@ describe('POST /v1/transfers: the rules about money', () => {
   });
 
   for (const held of [2n ** 53n + 1n, MAX])
-    it(`an account with ${held} has exactly one transfer less after it`, async () => {
+    it(`after a transfer, an account with ${held} has exactly the amount of the transfer less`, async () => {
       const own = await openBank(api);
       const from = await own.account({ funds: { COPM: held } });
       const to = await own.account();

@@ -102,7 +102,7 @@ describe('the address guard', () => {
       assert.deepEqual(await guard.checkUrl(given), { ok: true, url: stored });
   });
 
-  it('the address guard calls addresses next to special ranges public, and text that is not a canonical address not', () => {
+  it('the address guard accepts addresses next to special ranges, and refuses text that is not a canonical address', () => {
     const isPublic =
       '1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0 ' +
       '169.253.255.255 192.0.1.0 198.17.255.255 198.20.0.0 223.255.255.255 2001:200::1 ' +
@@ -228,7 +228,7 @@ describe('a forbidden address', () => {
 
   const touched = (): number => canaries.reduce((sum, { connections }) => sum + connections(), 0);
 
-  it('a forbidden address that a URL names gets no packet at an attempt', async () => {
+  it('a forbidden address in a URL gets no packet at an attempt', async () => {
     const sender = senderWith({
       guard: guardWith({ resolve: async () => ['127.0.0.1'] }),
       timeoutMs: 2_000,

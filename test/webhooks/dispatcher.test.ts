@@ -89,7 +89,7 @@ describe('the dispatcher of a worker', () => {
       ),
     );
 
-  it('the dispatcher of a worker sends events straight from the log, each once, in order, signed, and tells no workflow', async () => {
+  it('the dispatcher of a worker sends events straight from the log, each once, in order and signed, and notifies no workflow', async () => {
     const own = await Promise.all([hooked(api), hooked(api), hooked(api)]);
     const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
     begin();
@@ -228,7 +228,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
-  it('the dispatcher of a worker that dies before it has stored is followed by another: the same id, the same bytes, nothing skipped', async () => {
+  it('the dispatcher of a worker that dies before it has stored results is replaced by another one, which sends the same ids and bytes and skips no event', async () => {
     const own = await hooked(api);
     const dying = openDatabase(db.url);
     receiver.reply = async () => {

@@ -188,7 +188,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
-  it('an endpoint that answers 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
+  it('an endpoint that answers 410 is disabled, and gets nothing until it is enabled; then it gets all missed events', async () => {
     const own = await failing(3, () => 410);
     const path = `/v1/webhook_endpoints/${own.id}`;
     const shown = answered(await own.bank.get(path), 200).json;
@@ -230,7 +230,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(states, ['event delivered', 'event failed']);
   });
 
-  it('an endpoint that fails is tried at its new address, with the same bytes', async () => {
+  it('an endpoint that fails gets its retries at its new URL, with the same bytes', async () => {
     const own = await failing(1);
     const url = newUrl();
     const path = `/v1/webhook_endpoints/${own.id}`;
@@ -258,7 +258,7 @@ describe('an endpoint that fails', () => {
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 7n);
   });
 
-  it('an endpoint that fails is signed with the new secret after a rotation, and for 24 hours with the one before too', async () => {
+  it('an endpoint that fails gets retries signed with the new secret after a rotation, and for 24 hours with the previous secret too', async () => {
     const own = await hooked(api);
     const path = `/v1/webhook_endpoints/${own.id}/rotate_secret`;
     const rotated = answered(await own.bank.request('POST', path), 200).json;

@@ -109,7 +109,7 @@ describe('a recovery', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('a recovery goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
+  it('a recovery begins at most thirty days ago and not in the future; a disabled endpoint is enabled first', async () => {
     const own = await hooked(api);
     answered(await recover(own, 30 * DAY - 60_000), 202);
     for (const ago of [30 * DAY + 60_000, -60_000]) {
@@ -139,7 +139,7 @@ describe('a recovery', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('a recovery requested while a delivery is in flight, even twice, does not send that again', async () => {
+  it('a recovery requested while a delivery is in flight, even twice, does not send this delivery again', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
     const gate = new Gate();

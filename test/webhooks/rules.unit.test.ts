@@ -122,7 +122,7 @@ describe('an endpoint', () => {
   it("attempts in flight when the failures began do not extend an endpoint's backoff", () =>
     assert.equal(failedTimes(8).probeAt, failedTimes(5).probeAt));
 
-  it('an endpoint is fine again after one 2xx', () => {
+  it('an endpoint is healthy again after one 2xx', () => {
     assert.deepEqual(healthAfter(failedTimes(8), answeredWith(204), true, later(1)), {
       ...FINE,
       lastSuccessAt: later(1),
@@ -176,7 +176,7 @@ describe('an endpoint', () => {
   });
 });
 
-describe('the window', () => {
+describe('the delivery window', () => {
   const lane = (
     load: Partial<RunLoad>,
     health = FINE,
@@ -188,18 +188,18 @@ describe('the window', () => {
       now,
     );
 
-  it('the window holds eight', () => {
+  it('the delivery window has eight slots', () => {
     assert.equal(lane({ pending: 1, inFlight: 7 }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 8 }), null);
     assert.equal(lane({}), null);
   });
 
-  it('the window holds two while its receiver is silent', () => {
+  it('the delivery window has two slots while the receiver is silent', () => {
     assert.equal(lane({ pending: 1, inFlight: 1, isSilent: true }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 2, isSilent: true }), null);
   });
 
-  it('the window holds two after a failure, until an attempt succeeds', () => {
+  it('the delivery window has two slots after a failure, until an attempt succeeds', () => {
     assert.equal(lane({ pending: 1, inFlight: 1 }, failedTimes(1)), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 2 }, failedTimes(1)), null);
   });
@@ -221,7 +221,7 @@ describe('the window', () => {
     assert.equal(lane({ pending: 1 }, { ...FINE, status: 'disabled' }), null));
 });
 
-describe('what an endpoint waits for', () => {
+describe('the state of an endpoint', () => {
   const facts: EndpointFacts = {
     endpoint: {
       status: 'enabled',

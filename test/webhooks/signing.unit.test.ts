@@ -32,7 +32,7 @@ function problemsOf(
 const GOOD = { 'Svc-Signature': null, 'webhook-signature': null };
 
 describe('a delivery', () => {
-  it('a delivery is signed as Standard Webhooks has it', () => {
+  it('a delivery is signed as Standard Webhooks specifies', () => {
     const headers = signatureHeaders(STANDARD);
     assert.equal(headers['webhook-id'], STANDARD.id);
     assert.equal(headers['webhook-timestamp'], '1614265330');

@@ -80,7 +80,7 @@ describe('webhooks', () => {
     const redeliver = (own: Hooked, id: string) =>
       own.bank.request('POST', `/v1/events/${id}/redeliver`);
 
-    it('redelivering sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
+    it('redelivering sends one event again to each endpoint that has received it, with the same id and bytes', async () => {
       const own = await hooked(api);
       const second = await hooked(api, ['account.verified', 'payout.failed'], own.bank);
       const other = await hooked(api, ['payout.failed'], own.bank);
@@ -239,7 +239,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('retention of events expires cursors behind which something is missing, and no other: of a rare type, a time to come, an idle log', async () => {
+    it('retention of events expires only cursors after which events are missing, and not those of a rare type, a future time or an idle log', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const [every, rare, future] = [
