@@ -110,6 +110,7 @@ describe('an operator at a batch that is executing', () => {
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 880n * LEAST, held: 0n });
     await assertLedgerSound(db.database);
     await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'again');
+    await Promise.all([1, 2, 3].map(() => world.execution.payNextGroup(batch.id, 10)));
     assert.equal(await world.pay(batch), 'over');
     const now = await world.batch(batch.id);
     assert.deepEqual(

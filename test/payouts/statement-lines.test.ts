@@ -203,6 +203,15 @@ describe('a line of a statement', () => {
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 
+  it('a line of a statement that two people have settled does not settle an equal line of another day', async () => {
+    const id = await given();
+    await list(lineOf(id, 'failed'));
+    await resolve(over(), db, id, 'completed');
+    await list(lineOf(id, 'failed'));
+    assert.equal(await tell(id, 'returned', 'account_closed', 'BA-1'), 'conflict');
+    assert.deepEqual(await standing(id), ['completed', 'contradiction']);
+  });
+
   it("a proposal made before a statement's line was loaded is refused", async () => {
     const id = await given();
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
