@@ -3,7 +3,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { performBatchAction } from '../../src/batches/control.js';
 import { newId } from '../../src/core/ids.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
-import { testDatabase } from '../helpers/database.js';
+import { heldUp, testDatabase } from '../helpers/database.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../helpers/world.js';
 import { BatchWorld, cancelBatch, pauseBatch, payroll, resumeBatch } from './support.js';
@@ -68,6 +68,16 @@ describe('an operator at a batch that is executing', () => {
       ['bonus_batch.resume', 'test', 'ticket 7'],
       ['bonus_batch.resume', 'test', 'ticket 7', 'unchanged'],
     ]);
+  });
+
+  it('an operator cannot pause a batch while a group of its rows is being paid: the pause would be overwritten', async () => {
+    const batch = await world.executed(payer, file);
+    const ofGroup = `SELECT id FROM accounts WHERE id=${idLiteral(payer.id)}`;
+    const pause = () => pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 8');
+    await heldUp(db, ofGroup, pause, async () =>
+      assert.equal((await world.batch(batch.id)).pausedAt, null),
+    );
+    assert((await world.batch(batch.id)).pausedAt !== null);
   });
 
   it("an operator's repeated pause or resume of an executing batch changes nothing, even after later actions", async () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { PaymentEnd } from '../../src/batches/execution.js';
+import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { brokenFileCampaign } from '../campaigns/broken-files.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 import { isCommit, Proxy } from '../helpers/proxy.js';
 import { balanceOf } from '../helpers/world.js';
-import { BatchWorld, codeOf, payroll, resourceOf } from './support.js';
+import { BatchWorld, codeOf, fileMaker, payroll, resourceOf, UNWATCHED } from './support.js';
 
 const FILE = payroll([['$ana', LEAST.toString(), 'COPM']]);
 
@@ -40,6 +40,18 @@ describe('a batch whose payment is interrupted', () => {
     while ((await world.pay(batch)) !== 'over') continue;
     assert(ends.every((end) => end === 'over' || end === 'unavailable'));
     assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(250));
+    assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
+  });
+
+  it('a batch that several end at the same time, and whose files cannot be written, has one event of its end', async () => {
+    const { world, payer } = await open();
+    const batch = await world.executed(payer, fileOf(2));
+    await world.execution.payNextGroup(batch.id, 2);
+    const files = fileMaker(db.database);
+    files.generateIfPossible = () => Promise.resolve(null);
+    const execution = new BatchExecution({ ...world.deps, baseUrl: 'https://money.test', files });
+    const ends = await Promise.all([1, 2].map(() => execution.pay(batch.id, UNWATCHED)));
+    assert.deepEqual(ends.toSorted(), ['over', 'unavailable']);
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 

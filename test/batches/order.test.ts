@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
+import { setAccountLimits } from '../../src/accounts/limits-and-fees.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { balanceOf } from '../helpers/world.js';
+import { balanceOf, TEST_ACTOR } from '../helpers/world.js';
 import { BatchWorld, payroll } from './support.js';
 
 const ROWS = 150;
@@ -62,27 +63,33 @@ describe('a batch whose funds may not cover every row', () => {
     }
   }
 
-  it('a batch whose funds may not cover every row pays its rows in order, and pauses at a row without a result', async () => {
-    const open = 60;
-    const payer = await world.account({ funds: { COPM: BigInt(COVERED) * LEAST } });
-    const batch = await world.executed(payer, fileWithBrunoIn(open));
-    await payWhileLocked(bruno, batch, async () => {
-      const paid = (await world.rows(batch.id)).filter(({ status }) => status === 'paid');
+  for (const [what, funds, month, code] of [
+    ['funds', COVERED, ROWS, 'insufficient_funds'],
+    ["month's allowance", ROWS, COVERED, 'monthly_limit_exceeded'],
+  ] as const)
+    it(`a batch whose ${what} may not cover every row pays its rows in order, and pauses at a row without a result`, async () => {
+      const open = 60;
+      const payer = await world.account({ funds: { COPM: BigInt(funds) * LEAST } });
+      const limit = { accountId: payer.id, asset: 'COPM', month: BigInt(month) * LEAST } as const;
+      await setAccountLimits(world.deps, limit, TEST_ACTOR);
+      const batch = await world.executed(payer, fileWithBrunoIn(open));
+      await payWhileLocked(bruno, batch, async () => {
+        const paid = (await world.rows(batch.id)).filter(({ status }) => status === 'paid');
+        assert.deepEqual(
+          paid.map(({ number }) => number),
+          Array.from({ length: paid.length }, (_, place) => place + 2),
+        );
+        assert(paid.length <= placeOf(open), `${paid.length} are paid`);
+        return paid.length === placeOf(open);
+      });
+      while ((await world.pay(batch)) !== 'over') continue;
       assert.deepEqual(
-        paid.map(({ number }) => number),
-        Array.from({ length: paid.length }, (_, place) => place + 2),
+        (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
+        Array.from({ length: ROWS }, (_, place) => (place < COVERED ? 'paid' : code)),
       );
-      assert(paid.length <= placeOf(open), `${paid.length} are paid`);
-      return paid.length === placeOf(open);
+      assert.equal((await balanceOf(db.database, ana.id)).available, BigInt(COVERED - 1) * LEAST);
+      assert.equal((await balanceOf(db.database, bruno.id)).available, LEAST);
     });
-    while ((await world.pay(batch)) !== 'over') continue;
-    assert.deepEqual(
-      (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
-      Array.from({ length: ROWS }, (_, place) => (place < COVERED ? 'paid' : 'insufficient_funds')),
-    );
-    assert.equal((await balanceOf(db.database, ana.id)).available, BigInt(COVERED - 1) * LEAST);
-    assert.equal((await balanceOf(db.database, bruno.id)).available, LEAST);
-  });
 
   it('a batch whose money is held continues past a row without a result', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
