@@ -112,7 +112,7 @@ describe('the commands of operators for payouts', () => {
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     await refused(/a second person does/, ...RESOLVE, id, '--approve', '--as', 'maria');
     await refused(
-      /proposed already/,
+      /already proposed/,
       ...RESOLVE,
       id,
       '--outcome',
