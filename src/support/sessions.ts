@@ -57,11 +57,11 @@ export class DeskSessions {
   ): Promise<readonly string[] | null> {
     assertAllowed(this.attempts.take(clientNetworkOf(address)));
     const opened = await signIn(this.staff, { name, code, channel: 'support', place: address });
-    return 'refusal' in opened ? null : this.keep(opened, before?.sessionId ?? null);
+    return 'refusal' in opened ? null : this.start(opened, before?.sessionId ?? null);
   }
 
   /** Starts a session and returns its cookies. Ends the browser's previous session. */
-  async keep({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
+  async start({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
     if (before !== null) await revokeSessions(this.staff, { id: before }, identity);
     return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
   }

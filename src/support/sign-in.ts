@@ -4,6 +4,9 @@ import { html, type Html } from './html.js';
 import { codeField, field, hiddenField, notice, type Page, tokenField } from './pages/layout.js';
 import { type DeskRouter, ownForm, seeOther, sendPage, signedIn, type Site } from './site.js';
 
+const CODE_RULES =
+  'Each code works once: wait until your authenticator shows the next one. After several wrong codes, no code works for a while.';
+
 export function sessionRoutes(router: DeskRouter, site: Site): void {
   const { sessions, addresses } = site;
   router.get('/sign-in', (context) => {
@@ -53,7 +56,7 @@ function signInPage(
   { withCode, provider }: DeskSettings,
   secret: string,
   next: string,
-  refused: Html | null,
+  refused: string | null,
   status = 200,
 ): Page {
   const content = html`${refused === null ? '' : notice('bad', refused)}
@@ -74,29 +77,27 @@ function codeForm(secret: string, next: string): Html {
 }
 
 /** Reveals neither which of the two was wrong nor whether the name exists. */
-const NOT_SIGNED_IN = html`The name or the code is wrong. Each code works once: wait until your
-authenticator shows the next one. After several wrong codes, no code works for a while.`;
+const NOT_SIGNED_IN = `The name or the code is wrong. ${CODE_RULES}`;
 
 /** Shown after the provider has proven an account that is not linked to a person yet. */
 export function bindPage(secret: string, name: string, isRefused: boolean): Page {
   const content = html`${isRefused && notice('bad', CODE_REFUSED)}
     <p>
       Your company's sign-in says that you are ${name}, and the desk does not know that account yet.
-      Prove it once with your authenticator: from then on the account alone signs you in.
+      Confirm it once with your authenticator: from then on the account alone signs you in.
     </p>
     <form class="stacked card" method="post" action="/sign-in/provider/bind">
       ${tokenField(secret)}
       ${codeField(`The six digits that your authenticator shows now for ${name}`)}
       <button>This is me</button>
     </form>
-    <p><a href="/sign-in">Sign in as somebody else</a></p>`;
+    <p><a href="/sign-in">Sign in as another person</a></p>`;
   return { title: 'Is this you?', content, status: isRefused ? 401 : 200 };
 }
 
-const CODE_REFUSED =
-  'This code does not count. A code counts once: wait until your authenticator shows the next one. After several wrong codes none counts for a while.';
+const CODE_REFUSED = `The code is wrong or was used before. ${CODE_RULES}`;
 
 /** Browsers send the session only if the desk's own page redirects. */
 export function signedInPage(next: string): Page {
-  return { title: 'Signed in', content: html`<p><a href="${next}">Go on</a></p>` };
+  return { title: 'Signed in', content: html`<p><a href="${next}">Continue</a></p>` };
 }

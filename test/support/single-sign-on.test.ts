@@ -223,14 +223,14 @@ describe("sign-in by the company's identity provider", () => {
     const page = await begin();
     assert.equal(await isIn(), false);
     const wrong = await bind(page, '000000');
-    await notIn(wrong, 401, /does not count/);
+    await notIn(wrong, 401, /is wrong or was used before/);
     assert.deepEqual(await refusals(person.id), [
       ['staff.bind_refused', 'support', 'the code is wrong'],
     ]);
     assert.equal((await db.database.reader.find(staff, { id: person.id }))?.failedCodes, 1);
     assert.equal((await db.database.reader.find(staff, { id: person.id }))?.subjectHash, null);
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ALL });
-    await notIn(await bind(page, await freshCode(other)), 401, /does not count/);
+    await notIn(await bind(page, await freshCode(other)), 401, /is wrong or was used before/);
     const seen = await bind(page, await freshCode());
     assert.equal(seen.status, 200);
     assert.equal(browser.cookie('desk-bind'), undefined);
@@ -242,7 +242,7 @@ describe("sign-in by the company's identity provider", () => {
     const form = await other.get('/sign-in');
     const fields = { form_token: fieldOf(form, 'form_token'), name: person.name, code, next: '/' };
     assert.equal((await other.post('/sign-in', fields)).status, 303);
-    await notIn(await bind(await begin(), code), 401, /does not count/);
+    await notIn(await bind(await begin(), code), 401, /is wrong or was used before/);
   });
 
   it("sign-in by the company's identity provider refuses a form of another site, and one of another sign-in", async () => {
@@ -340,7 +340,7 @@ describe("sign-in by the company's identity provider", () => {
     it(`sign-in by the company's identity provider refuses an ID token with ${what}`, async () => {
       if (claims === null) provider.isForged = true;
       else provider.tamper = (own) => ({ ...own, ...claims });
-      await notIn(await begin(), 403, /did not say who you are/);
+      await notIn(await begin(), 403, /did not identify you/);
     });
 
   it("sign-in by the company's identity provider accepts an ID token that is signed again with the same content, so the refusals above are for the content", async () => {
@@ -363,7 +363,7 @@ describe("sign-in by the company's identity provider", () => {
       browser = new DeskBrowser(home);
       const url = await callback();
       change(url.searchParams);
-      await notIn(await browser.once(url.href, false), 403, /did not say who you are/);
+      await notIn(await browser.once(url.href, false), 403, /did not identify you/);
     }
   });
 
@@ -375,7 +375,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.once(url.href, false), 403, /began in another browser/);
     // With the cookie that it came with, put back: the provider knows that the code was used.
     browser.cookies.set('127.0.0.1 desk-flow', flow);
-    await notIn(await browser.once(url.href, false), 403, /did not say who you are/);
+    await notIn(await browser.once(url.href, false), 403, /did not identify you/);
     const fresh = await callback();
     await notIn(
       await new DeskBrowser(home).once(fresh.href, false),

@@ -85,7 +85,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
 ];
 
 const REFERENCE_TAKEN = invalidState(
-  'somebody else proposed the same under this reference already',
+  'another person has already proposed this adjustment under this reference',
 );
 
 function assetOf(form: URLSearchParams): Asset {

@@ -30,7 +30,7 @@ export function historySections(history: History, timeZone: string): Content {
   ];
 }
 
-function moneySection({ entries, hold, nameOf }: History, timeZone: string): Content {
+function moneySection({ entries, hold, accountName }: History, timeZone: string): Content {
   if (entries.length === 0 && hold === undefined) return '';
   const still = hold && formatAmount({ raw: hold.remaining, asset: hold.asset });
   const held =
@@ -40,7 +40,7 @@ function moneySection({ entries, hold, nameOf }: History, timeZone: string): Con
       ${hold.remaining === 0n ? 'released' : `${still} still held`}.
     </p>`;
   const rows = table(entries, (entry) => [
-    ['Account', link('accounts', entry.accountId, nameOf(entry.accountId))],
+    ['Account', link('accounts', entry.accountId, accountName(entry.accountId))],
     ['Entry', entry.text],
     sumFact('Amount', entry.raw, entry.asset),
     sumFact('Balance after', entry.totalAfter, entry.asset),

@@ -191,7 +191,7 @@ const TAG_KINDS = Object.entries({
   ],
 });
 
-/** Shows a status. The colour only repeats it: yellow needs a person, blue goes on by itself. */
+/** Shows a status. Its colour adds no meaning: yellow needs a person, and blue does not yet. */
 export function tag(status: string): Html {
   const [kind] = TAG_KINDS.find(([, statuses]) => statuses.includes(status)) ?? ['none'];
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;

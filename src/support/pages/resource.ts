@@ -29,7 +29,7 @@ export interface FailedAction {
   readonly result: FailedResult;
 }
 
-interface Stage<Resource> {
+interface ShownResource<Resource> {
   readonly kind: ResourceKind<Resource>;
   readonly resource: Resource;
   readonly person: SignedInPerson;
@@ -38,10 +38,10 @@ interface Stage<Resource> {
 /** `result` is that of the form that led to the page, or the action that was performed. */
 export async function resourcePage<Resource>(
   site: Site,
-  stage: Stage<Resource>,
+  shown: ShownResource<Resource>,
   result: FailedAction | DeskAction<Resource> | null,
 ): Promise<Page> {
-  const { kind, resource } = stage;
+  const { kind, resource } = shown;
   const { reader } = site.database;
   const row = kind.rowOf(resource);
   const { id, tenantId } = row;
@@ -67,7 +67,7 @@ export async function resourcePage<Resource>(
   const failed = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
   const done = performed && textOf(performed, resource, context.names);
-  const forms = actionForms(stage, failed, approved.has(id));
+  const forms = actionForms(shown, failed, approved.has(id));
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.before === undefined;
@@ -88,11 +88,11 @@ export async function resourcePage<Resource>(
 
 /** `isApproved`: support has given its one approval. */
 function actionForms<Resource>(
-  stage: Stage<Resource>,
+  shown: ShownResource<Resource>,
   failed: FailedAction | null,
   isApproved: boolean,
 ): readonly Html[] {
-  const { kind, resource, person } = stage;
+  const { kind, resource, person } = shown;
   return kind.actions.flatMap((action) => {
     const own = failed?.verb === action.verb ? failed : null;
     const isOpen =
@@ -100,7 +100,7 @@ function actionForms<Resource>(
       !(isApproved && action.verb === 'approve') &&
       actionRefusal(action.name, person.identity) === null;
     // A form with an unknown result remains on the page, in every state of the resource.
-    return isOpen || own?.result.outcome === 'unknown' ? [actionForm(stage, action, own)] : [];
+    return isOpen || own?.result.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
   });
 }
 
@@ -110,13 +110,13 @@ function statusOf({ result }: FailedAction): number {
 
 /** Shows the form again while the database does not respond. */
 export function unknownPage<Resource>(
-  stage: Stage<Resource>,
+  shown: ShownResource<Resource>,
   action: DeskAction<Resource>,
   failed: FailedAction,
 ): Page {
-  const content = html`${resultNotice(failed)}${actionForm(stage, action, failed)}
-    <p><a href="${pathOfStage(stage)}">Back to the page</a></p>`;
-  return { title: textOf(action.label, stage.resource), content, status: statusOf(failed) };
+  const content = html`${resultNotice(failed)}${actionForm(shown, action, failed)}
+    <p><a href="${pathOfShown(shown)}">Back to the page</a></p>`;
+  return { title: textOf(action.label, shown.resource), content, status: statusOf(failed) };
 }
 
 function resultNotice({ result }: FailedAction): Html {
@@ -134,16 +134,16 @@ function resultNotice({ result }: FailedAction): Html {
   );
 }
 
-function pathOfStage<Resource>({ kind, resource }: Stage<Resource>): string {
+function pathOfShown<Resource>({ kind, resource }: ShownResource<Resource>): string {
   return pathOf(kind.name, kind.rowOf(resource).id);
 }
 
 function actionForm<Resource>(
-  stage: Stage<Resource>,
+  shown: ShownResource<Resource>,
   action: DeskAction<Resource>,
   failed: FailedAction | null,
 ): Html {
-  const { kind, resource, person } = stage;
+  const { kind, resource, person } = shown;
   const given = failed?.form ?? null;
   const repeated = failed?.result.outcome === 'unknown' ? failed.form : null;
   const mark = actionField(person, action.verb, kind.rowOf(resource).id, repeated);
@@ -151,7 +151,7 @@ function actionForm<Resource>(
   const reason = { name: 'reason', required: true, maxlength: 140, value: given?.get('reason') };
   const form = html`<summary>${label}</summary>
     <p class="soft">${textOf(action.explanation, resource)}</p>
-    <form class="stacked" method="post" action="${pathOfStage(stage)}/${action.verb}">
+    <form class="stacked" method="post" action="${pathOfShown(shown)}/${action.verb}">
       ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)}
       ${field('Reason', reason, { hint: REASON_HINT })}
       ${asksForCode(action.name, 'support') && codeField(CODE_HINT)}

@@ -12,13 +12,19 @@ import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import {
   type AmountRange,
-  findMadeAfter,
-  findMadeWithin,
+  findCreatedAfter,
+  findCreatedWithin,
   RECENT_DAYS,
   recentWindow,
   windowsOf,
 } from '../reading/operation-search.js';
-import { countFound, findByText, madeAt, MAX_FOUND, type SearchResult } from '../reading/search.js';
+import {
+  countFound,
+  findByText,
+  creationTimeOf,
+  MAX_FOUND,
+  type SearchResult,
+} from '../reading/search.js';
 import { field, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
@@ -83,9 +89,9 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
   if (amountsBeginning(text, null).length > 0)
     return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
   const id = parseUuid(text);
-  const at = id === null ? null : madeAt(id);
+  const at = id === null ? null : creationTimeOf(id);
   if (at === null) return withinDays(view, query, about);
-  const near = await findMadeAfter(reader, at);
+  const near = await findCreatedAfter(reader, at);
   return html`${notice(
     'wait',
     html`Nothing has this id. If it belongs to a request, the request arrived at ${time(at, 'UTC')}.
@@ -97,7 +103,7 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
 async function withinDays(
   view: View,
   query: SearchQuery,
-  about: Parameters<typeof findMadeWithin>[2]['about'],
+  about: Parameters<typeof findCreatedWithin>[2]['about'],
 ): Promise<Html> {
   const { reader, now } = view;
   const windows = query.day === '' ? [recentWindow(now)] : await windowsOf(reader, query.day);
@@ -106,7 +112,7 @@ async function withinDays(
   const amounts = amountsBeginning(query.amount, isAsset(query.asset) ? query.asset : null);
   if (query.amount !== '' && amounts.length === 0)
     return notice('bad', `"${query.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
-  const { found, next } = await findMadeWithin(
+  const { found, next } = await findCreatedWithin(
     reader,
     windows,
     { amounts: query.amount === '' ? null : amounts, about },

@@ -9,7 +9,7 @@ import { NONE, tableOf, type View } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
 
-/** Lists tenants by name, from the one after which the page before ends ('' for the first page). */
+/** Lists tenants whose names follow `after`, the last name of the previous page ('' for the first page). */
 export async function tenantsPage(view: View, after: string): Promise<Page> {
   const found = await view.reader.list(
     tenants,

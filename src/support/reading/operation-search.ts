@@ -49,12 +49,6 @@ export function recentWindow(now: Instant): Window {
 }
 export const RECENT_DAYS = 7;
 
-interface MadeWithin {
-  readonly found: SearchResult;
-  /** Id of the first operation that was not examined. Null if all were. */
-  readonly next: Uuid | null;
-}
-
 /** Restricts operations. Null means any. */
 interface OperationFilter {
   readonly amounts: readonly AmountRange[] | null;
@@ -65,42 +59,45 @@ interface OperationFilter {
 }
 
 /** Columns with ids of the kinds whose rows have an amount. */
-const ABOUT = {
+const ID_COLUMNS = {
   transfers: ['id', 'tenant_id', 'source_account_id', 'destination_account_id'],
   payouts: ['id', 'tenant_id', 'source_account_id'],
   batches: ['id', 'tenant_id', 'source_account_id'],
   adjustments: ['id', 'tenant_id', 'account_id'],
 } as const;
 /** Columns of which any part is found, in any case and without accents. */
-const TEXTS: Readonly<Record<keyof typeof ABOUT, string>> = {
+const TEXT_SQL: Readonly<Record<keyof typeof ID_COLUMNS, string>> = {
   transfers: 't.description',
   payouts: "CONCAT_WS(' ', t.rail_reference, t.holder_name, t.description)",
   batches: 't.description',
   adjustments: 't.reason',
 };
-const OPERATIONS = Object.keys(ABOUT) as readonly (keyof typeof ABOUT)[];
+const OPERATIONS = Object.keys(ID_COLUMNS) as readonly (keyof typeof ID_COLUMNS)[];
 
-function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter): string {
+function filterSql(kind: keyof typeof ID_COLUMNS, { amounts, about }: OperationFilter): string {
   const sum = kind === 'batches' ? 'total_raw' : 'raw';
   const ranges = amounts?.map(
     ({ asset, least, most }) =>
       `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
   );
   const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
-  const named = ids === '' ? [] : ABOUT[kind].map((column) => `t.${column} IN (${ids})`);
-  if (about !== null) named.push(likeSql(TEXTS[kind], '%', about.text));
+  const named = ids === '' ? [] : ID_COLUMNS[kind].map((column) => `t.${column} IN (${ids})`);
+  if (about !== null) named.push(likeSql(TEXT_SQL[kind], '%', about.text));
   return [ranges, about && named]
     .map((some) => (some ? ` AND (${['FALSE', ...some].join(' OR ')})` : ''))
     .join('');
 }
 
-/** Returns operations created in these windows, newest first, from the id `newest` down. */
-export async function findMadeWithin(
+/**
+ * Returns operations created in these windows, newest first, from the id `newest` down, and in
+ * `next` the id of the first operation that was not examined, or null if all were.
+ */
+export async function findCreatedWithin(
   reader: Reader,
   windows: readonly Window[],
   filter: OperationFilter,
   newest: Uuid | null = null,
-): Promise<MadeWithin> {
+) {
   const oldest = firstIdAt(instant(Math.min(...windows.map(({ from }) => from))));
   const end = newest ?? firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
   const stops: Uuid[] = [];
@@ -129,7 +126,7 @@ export async function findMadeWithin(
 const REQUEST_MS = 10_000;
 
 /** Returns operations created right after a request arrived. */
-export async function findMadeAfter(reader: Reader, at: Instant): Promise<SearchResult> {
+export async function findCreatedAfter(reader: Reader, at: Instant): Promise<SearchResult> {
   const window = { from: at, to: instant(at + REQUEST_MS), timeZone: null };
-  return (await findMadeWithin(reader, [window], { amounts: null, about: null })).found;
+  return (await findCreatedWithin(reader, [window], { amounts: null, about: null })).found;
 }

@@ -35,12 +35,10 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
 };
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
-const NOTHING: SearchResult = {
-  ...{ transfers: [], payouts: [], batches: [], endpoints: [] },
-  ...{ adjustments: [], accounts: [], tenants: [] },
-};
 
+/** Maximum of results of each kind. */
 export const MAX_FOUND = 25;
+
 /** Returns the id, and the resource of an event, a posting, a bonus or a pay-in with this id. */
 async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   const [event, posting, bonus, payIn] = await Promise.all([
@@ -58,7 +56,7 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   return [id, ...about.flatMap((one) => one ?? [])];
 }
 
-/** Returns what `read` finds of each of these kinds, and nothing of the others. */
+/** Calls `read` for each of these kinds. The result is empty for all other kinds. */
 export async function findEach<Kind extends keyof Rows>(
   kinds: readonly Kind[],
   read: (table: Table<{ readonly id: Uuid }>, kind: Kind) => Promise<readonly unknown[]>,
@@ -66,7 +64,8 @@ export async function findEach<Kind extends keyof Rows>(
   const found = await Promise.all(
     kinds.map(async (kind) => [kind, await read(TABLES[kind] as Table<never>, kind)] as const),
   );
-  return { ...NOTHING, ...Object.fromEntries(found) };
+  const nothing = KINDS.map((kind) => [kind, []] as const);
+  return Object.fromEntries([...nothing, ...found]) as unknown as SearchResult;
 }
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
@@ -89,7 +88,7 @@ async function findByIdBeginning(reader: Reader, text: string): Promise<SearchRe
 }
 
 /** Returns the time in a time-ordered id, or null for another kind of id. */
-export function madeAt(id: Uuid): Instant | null {
+export function creationTimeOf(id: Uuid): Instant | null {
   return id[14] === '7' ? instant(timeOfId(id)) : null;
 }
 
@@ -157,7 +156,6 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
   return findResources(reader, [...namedLike, ...about.flat()]);
 }
 
-const MAX_OF_EACH = 25;
 const TENANTS_PER_STATEMENT = 100;
 /** Keys are UUIDs: a shorter beginning is more likely an amount. */
 const MIN_KEY_LENGTH = 8;
@@ -195,8 +193,8 @@ async function idsNamedLike(reader: Reader, text: string): Promise<readonly Uuid
   const begins = starts.map((start) => beginsSql('name', start)).join(' OR ');
   const like = `(${begins || 'FALSE'}) AND ${likeSql('name', '', text)}`;
   const rows = await reader.query(
-    `(SELECT id FROM tenants WHERE ${like} LIMIT ${MAX_OF_EACH}) UNION ALL
-     (SELECT id FROM accounts FORCE INDEX (by_name) WHERE ${like} AND type<>'system' LIMIT ${MAX_OF_EACH})`,
+    `(SELECT id FROM tenants WHERE ${like} LIMIT ${MAX_FOUND}) UNION ALL
+     (SELECT id FROM accounts FORCE INDEX (by_name) WHERE ${like} AND type<>'system' LIMIT ${MAX_FOUND})`,
   );
   return rows.map((row) => uuid.parse(row.id));
 }
@@ -208,7 +206,7 @@ async function idsNamedLike(reader: Reader, text: string): Promise<readonly Uuid
 async function idsReferencedLike(reader: Reader, text: string): Promise<readonly Uuid[]> {
   if (!/^[\x20-\x7e]*$/.test(text)) return [];
   const owners = await reader.query(`SELECT id FROM tenants`);
-  const some = `LIMIT ${MAX_OF_EACH}`;
+  const some = `LIMIT ${MAX_FOUND}`;
   const begins = beginsSql('reference', text);
   const parts = owners.flatMap((row) => {
     const owner = `tenant_id=${uuid.literal(uuid.parse(row.id))}`;
@@ -229,7 +227,7 @@ async function idsReferencedLike(reader: Reader, text: string): Promise<readonly
   const ofRows = `(SELECT batch_id AS id FROM bonus_batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`;
   const found: Uuid[] = [];
   for (const group of [[own, ofRows], ...groups]) {
-    if (found.length >= MAX_OF_EACH) break;
+    if (found.length >= MAX_FOUND) break;
     const rows = await reader.query(`${group.join(' UNION ALL ')} ${some}`);
     found.push(...rows.map((row) => uuid.parse(row.id)));
   }

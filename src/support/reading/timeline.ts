@@ -5,16 +5,9 @@ import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
-import { type Hold, holds } from '../../db/entities/ledger.js';
+import { holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
-import type { EventRow } from '../../db/entities/events.js';
-import {
-  deliveriesOf,
-  type DeliveryHistory,
-  entriesOf,
-  eventsAbout,
-  type ResourceEntry,
-} from './ledger.js';
+import { deliveriesOf, entriesOf, eventsAbout } from './ledger.js';
 import { readNames } from './transfers.js';
 
 export interface TimelineLine {
@@ -24,15 +17,7 @@ export interface TimelineLine {
   readonly details: string;
 }
 
-export interface History {
-  readonly timeline: readonly TimelineLine[];
-  readonly entries: readonly ResourceEntry[];
-  readonly hold: Hold | undefined;
-  readonly events: readonly EventRow[];
-  readonly deliveries: readonly DeliveryHistory[];
-  /** Returns the name of an account. */
-  nameOf(id: Uuid): string;
-}
+export type History = Awaited<ReturnType<typeof readHistory>>;
 
 /** Accounts and times with which the postings and events of a resource are found. */
 export interface HistorySource {
@@ -51,7 +36,7 @@ export async function readHistory(
   { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
   timeZone: string,
   source: HistorySource | undefined,
-): Promise<History> {
+) {
   const { accountIds, lines, instants: known } = source ?? NO_SOURCE;
   const [auditRows, hold] = await Promise.all([
     listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
@@ -73,14 +58,17 @@ export async function readHistory(
     ),
     deliveriesOf(reader, tenantId, events),
   ]);
-  const nameOf = (one: Uuid): string => accountNames.get(one) ?? one;
-  const told = [...lines, ...auditRows.reverse().map((row) => actionLine(row, people, timeZone))];
+  const accountName = (one: Uuid): string => accountNames.get(one) ?? one;
+  const actions = [
+    ...lines,
+    ...auditRows.reverse().map((row) => actionLine(row, people, timeZone)),
+  ];
   // An event that an action caused has the same word as the action.
-  const happened = events
+  const otherEvents = events
     .map(({ createdAt, type }) => line(createdAt, sentenceCase(type.replace(/^.*\./, ''))))
-    .filter(({ what }) => !told.some((one) => one.what === what));
-  const timeline = [...told, ...happened].sort((one, other) => one.at - other.at);
-  return { timeline, entries, hold, events, deliveries, nameOf };
+    .filter(({ what }) => !actions.some((one) => one.what === what));
+  const timeline = [...actions, ...otherEvents].sort((one, other) => one.at - other.at);
+  return { timeline, entries, hold, events, deliveries, accountName };
 }
 
 export function line(
@@ -112,7 +100,7 @@ async function readPeople(
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const ACTION_WORDS: Readonly<Record<string, string>> = {
   approve: 'approved',
   reject: 'rejected',
   cancel: 'canceled',
@@ -148,7 +136,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Words for the names of recorded details. Other names are shown with spaces. */
-const FIELDS: Readonly<Record<string, string>> = {
+const DETAIL_NAMES: Readonly<Record<string, string>> = {
   threshold: 'needs approval from',
   approvals: 'approvals needed',
   expires_in_s: 'expires after',
@@ -181,7 +169,7 @@ export function detailLines(details: AuditDetails, timeZone: string): readonly s
     .filter(([name, value]) => value !== null && value !== '' && !SHOWN_ELSEWHERE.includes(name))
     .map(
       ([name, value]) =>
-        `${FIELDS[name] ?? name.replaceAll('_', ' ')}: ${textOf(name, String(value))}`,
+        `${DETAIL_NAMES[name] ?? name.replaceAll('_', ' ')}: ${textOf(name, String(value))}`,
     );
 }
 
@@ -214,7 +202,7 @@ function actionLine(
   // An action may concern a part of its subject, such as the limits of an account.
   const noun = row.action.slice(0, -verb.length - 1);
   const isOwn = row.subjectType.startsWith(noun);
-  const words = `${isOwn ? '' : `${noun} `}${WORDS[plain] ?? plain}`;
+  const words = `${isOwn ? '' : `${noun} `}${ACTION_WORDS[plain] ?? plain}`;
   const name = people.get(row.actorClaimed) ?? row.actorClaimed;
   const details = parseDetails(row);
   // In a decision on a proposal, \`reason\` repeats that of the proposal.

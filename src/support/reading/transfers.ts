@@ -6,7 +6,7 @@ import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
-import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
+import { outbox } from '../../db/entities/outbox.js';
 import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
@@ -73,33 +73,9 @@ export async function readNames(
   return new Map(Array.from(found, ([id, { type, name }]) => [id, displayName(type, name)]));
 }
 
-interface ApprovalGiven {
-  /** Approver. `support` for any member of the staff. */
-  readonly by: string;
-  readonly channel: Approval['channel'];
-  readonly at: Instant;
-}
+export type TransferDetails = Awaited<ReturnType<typeof readTransferDetails>>;
 
-export interface TransferDetails {
-  readonly transfer: Transfer;
-  readonly tenant: string;
-  readonly source: string;
-  /** Name of the destination. Includes the tenant's name if it is another tenant. */
-  readonly destination: string;
-  readonly createdBy: string;
-  readonly approvals: readonly ApprovalGiven[];
-  readonly waitsFor: string;
-  /** Null if the transfer never waited. */
-  readonly workflowId: string | null;
-  /** Entries that Temporal has not accepted yet. */
-  readonly outbox: readonly OutboxRow[];
-}
-
-export async function readTransferDetails(
-  reader: Reader,
-  transfer: Transfer,
-  at: Instant,
-): Promise<TransferDetails> {
+export async function readTransferDetails(reader: Reader, transfer: Transfer, at: Instant) {
   const { id, tenantId } = transfer;
   const [given, waiting] = await Promise.all([
     reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
@@ -122,7 +98,9 @@ export async function readTransferDetails(
       at: createdAt,
     })),
     waitsFor: waitsFor(transfer, given, at),
+    /** Null if the transfer never waited. */
     workflowId: approvalProgress(transfer) === null ? null : transferWorkflowId(id),
+    /** Entries that Temporal has not accepted yet. */
     outbox: waiting,
   };
 }

@@ -38,11 +38,6 @@ import { readTransferDetails } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from './resource-kind.js';
 
-function expiryText({ status, approvalsReceived, approvalsRequired }: Transfer): string | null {
-  if (status !== 'expired') return null;
-  return `not approved in time: it had ${approvalsReceived} of ${approvalsRequired} approvals`;
-}
-
 /** Time within which workflows are usually notified. */
 const NOTIFIED_WITHIN_MS = 60_000;
 
@@ -77,7 +72,9 @@ export const transferKind: ResourceKind<Transfer> = {
         ['Requested', time(createdAt, `by ${details.createdBy}`)],
         [
           'Ended because',
-          expiryText(transfer) ?? endText(transfer.rejectionCode, transfer.rejectionReason),
+          transfer.status === 'expired'
+            ? `not approved in time: ${transfer.approvalsReceived} of ${transfer.approvalsRequired} approvals`
+            : endText(transfer.rejectionCode, transfer.rejectionReason),
         ],
         ['Workflow', isLate && 'not notified yet. The service keeps trying; you can decide here'],
       ],

@@ -90,7 +90,7 @@ async function signIn(
 ): Promise<void> {
   const address = site.addresses.of(context.req);
   const opened = await openSession(site, identity, 'support', address, rights);
-  for (const cookie of await site.sessions.keep(opened, before))
+  for (const cookie of await site.sessions.start(opened, before))
     context.append('Set-Cookie', cookie);
   context.set('Refresh', `0; url=${next}`);
   sendPage(context, signedInPage(next));
@@ -148,7 +148,7 @@ async function callProvider<T>({ logger, settings }: Site, work: () => Promise<T
 const PROVIDER_UNAVAILABLE = "Your company's sign-in does not answer now. Try again in a moment.";
 const WITH_CODE = 'Until then sign in with your name and a code.';
 const NOT_PROVEN =
-  "Your company's sign-in did not say who you are. Begin again at the desk's own page.";
+  "Your company's sign-in did not identify you. Start again on the desk's sign-in page.";
 const NO_SUCH_SIGN_IN =
   'This sign-in began in another browser, or more than ten minutes ago. Begin again.';
 const NO_ACCESS =
