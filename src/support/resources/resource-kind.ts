@@ -15,9 +15,9 @@ import {
   tenantFact,
   time,
 } from '../pages/layout.js';
-import { NONE, type View } from '../pages/rows.js';
+import { NONE } from '../pages/rows.js';
 import type { HistorySource } from '../reading/timeline.js';
-import { type Names, namesOf, type Owned } from '../reading/transfers.js';
+import { namesOf, type Owned } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
 import type { Site } from '../site.js';
 
@@ -50,27 +50,18 @@ interface Described {
   readonly hasLeftList?: boolean;
 }
 
-export interface PageContext extends View {
-  readonly names: Names;
-  readonly timeZone: string;
-  /** Shows a time in the tenant's time zone, after a text. Returns null for null. */
-  readonly time: (at: Instant | null, text?: string) => Content;
-  /** Shows a time with its distance from now, such as "in 12 min". Returns null for null. */
-  readonly since: (at: Instant | null) => Content;
-  readonly tenant: Fact;
-}
+export type PageContext = Awaited<ReturnType<typeof contextOf>>;
 
-export async function contextOf(
-  { database: { reader }, clock }: Site,
-  row: Parameters<typeof namesOf>[1][number],
-): Promise<PageContext> {
+export async function contextOf({ database: { reader }, clock }: Site, row: Owned) {
   const names = await namesOf(reader, [row]);
   const timeZone = names.timeZone(row.tenantId);
   const now = clock();
   return {
     ...{ reader, now, names, timeZone },
-    time: (at, text) => time(at, timeZone, text),
-    since: (at) => time(at, timeZone, at && relative(at, now)),
+    /** Shows a time in the tenant's time zone, after a text. Returns null for null. */
+    time: (at: Instant | null, text?: string) => time(at, timeZone, text),
+    /** Shows a time with its distance from now, such as "in 12 min". Returns null for null. */
+    since: (at: Instant | null) => time(at, timeZone, at && relative(at, now)),
     tenant: tenantFact(row.tenantId, names.tenant(row.tenantId)),
   };
 }
