@@ -55,13 +55,10 @@ export function isFromOurPage(request: IncomingMessage, ownOrigin: string): bool
   const origin = headerText(request, 'origin');
   const isOwn =
     origin !== undefined &&
-    (origin === ownOrigin || hostOf(origin) === headerText(request, 'host'));
+    (origin === ownOrigin ||
+      (URL.canParse(origin) && new URL(origin).host === headerText(request, 'host')));
   if (site === undefined) return isOwn;
   return site === 'same-origin' && (isOwn || origin === undefined || origin === 'null');
-}
-
-function hostOf(origin: string): string | null {
-  return URL.canParse(origin) ? new URL(origin).host : null;
 }
 
 /** Parses `1500.00` to the smallest unit. Returns null for malformed text. */

@@ -88,14 +88,9 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
     await next().catch((thrown: unknown) => answerError(context, thrown, logger, metrics));
     const ms = performance.now() - began;
     const { requestId, route, person } = context.state;
-    metrics.durations.labels(context.method, route, String(context.status)).observe(ms / 1_000);
-    const line = {
-      requestId,
-      method: context.method,
-      route,
-      status: context.status,
-      ms: Math.round(ms * 100) / 100,
-    };
+    const { method, status } = context;
+    metrics.durations.labels(method, route, String(status)).observe(ms / 1_000);
+    const line = { requestId, method, route, status, ms: Math.round(ms * 100) / 100 };
     logger.info({ ...line, staffId: person?.identity.id ?? null }, 'answered');
   });
   app.use(serveAssets);

@@ -1,4 +1,4 @@
-import { type Asset, ASSETS, formatAmount, isAsset, LISTED_ASSETS } from '../../core/amount.js';
+import { ASSETS, formatAmount, isAsset, LISTED_ASSETS } from '../../core/amount.js';
 import { ApiError, invalidField, invalidState } from '../../core/errors.js';
 import { parseUuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
@@ -72,7 +72,8 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
     run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
       const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
       if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
-      const asset = assetOf(form);
+      const asset = form.get('asset') ?? '';
+      if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
       const amount = parsePrinted(form.get('amount') ?? '', asset);
       if (amount?.asset !== asset)
         throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
@@ -87,12 +88,6 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
 const REFERENCE_TAKEN = invalidState(
   'another person has already proposed this adjustment under this reference',
 );
-
-function assetOf(form: URLSearchParams): Asset {
-  const asset = form.get('asset') ?? '';
-  if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
-  return asset;
-}
 
 export const DIRECTIONS: Readonly<Record<Adjustment['direction'], string>> = {
   in: 'into the account',

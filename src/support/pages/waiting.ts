@@ -60,7 +60,7 @@ export async function waitingPage(view: View, kind: WaitingKind, query: ListQuer
   const [counts, form, { items, hasMore }, count] = await Promise.all([
     countAll(reader, kind),
     filterForm(reader, kind, query),
-    'fault' in filter ? NOTHING : readTable(view, kind, place, filter),
+    'fault' in filter ? { items: null, hasMore: false } : readTable(view, kind, place, filter),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const pageOf = (page: number): string => listPath(kind, { ...query, page });
@@ -73,8 +73,6 @@ export async function waitingPage(view: View, kind: WaitingKind, query: ListQuer
   )}`;
   return { title: LISTS[kind].title, content };
 }
-
-const NOTHING = { items: null, hasMore: false };
 
 async function countAll(reader: Reader, current: WaitingKind | null): Promise<Html> {
   const links = await Promise.all(

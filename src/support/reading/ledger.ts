@@ -32,7 +32,7 @@ interface ChangedResource {
   readonly instants: readonly Instant[];
 }
 
-function distinct(instants: readonly Instant[]): readonly Instant[] {
+function newestInstants(instants: readonly Instant[]): readonly Instant[] {
   return [...new Set(instants)].sort((one, other) => one - other).slice(-MAX_INSTANTS);
 }
 
@@ -57,7 +57,7 @@ export async function entriesOf(
   };
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>
-      distinct(instants).map((at) => entriesAt(accountId, at)),
+      newestInstants(instants).map((at) => entriesAt(accountId, at)),
     ),
   );
   return found
@@ -71,7 +71,7 @@ export async function eventsAbout(
 ): Promise<readonly EventRow[]> {
   const gaps = await readGaps(reader, tenantId);
   const found = await Promise.all(
-    distinct(instants).map(async (at) => {
+    newestInstants(instants).map(async (at) => {
       const until = instant(at + EVENT_LATER_MS);
       const { first, last } = await sequencesWithin(reader, tenantId, gaps, at, until);
       return reader.query(
