@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Uuid } from '../../src/core/ids.js';
-import { answered, LEAST, list, object } from '../helpers/bank.js';
+import { answered, LEAST, list, object, setStatus } from '../helpers/bank.js';
 import { type TestDatabase } from '../helpers/database.js';
 import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
@@ -87,6 +87,9 @@ describe('a rail that contradicts the known outcome', () => {
         const { details } = answered(await own.act(action, id), 409, 'invalid_state');
         assert.deepEqual(details, { current: 'pending_approval', allowed: [] });
       }
+      await setStatus(db, own.source, 'frozen');
+      answered(await own.act('approve', id), 409, 'invalid_state');
+      await setStatus(db, own.source, 'active');
       await expiresNow(id);
       const looksAgain = Date.parse((await rails.approvals.expire(id)).expiresAt);
       assert(

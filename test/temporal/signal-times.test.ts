@@ -40,7 +40,7 @@ describe('the moment a signal arrived', () => {
     await client.close();
   });
 
-  it("the time of a signal is read from the server's history by name and number, on any page; null if it never arrived", async () => {
+  it("the time of a signal is read from the server's history by name and number, on any page; null if it never arrived, or with other content", async () => {
     const before = Date.now();
     await workflow.signal('cancel');
     const after = Date.now();
@@ -56,6 +56,8 @@ describe('the moment a signal arrived', () => {
     assert(first !== null && last !== null && first <= last && last <= at);
     for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
       assert.equal(await client.signalReceivedAt(run, approved(number)), null, String(number));
+    for (const other of [{ actor: 'leo' }, { reason: 'y' }, { code: '654321' }])
+      assert.equal(await client.signalReceivedAt(run, { ...approved(1), ...other }), null);
     assert.equal(await client.signalReceivedAt({ ...run, runId: randomUUID() }, approved(1)), null);
   });
 });

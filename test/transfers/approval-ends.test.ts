@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { transferActivities } from '../../activities/approvals.js';
 import { lockAccount } from '../../src/accounts/access.js';
 import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { transact } from '../../src/db/reader.js';
+import { StaffSignals } from '../../src/staff/verification.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import {
   answered,
@@ -173,8 +175,13 @@ describe('a transfer that waits for approval ends', () => {
     answered(await own.act('cancel', old[1]?.id, 'creator'), 200);
     // What is approved counts where it was created.
     answered(await approve(old[2]?.id), 200);
-    pass(EXPIRES_IN_S * 1_000);
-    await approvalsOf(api).expire(text(old[3]?.id));
+    const signals = new StaffSignals(api.core, () => Promise.resolve(null));
+    const { expireTransfer } = transferActivities(approvalsOf(api), signals);
+    const expire = async () => (await expireTransfer(text(old[3]?.id))).status;
+    pass(EXPIRES_IN_S * 1_000 - 2);
+    assert.equal(await expire(), 'pending_approval');
+    pass(2);
+    assert.equal(await expire(), 'expired');
     assert.deepEqual(await months(), { '2035-12': THRESHOLD, '2036-01': THRESHOLD });
     answered(await approve(fresh.id), 409, 'invalid_state');
     assert.deepEqual(await months(), { '2035-12': THRESHOLD });
