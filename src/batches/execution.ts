@@ -213,7 +213,7 @@ async function endExecution(
 const BATCHES_AT_A_TIME = 20;
 
 /** Generates files that ended batches lack after a failure. Tries all before it throws. */
-export async function generateMissing(deps: MissingFilesDeps, signal: AbortSignal): Promise<void> {
+export async function generateMissingFiles(deps: MissingFilesDeps, signal: AbortSignal) {
   const faults: unknown[] = [];
   for (let older = ''; !signal.aborted;) {
     const found = await deps.database.reader.query(

@@ -51,10 +51,10 @@ export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
 
 export function rowsSweep(
   { database, clock }: DatabaseDeps,
-  ended: EndedKind,
+  ended: EndedBatches,
   keptDays: number,
 ): Sweep {
-  return pieceSweep(`rows of ${ended} batches`, async (after) => {
+  return pieceSweep(`rows of ${ended}`, async (after) => {
     const lastId = await removeOldRows(
       database,
       clock,
@@ -62,16 +62,16 @@ export function rowsSweep(
       instant(clock() - keptDays * DAY_MS),
       after,
     );
-    return lastId === null ? null : { lastId, isDone: true };
+    return lastId === null ? null : { lastId, isPieceDone: true };
   });
 }
 
-export function filesSweep(service: Pick<BatchWorkflowService, 'generateMissing'>): Sweep {
+export function filesSweep(service: Pick<BatchWorkflowService, 'generateMissingFiles'>): Sweep {
   return {
     name: 'files of batches',
     everyMs: EVERY_MS,
     run: async (signal) => {
-      await service.generateMissing(signal);
+      await service.generateMissingFiles(signal);
       return false;
     },
   };
@@ -150,13 +150,13 @@ const BATCHES_AT_A_TIME = 20;
 const ROWS_PER_DELETE = 5_000;
 const MAX_REMOVAL_MS = 120_000;
 
-type EndedKind = 'unpaid' | 'paid';
+type EndedBatches = 'unpaid batches' | 'paid batches';
 
-const ENDED_AT_SQL: Readonly<Record<EndedKind, string>> = {
-  unpaid:
-    "b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)",
-  paid: "b.rows_paid>0 AND b.status IN ('completed','partially_failed') AND b.finished_at",
-};
+function endedBeforeSql(ended: EndedBatches, before: Instant): string {
+  return ended === 'unpaid batches'
+    ? `b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)<${time.literal(before)}`
+    : `b.rows_paid>0 AND b.status IN ('completed','partially_failed') AND b.finished_at<${time.literal(before)}`;
+}
 
 /**
  * Removes rows, problems and files of batches that ended before a given time, one batch per
@@ -166,7 +166,7 @@ const ENDED_AT_SQL: Readonly<Record<EndedKind, string>> = {
 export async function removeOldRows(
   database: Database,
   clock: Clock,
-  ended: EndedKind,
+  ended: EndedBatches,
   before: Instant,
   after: Uuid | null,
 ): Promise<Uuid | null> {
@@ -174,7 +174,7 @@ export async function removeOldRows(
   const found = await database.reader.query(
     `SELECT s.batch_id, b.status FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${afterSql}
-       AND ${ENDED_AT_SQL[ended]}<${time.literal(before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
+       AND ${endedBeforeSql(ended, before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
   const batches = found.map((row) => ({
     batchId: uuid.parse(row.batch_id),

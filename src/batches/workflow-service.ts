@@ -22,7 +22,7 @@ import { formatAmount } from '../core/amount.js';
 import { literals } from '../db/statements.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { performBatchAction } from './control.js';
-import { BatchExecution, generateMissing } from './execution.js';
+import { BatchExecution, generateMissingFiles } from './execution.js';
 import { BatchFiles } from './files.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type BatchWatch } from './validation/validate-batch.js';
@@ -81,8 +81,8 @@ export class BatchWorkflowService {
     return { ...watch, heartbeat };
   }
 
-  generateMissing(signal: AbortSignal): Promise<void> {
-    return generateMissing(this.deps, signal);
+  generateMissingFiles(signal: AbortSignal): Promise<void> {
+    return generateMissingFiles(this.deps, signal);
   }
 
   private async withinLimit<T>(

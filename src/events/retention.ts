@@ -7,6 +7,7 @@ import type { Database, Reader, Transaction } from '../db/database.js';
 import { eventRemovals, eventRetention } from '../db/entities/events.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
+import type { Piece } from '../temporal/sweeper.js';
 
 /** The log keeps events forever, unless operators set a retention. (docs/contract.md, Events) */
 
@@ -47,7 +48,7 @@ export async function removeOldEvents(
   database: Database,
   now: Instant,
   after: Uuid | null,
-): Promise<{ readonly lastId: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
+): Promise<(Piece & { readonly removed: number }) | null> {
   const days = await readRetention(database.reader);
   if (days === null) return null;
   const afterSql = after === null ? '' : ` WHERE tenant_id>${column.uuid.literal(after)}`;
@@ -60,7 +61,7 @@ export async function removeOldEvents(
   const removed = await transact(database, (transaction) =>
     removeOldestEvents(transaction, tenantId, before),
   );
-  return { lastId: tenantId, removed, isDone: removed < EVENTS_PER_DELETE };
+  return { lastId: tenantId, removed, isPieceDone: removed < EVENTS_PER_DELETE };
 }
 
 async function removeOldestEvents(

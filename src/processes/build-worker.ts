@@ -49,9 +49,9 @@ import { ledgerFitness } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
 import { WORKFLOW_RESOURCES } from './build-temporal.js';
 
-/** Concurrent activities of a task queue, except of the queue `webhooks`. */
+/** Concurrent activities of each task queue except `webhooks`. */
 const ACTIVITIES_AT_ONCE = 40;
-/** Endpoints that receive deliveries at a time. Slow endpoints have as many places of their own. */
+/** Endpoints that receive deliveries at a time, and as many slow ones. Also activities of `webhooks`. */
 const ENDPOINTS_AT_ONCE = 1_000;
 
 export interface OpenWorker {
@@ -159,8 +159,8 @@ function buildWorkerServices(
       uploadsSweep(core, config.UPLOADS_KEPT_DAYS),
       filesSweep(batches),
       lapseSweep(core),
-      rowsSweep(core, 'unpaid', config.PROBLEM_ROWS_KEPT_DAYS),
-      rowsSweep(core, 'paid', config.BATCH_ROWS_KEPT_DAYS),
+      rowsSweep(core, 'unpaid batches', config.PROBLEM_ROWS_KEPT_DAYS),
+      rowsSweep(core, 'paid batches', config.BATCH_ROWS_KEPT_DAYS),
       requestsSweep(core),
       statementsSweep(core, 'short'),
       statementsSweep(core, 'long'),
@@ -186,7 +186,7 @@ function buildSweeper(core: Core, sweeps: readonly Sweep[]): Sweeper {
     sweeps,
     label: `${hostname()}:${process.pid}`,
     observer: sweeperMetrics(registry, onTrouble),
-    // A sweep with a wrong clock would delete rows too early.
+    // Corrects `clock`, because a sweep with a wrong clock would delete rows too early.
     beforeRenewal: async () => void (await databaseClock.read(database.lookup)),
   });
 }

@@ -156,7 +156,7 @@ export interface Piece {
   /** The next piece begins after this id. */
   readonly lastId: Uuid;
   /** False if the piece has more work. */
-  readonly isDone: boolean;
+  readonly isPieceDone: boolean;
 }
 
 /** Returns a sweep that works in pieces, with pauses. `work` returns null after the last piece. */
@@ -172,7 +172,7 @@ export function pieceSweep(
       while (!signal.aborted) {
         const piece: Piece | null = await work(after);
         if (piece === null) break;
-        if (piece.isDone) after = piece.lastId;
+        if (piece.isPieceDone) after = piece.lastId;
         await sleep(PIECE_PAUSE_MS);
       }
       return false;
@@ -233,9 +233,9 @@ function execute(database: Database, sql: string): Promise<void> {
 }
 
 /**
- * Finds at most `limit` due rows and performs each. If an account fails, for example because it is
- * dated ahead of the clock, searches again without its rows, and throws its failure at the end.
- * Returns how many rows the last search found. `find` takes an SQL condition on the rows.
+ * Finds at most `limit` due rows with `find`, and performs each. If the rows of an account fail, for
+ * example because its last posting is later than the clock, searches again without them, and throws
+ * the failure at the end. Returns how many rows the last search found.
  */
 export async function performDue<Row extends { readonly sourceAccountId: Uuid }>(
   limit: number,

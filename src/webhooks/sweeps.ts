@@ -128,7 +128,7 @@ export async function removeOldAttempts(
        LIMIT ${ROWS_PER_DELETE}`,
     ),
   ]);
-  return { lastId: endpoint.id, isDone: removed.every((count) => count < ROWS_PER_DELETE) };
+  return { lastId: endpoint.id, isPieceDone: removed.every((count) => count < ROWS_PER_DELETE) };
 }
 
 /** Returns the time from which on a recovery needs deliveries, to skip events that got a 2xx. */
@@ -145,7 +145,7 @@ function deliveriesNeededSince({
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return pieceSweep('webhooks', async (after) => {
     const lastId = await sweepEndpoints(database, clock(), after);
-    return lastId === null ? null : { lastId, isDone: true };
+    return lastId === null ? null : { lastId, isPieceDone: true };
   });
 }
 

@@ -51,7 +51,7 @@ describe('an audit beside other work', () => {
     let after: Uuid | null = null;
     await auditBeside(async () => {
       const piece = await removeOldEvents(database, later, after);
-      if (piece?.isDone === true) after = piece.lastId;
+      if (piece?.isPieceDone === true) after = piece.lastId;
     });
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateMissing } from '../../src/batches/execution.js';
+import { generateMissingFiles } from '../../src/batches/execution.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -32,7 +32,7 @@ describe('the files that a batch generates', () => {
   const download = async (id: Uuid, name: 'errors' | 'result', query = ''): Promise<string> =>
     answered(await bank.get(`/v1/bonus_batches/${id}/files/${name}${query}`), 200).text;
   const deps = () => ({ database: db.database, clock: systemClock, files: fileMaker(db.database) });
-  const makeAll = (): Promise<void> => generateMissing(deps(), new AbortController().signal);
+  const makeAll = (): Promise<void> => generateMissingFiles(deps(), new AbortController().signal);
   /** As the event of its end carried them. */
   const told = async (id: Uuid): Promise<Json> => {
     const rows = await db.sql(

@@ -32,7 +32,7 @@ describe('retention of ended batches', () => {
 
   const remove = async (ended: 'unpaid' | 'paid', before: Instant): Promise<void> => {
     let after: Uuid | null = null;
-    do after = await removeOldRows(db.database, systemClock, ended, before, after);
+    do after = await removeOldRows(db.database, systemClock, `${ended} batches`, before, after);
     while (after !== null);
   };
   const isRemoved = async (batchId: Uuid): Promise<boolean> =>

@@ -160,7 +160,7 @@ describe('webhooks', () => {
     for (let after: Hooked['id'] | null = null; ;) {
       const done = await removeOldAttempts(api.core.database, clock.now(), after);
       if (done === null) break;
-      assert(done.isDone);
+      assert(done.isPieceDone);
       seen.push((after = done.lastId));
     }
     assert(seen.includes(own.id) && seen.includes(off.id));
@@ -180,7 +180,7 @@ describe('webhooks', () => {
         const done = await removeOldEvents(api.core.database, clock.now(), after);
         if (done === null) return removed;
         removed += done.removed;
-        if (done.isDone) after = done.lastId;
+        if (done.isPieceDone) after = done.lastId;
       }
     };
 
