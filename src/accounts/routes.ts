@@ -150,7 +150,7 @@ function lookupRoute(api: Api, { database: { reader }, recipientBudget }: Identi
     description:
       'Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.',
     handler: async ({ caller, query: { alias, phone } }) => {
-      // An empty text counts as absent.
+      // An empty text is refused, even next to the other parameter.
       if ((alias === undefined) === (phone === undefined) || alias === '' || phone === '') {
         const message = 'exactly one of alias or phone is needed';
         throw new ApiError({ code: 'missing_query', message });

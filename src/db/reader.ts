@@ -38,8 +38,8 @@ export interface Transaction extends Reader {
   /** Runs a step between the last statement and COMMIT, to lock rows that must be locked last. */
   atEnd(step: () => Promise<void>): void;
   /**
-   * Sends these statements in one text with COMMIT. They must not return rows, because the number
-   * of those that succeeded shows whether COMMIT itself failed.
+   * Sends these statements in one text with COMMIT. They must not return rows, because one result
+   * is counted for each: only if all have one, it was COMMIT itself that failed.
    */
   withCommit(statements: readonly string[]): void;
 }
@@ -114,7 +114,7 @@ export function transact<T>(database: Transactor, work: Work<T>): Promise<T> {
   return transactFor(null, database, work);
 }
 
-/** Runs a transaction with retries on the connections of one tenant's share. */
+/** Runs a transaction, with retries, on a connection from the tenant's share. Null: no tenant's. */
 export async function transactFor<T>(
   tenant: LimitedTenant,
   database: Transactor,

@@ -29,6 +29,7 @@ interface ServiceOptions
     Omit<PipelineDeps, 'addresses' | 'uploads' | 'bodyTimeouts'>,
     Partial<Pick<PipelineDeps, 'bodyTimeouts'>> {
   readonly api: Api;
+  /** Routes for senders without a token, such as the callbacks of rails. */
   readonly inbound?: readonly InboundRoute[];
   readonly baseUrl: string;
   readonly docsUrl: string;
@@ -169,12 +170,11 @@ function finish(deps: ServiceDeps, exchange: Exchange, status: number): void {
   deps.metrics.durations.labels(method, routeName, String(status)).observe(elapsedMs / 1000);
   const answered = completedRequest(exchange, status);
   if (answered !== null) deps.onAnswered?.(answered);
-  const [tenantId, tokenId] = [caller?.tenantId ?? null, caller?.tokenKeyId ?? null];
   deps.logger.info(
     {
       requestId,
-      tenantId,
-      tokenId,
+      tenantId: caller?.tenantId ?? null,
+      tokenId: caller?.tokenKeyId ?? null,
       method,
       route: routeName,
       status,

@@ -13,8 +13,9 @@ import {
 } from './rate-limit.js';
 
 /**
- * Takes a token from a bucket, by Redis's clock. Returns numbers as text, because Redis would
- * truncate them. A stored time too far ahead counts as an empty bucket.
+ * Takes a token from a bucket, by Redis's clock. Stores when the bucket will be `full`; a time too far
+ * ahead counts as an empty bucket. Returns, as text because Redis would truncate numbers, the ms
+ * until it is full (`missing`) and the ms by which the request is too early (`over`).
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -46,8 +47,7 @@ interface SharedRateObserver {
 
 /** A healthy Redis answers within a millisecond. */
 const ANSWER_MS = 20;
-/** Pause without requests to Redis after a failure. */
-const RETRY_AFTER_MS = 1_000;
+const PAUSE_AFTER_FAILURE_MS = 1_000;
 
 /**
  * A token's rate across processes, in buckets in Redis. Without Redis, each process grants its
@@ -98,7 +98,7 @@ export class SharedRateLimiter implements RateLimits {
     const isPaused = !this.isAvailable && performance.now() < this.retryAt;
     if (!this.isReady || isPaused) return this.decideLocally(own);
     // After a failure, only one request in each pause is sent to Redis.
-    if (!this.isAvailable) this.retryAt = performance.now() + RETRY_AFTER_MS;
+    if (!this.isAvailable) this.retryAt = performance.now() + PAUSE_AFTER_FAILURE_MS;
     const { burst, perSecond } = this.rates[rateClass];
     const refillMs = 1_000 / perSecond;
     const bucket = `rate/${rateClass}/${tokenKeyId}`;
@@ -111,7 +111,7 @@ export class SharedRateLimiter implements RateLimits {
       this.setAvailable(true);
       return rateState(taken, burst, refillMs);
     }
-    this.retryAt = performance.now() + RETRY_AFTER_MS;
+    this.retryAt = performance.now() + PAUSE_AFTER_FAILURE_MS;
     return this.decideLocally(own);
   }
 

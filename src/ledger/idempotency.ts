@@ -50,7 +50,7 @@ function refused(refusal: Refusal): CommandResult<never> {
   return { outcome: { done: false, refusal }, replayed: false };
 }
 
-/** Result of a request whose outcome this process cannot find out. */
+/** Result if the request, or an earlier one with its key, may have been carried out. */
 export const RESULT_UNKNOWN = refused(LEDGER_UNAVAILABLE);
 /** The key's fingerprint was made with an HMAC key that this process does not have. */
 export const FINGERPRINT_KEY_UNKNOWN = refused(LEDGER_UNAVAILABLE);

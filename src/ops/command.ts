@@ -31,6 +31,7 @@ export interface Ops extends OpsDeps, AuthorisationDeps {
 export interface AuthorisedOps extends Ops {
   /** Returns the member of the staff who has the right that the command needs. */
   readonly by: () => StaffIdentity;
+  /** Returns the same member, or the database's administrator (`isAdministrator`). */
   readonly actor: () => Actor;
   /** True if the database's administrator acts, because no person may manage the staff yet. */
   readonly isAdministrator: boolean;
@@ -138,7 +139,6 @@ export function command<S extends z.ZodRawShape>(spec: CommandSpec<S>): CommandD
   });
 }
 
-/** Defines a command for members of the staff who may `manage`. */
 export function managerCommand<S extends z.ZodRawShape>(
   spec: Omit<CommandSpec<S>, 'needs'>,
 ): CommandDefinition {

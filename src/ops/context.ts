@@ -26,7 +26,7 @@ const UNWATCHED: WriterObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,
   commitUnknown: () => undefined,
-  keyUnknown: () => undefined,
+  fingerprintKeyUnknown: () => undefined,
   shed: () => undefined,
   queued: () => undefined,
 };

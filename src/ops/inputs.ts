@@ -64,7 +64,7 @@ export const optionalTenant = (help: string) =>
   option(`<tenant> ${help} this tenant (id or name)`, named.tenant.optional());
 export const onlyTenant = optionalTenant('only what belongs to');
 /** The tenant option of a command that names an account. */
-export const accountTenant = optional(
+export const tenantOfAlias = optional(
   '<tenant> id or name of its tenant; needed with an alias or phone',
 );
 

@@ -23,7 +23,7 @@ import { PROGRAM } from './help.js';
 /** A resource that an input names. It is found once the user is authorised. */
 export class Lookup<Resource> {
   /** `tenant` is the user's name for the tenant, empty without the option. Throws OpsError. */
-  constructor(readonly find: (reader: Reader, tenant: string) => Promise<Resource>) {}
+  constructor(readonly find: (reader: Reader, tenant?: string) => Promise<Resource>) {}
 }
 
 /** An input with its resources in place of their lookups. */
@@ -51,7 +51,7 @@ function lookup<Resource>(
 ) {
   return z.string().transform(
     (named) =>
-      new Lookup(async (reader, tenant) => {
+      new Lookup(async (reader, tenant = '') => {
         const found = await find(reader, named, tenant);
         if (found === undefined) throw new OpsError(missing(named, tenant));
         return found;

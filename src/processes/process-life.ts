@@ -24,7 +24,6 @@ interface Program<Config> {
   ) => Promise<{ readonly stop: () => Promise<void> }>;
 }
 
-/** Runs a program until a signal. */
 export async function runProgram<Config extends ServiceConfig & Partial<TracingConfig>>({
   service,
   programName,
@@ -39,6 +38,7 @@ export async function runProgram<Config extends ServiceConfig & Partial<TracingC
   const logging = createLogging(config.LOG_LEVEL, service, undefined, fields);
   endOnUncaught(logging);
   const core = buildCore(config, logging.logger, { tracing: tracing?.temporal });
+  // If MySQL is unavailable, the check is repeated later and then calls `refuse` itself.
   await assertLeastRights(core.database.reader, refuse).catch(refuse);
   const opened = await open(config, core, tracing?.temporal ?? null).catch(refuse);
   endOnSignals(logging, async () => {

@@ -87,8 +87,8 @@ function markupKind(head: Buffer): string | null {
 }
 
 /**
- * Yields the rows of an XLSX (first sheet) or CSV without empty rows, as far as they are requested.
- * Throws `SheetProblem`, with `too_many_rows` for the first row too many.
+ * Yields the rows of an XLSX (first sheet) or CSV without empty rows. Reads on only as rows are
+ * taken. Throws `SheetProblem`, with `too_many_rows` for the first row too many.
  */
 export async function* openSheet(
   source: ByteSource,

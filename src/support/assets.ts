@@ -185,17 +185,17 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 const SCRIPT = `
 document.body.classList.add('keys');
 const isList = /^\\/(waiting\\/|$)/.test(location.pathname);
-const open = (selector) => document.querySelector(selector);
+const find = (selector) => document.querySelector(selector);
 addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, select, textarea') !== null;
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === 'a') {
-    const form = open('details[data-key="a"]');
+    const form = find('details[data-key="a"]');
     if (form === null) return;
     form.open = true;
     form.querySelector('input:not([type=hidden])').focus();
-  } else if (event.key === 'n') open(isList ? 'tbody a' : '.links a[rel=next]')?.click();
-  else if (event.key === '/') open('input[type=search]')?.focus();
+  } else if (event.key === 'n') find(isList ? 'tbody a' : '.links a[rel=next]')?.click();
+  else if (event.key === '/') find('input[type=search]')?.focus();
   else return;
   event.preventDefault();
 });

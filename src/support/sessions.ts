@@ -31,10 +31,9 @@ export class DeskSessions {
   /** Returns the signed-in person, or null without a session that is valid and in use. */
   async find(request: IncomingMessage): Promise<SignedInPerson | null> {
     const secret = this.cookies.read(request, 'desk');
-    const found =
-      secret === null ? null : await findSession(this.staff, secret, 'support', IDLE_MS);
-    if (secret === null || found === null) return null;
-    return { identity: found.identity, sessionId: found.session.id, secret };
+    if (secret === null) return null;
+    const found = await findSession(this.staff, secret, 'support', IDLE_MS);
+    return found && { identity: found.identity, sessionId: found.session.id, secret };
   }
 
   /** Returns the secret of the sign-in form, with a cookie if the browser has none yet. */
@@ -60,7 +59,7 @@ export class DeskSessions {
     return 'refusal' in opened ? null : this.start(opened, before?.sessionId ?? null);
   }
 
-  /** Starts a session and returns its cookies. Ends the browser's previous session. */
+  /** Returns the cookies of a session just opened. Ends the browser's previous one (`before`). */
   async start({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
     if (before !== null) await revokeSessions(this.staff, { id: before }, identity);
     return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
@@ -73,6 +72,7 @@ export class DeskSessions {
   }
 }
 
+/** `desk-flow`: a sign-in at the identity provider. `desk-bind`: linking its account to a person. */
 type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
 
 export class Cookies {

@@ -41,11 +41,12 @@ export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
 export interface AuditResult {
   readonly findings: number;
-  /** Shows a later audit whether the database was rolled back. */
+  /** Shows a later audit whether the database was put back to an earlier moment. */
   readonly checkpoint: unknown;
 }
 
 export interface AuditProgress extends AuditResult {
+  /** Number of checks completed in this pass. */
   readonly reached: number;
 }
 
@@ -136,13 +137,12 @@ export interface ApprovalState {
   readonly required: number;
   readonly received: number;
   readonly expiresAt: string;
-  /** The payout's rail, if workers serve its queue. */
+  /** The payout's rail, if the worker that answered has it configured. */
   readonly rail?: string;
   /** True if a payout waits for its rail, for a worker, or for its account to be unfrozen. */
   readonly isHeld?: boolean;
-  /** True if held because of the account. */
   readonly isFrozen?: boolean;
-  /** False if no worker serves the rail's queue. A worker that starts later does not notify. */
+  /** False if no worker took the rail's call in time. One that starts later does not notify. */
   readonly isServed?: boolean;
 }
 
@@ -169,7 +169,7 @@ export interface EndpointActionSignal extends StaffSignal {
 }
 
 export interface EndpointView {
-  /** End of the backoff, RFC 3339; not the column of this name. Null without a backoff. */
+  /** End of the backoff, RFC 3339; null without one. The column `next_due_at` is the dispatcher's. */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;

@@ -88,7 +88,7 @@ export function openWriter(
       groupPosted: (size) => groups.push(size),
       groupRetried: (reason) => (retries[reason] = (retries[reason] ?? 0) + 1),
       commitUnknown: () => (seen.unknown += 1),
-      keyUnknown: () => (seen.unknownKeys += 1),
+      fingerprintKeyUnknown: () => (seen.unknownKeys += 1),
       shed: () => (seen.shed += 1),
       queued: () => undefined,
     },

@@ -13,7 +13,7 @@ export const payoutStatements = defineTable(
     digest: column.binary(32),
     storedAt: column.time,
     storedBy: column.varchar(80),
-    /** When these lines were last loaded. The statement cannot contain later payments. */
+    /** When exactly these lines were last loaded (`storedAt`: first), so no later payment is in it. */
     lastLoadedAt: column.time,
   },
   { unique: { version: ['rail', 'day', 'version'] } },
@@ -71,7 +71,7 @@ export const railBreakers = defineTable(
     probes: column.integer,
     /** When the next probe is due, or the deadline of the current one. Null while closed. */
     probeAt: column.nullable(column.time),
-    /** When waiting payouts are notified after the breaker has closed. Null if none remain. */
+    /** When waiting payouts are notified after the breaker has closed. Null once all have been. */
     resumeAt: column.nullable(column.time),
   },
   { key: ['rail'] },

@@ -79,7 +79,7 @@ async function decideGroup(
 export async function determineAccounts(
   reader: Reader,
   group: readonly PendingCommand[],
-  isRetry: boolean,
+  { isRetry }: { readonly isRetry: boolean },
 ): Promise<GroupAccounts> {
   const byKind = groupBy(group, (pending) => pending.kind);
   const ids = new Map<PendingCommand, readonly Uuid[]>();

@@ -141,7 +141,7 @@ export class LedgerWriter {
     for (const { span } of group) span?.setAttributes({ 'ledger.group.commands': group.length });
     await this.runOrGiveUp(group, async () => {
       const [groupAccounts] = await Promise.all([
-        determineAccounts(this.deps.database.lookup, group, false),
+        determineAccounts(this.deps.database.lookup, group, { isRetry: false }),
         this.expectsReplays ? this.answerBound(group) : null,
       ]);
       const isBlocked = (pending: PendingCommand): boolean =>
@@ -173,11 +173,7 @@ export class LedgerWriter {
   private async post(group: readonly PendingCommand[], known?: GroupAccounts): Promise<void> {
     let unavailable = 0;
     let groupAccounts = known;
-    for (
-      let open = group;
-      ;
-      open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed())
-    ) {
+    for (let open = group; ;) {
       const [first, ...rest] = open;
       if (first === undefined) return;
       const deadline = Deadline.latestOf([
@@ -185,7 +181,9 @@ export class LedgerWriter {
         ...rest.map((pending) => pending.deadline),
       ]);
       try {
-        groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, true);
+        groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, {
+          isRetry: true,
+        });
         return this.settle(await postGroup(this.deps, open, groupAccounts, deadline));
       } catch (failure) {
         if (failure instanceof LedgerClosed) return this.giveUp(open);
@@ -203,6 +201,7 @@ export class LedgerWriter {
         groupAccounts = undefined;
         await this.answerBoundIfReadable(open);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS));
+        open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed());
       }
     }
   }
@@ -234,7 +233,7 @@ export class LedgerWriter {
   private settle(results: CommandResults): void {
     let replays = 0;
     for (const [pending, result] of results) {
-      if (result === FINGERPRINT_KEY_UNKNOWN) this.observer.keyUnknown();
+      if (result === FINGERPRINT_KEY_UNKNOWN) this.observer.fingerprintKeyUnknown();
       if (result.replayed) replays += 1;
       pending.answer(result);
     }

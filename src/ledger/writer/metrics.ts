@@ -13,7 +13,7 @@ export interface WriterObserver {
   ): void;
   commitUnknown(): void;
   /** A command was refused with 503 because its key was bound under an unknown HMAC key. */
-  keyUnknown(): void;
+  fingerprintKeyUnknown(): void;
   shed(): void;
   queued(commands: number): void;
 }
@@ -58,7 +58,7 @@ export function writerMetrics(registry: Registry): (writer: string) => WriterObs
     },
     groupRetried: (reason) => retries.inc({ reason }),
     commitUnknown: () => unknown.inc(),
-    keyUnknown: () => unknownKeys.inc(),
+    fingerprintKeyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
     queued: (commands) => waiting.set({ writer }, commands),
   });

@@ -25,7 +25,7 @@ import {
   tenant,
   text,
   time,
-  accountTenant,
+  tenantOfAlias,
 } from '../inputs.js';
 import { importCommand } from './import.js';
 import { type Fields, rowFields } from '../output.js';
@@ -59,7 +59,7 @@ function statusCommand(
     examples: [`accounts ${verb} '$ana' --tenant acme --reason 'asked for in ticket 118'`],
     input: {
       account: named.account,
-      tenant: accountTenant,
+      tenant: tenantOfAlias,
       reason: optional('<text> why, for the audit log; up to 140 characters'),
     },
     run: async (ops, { reason = null, account: { id, name, status } }) => {
@@ -126,7 +126,7 @@ export const accountCommands = {
       "accounts show '$ana' --tenant acme",
       "accounts show '+57 300 111 2233' --tenant acme --json",
     ],
-    input: { account: named.account, tenant: accountTenant },
+    input: { account: named.account, tenant: tenantOfAlias },
     run: async ({ database, output }, { account }) => {
       const { balances, members } = await readAccountDetails(database.reader, account.id);
       const sums = balances.flatMap(({ asset, available, held }) => [
@@ -151,7 +151,7 @@ export const accountCommands = {
     ],
     input: {
       account: named.account,
-      tenant: accountTenant,
+      tenant: tenantOfAlias,
       legalName: option('<name> as in the document; never shown to anyone else'),
       documentType: option(`<type> ${DOCUMENT_TYPES.join(', ')}`, oneOf(DOCUMENT_TYPES)),
       documentNumber: optional(
@@ -181,7 +181,7 @@ export const accountCommands = {
   'set-alias <account> <alias>': managerCommand({
     summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
-    input: { account: named.account, alias: text, tenant: accountTenant },
+    input: { account: named.account, alias: text, tenant: tenantOfAlias },
     run: async (ops, { alias, account }) => {
       if (account.alias !== null && account.alias !== alias) await confirmRelease(ops, account);
       ops.output.one(accountFields(await setAlias(ops, account.id, alias, ops.actor())));
@@ -190,7 +190,7 @@ export const accountCommands = {
   'release-alias <account>': managerCommand({
     summary: 'release the alias of an account; it is blocked for 90 days',
     examples: ["accounts release-alias '$ana' --tenant acme"],
-    input: { account: named.account, tenant: accountTenant },
+    input: { account: named.account, tenant: tenantOfAlias },
     run: async (ops, { account }) => {
       if (account.alias !== null) await confirmRelease(ops, account);
       ops.output.one(accountFields(await releaseAlias(ops, account.id, ops.actor())));

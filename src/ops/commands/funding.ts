@@ -12,7 +12,7 @@ import { command, query } from '../command.js';
 import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
 import {
-  accountTenant,
+  tenantOfAlias,
   asset,
   eitherOf,
   limit,
@@ -30,7 +30,7 @@ const adjustmentFields = (adjustment: Adjustment): Fields =>
 
 const AMOUNT_INPUT = {
   account: option('<account> id, alias or phone', named.account),
-  tenant: accountTenant,
+  tenant: tenantOfAlias,
   amount: option(
     `<raw> an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
     raw,

@@ -26,7 +26,7 @@ import {
   rawOrDefault,
   seconds,
   wholeNumber,
-  accountTenant,
+  tenantOfAlias,
 } from '../inputs.js';
 import type { Fields } from '../output.js';
 
@@ -50,7 +50,7 @@ export const limitCommands = {
   'show <account>': query({
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
-    input: { account: named.account, tenant: accountTenant },
+    input: { account: named.account, tenant: tenantOfAlias },
     run: (ops, { account }) => showLimits(ops, account),
   }),
   'set <account>': managerCommand({
@@ -61,7 +61,7 @@ export const limitCommands = {
     ],
     input: {
       account: named.account,
-      tenant: accountTenant,
+      tenant: tenantOfAlias,
       asset,
       minimum: option(`<raw> minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
       maximum: option(`<raw> maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
@@ -79,7 +79,7 @@ export const limitCommands = {
   'clear <account>': managerCommand({
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: named.account, tenant: accountTenant, asset },
+    input: { account: named.account, tenant: tenantOfAlias, asset },
     run: async (ops, { asset, account }) => {
       const cleared = await clearAccountLimits(ops, account.id, asset, ops.actor());
       await showLimits(ops, account);
@@ -125,7 +125,7 @@ for members and operators. Setting the policy in force again withdraws a change 
     ],
     input: {
       account: named.account,
-      tenant: accountTenant,
+      tenant: tenantOfAlias,
       asset,
       threshold: option(
         "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
@@ -152,14 +152,14 @@ for members and operators. Setting the policy in force again withdraws a change 
   'list <account>': query({
     summary: "an account's policies, one for each asset at most",
     examples: ["policies list '$acme' --tenant acme"],
-    input: { account: named.account, tenant: accountTenant },
+    input: { account: named.account, tenant: tenantOfAlias },
     run: (ops, { account }) => listAccountPolicies(ops, account.id),
   }),
   'remove <account>': managerCommand({
     summary:
       "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: { account: named.account, tenant: accountTenant, asset },
+    input: { account: named.account, tenant: tenantOfAlias, asset },
     run: async (ops, { asset, account: { id } }) => {
       const { database, clock, actor, output } = ops;
       const removed = await removePolicy(database, clock, id, asset, actor());

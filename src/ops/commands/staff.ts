@@ -183,9 +183,8 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
     input: { 'id|name': text },
     run: async (ops, { 'id|name': given }) => {
       const id = parseUuid(given);
-      const person = named.staff.parse(given);
-      const which =
-        id === null ? { staffId: (await person.find(ops.database.reader, '')).id } : { id };
+      const lookup = named.staff.parse(given);
+      const which = id === null ? { staffId: (await lookup.find(ops.database.reader)).id } : { id };
       const ended = await revokeSessions(ops, which, ops.by());
       ops.output.one({ ended_sessions: ended });
       if (ended === 0) ops.output.say('Nothing was changed: no such session is open.');

@@ -45,7 +45,7 @@ export interface DeskAction<Resource> {
   /** Set if the action ends or abandons something. */
   readonly isStop?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Content;
-  /** Whether the button is shown. The service decides when the action is performed. */
+  /** Whether the button is shown. The service decides again when the action is performed. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
   /** Set if the service itself records refusals. */
   readonly recordsRefusals?: true;
@@ -95,7 +95,7 @@ function actionIdOf(
   return id;
 }
 
-/** Result of a form. If it is `unknown`, sending the same form again shows the result. */
+/** If `unknown`, sending the form again shows the result. A `fault` of null needs no log entry. */
 type ActionResult = { readonly outcome: 'done' } | FailedResult;
 export type FailedResult =
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
@@ -147,8 +147,8 @@ async function performOnce<Resource>(
   } catch (failure) {
     // A fault of the service may have occurred before or after the action.
     if (!(failure instanceof ApiError)) {
-      const isAway = isUnavailable(failure) || failure instanceof UnknownKey;
-      return { outcome: 'unknown', fault: isAway ? null : failure };
+      const isExpected = isUnavailable(failure) || failure instanceof UnknownKey;
+      return { outcome: 'unknown', fault: isExpected ? null : failure };
     }
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
     const details = { refused: failure.message };

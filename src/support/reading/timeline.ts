@@ -150,7 +150,7 @@ const DETAIL_NAMES: Readonly<Record<string, string>> = {
   cap: 'largest fee',
   raw: 'amount',
 };
-/** Details that the timeline quotes, or that the page shows as its status or in "Needs". */
+/** Details that the timeline quotes, or that the page shows as its status or under "Needs". */
 const SHOWN_ELSEWHERE = ['reason', 'why', 'status', 'received'];
 const AMOUNTS = ['threshold', 'minimum', 'maximum', 'month', 'flat', 'floor', 'cap', 'raw'];
 
