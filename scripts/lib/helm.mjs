@@ -31,7 +31,8 @@ async function build(go, folder) {
   mkdirSync(draft, { recursive: true });
   await step(`Building Helm ${HELM} (once)`, (onLine) =>
     run(go, ['install', '-trimpath', '-ldflags=-s -w', `helm.sh/helm/v3/cmd/helm@${HELM}`], {
-      ...{ failure: 'Helm could not be built', onLine },
+      failure: 'Helm could not be built',
+      onLine,
       env: { ...process.env, GOBIN: draft, CGO_ENABLED: '0' },
     }),
   );

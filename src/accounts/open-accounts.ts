@@ -75,9 +75,18 @@ function draftAccount(
   const [first, ...rest] = problems;
   if (first !== undefined) return fieldRefusal([first, ...rest]);
   const account: Account = {
-    ...{ id: newId(), tenantId, type, systemRole: null, status: 'active', alias, phone },
+    id: newId(),
+    tenantId,
+    type,
+    systemRole: null,
+    status: 'active',
+    alias,
+    phone,
     name: 'clean' in cleaned ? cleaned.clean : '',
-    ...{ verifiedAt: null, seq: 0n, lastPostedAt: createdAt, createdAt },
+    verifiedAt: null,
+    seq: 0n,
+    lastPostedAt: createdAt,
+    createdAt,
   };
   return { account, grants };
 }

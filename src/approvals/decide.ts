@@ -1,4 +1,4 @@
-import { type Actor, type AuditDetails, auditRow } from '../access/audit-log.js';
+import { type AuditDetails, auditRow } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -29,7 +29,7 @@ import {
   type ApprovalColumns,
   type ApprovalOperations,
   approverOf,
-  recordedName,
+  auditActor,
   isExpired,
   checkAction,
   missingReasonRefusal,
@@ -211,10 +211,12 @@ function verdictOn<Row extends Approvable>(
   const stored = approvalProgress(row) ?? unneeded;
   // A resource that cannot be ended does not expire.
   const progress = feature.endRefusal(row) === null ? stored : { ...stored, expiresAt: NEVER };
-  const { resourceType, operations } = feature;
   return checkAction(action, actor, progress, {
-    ...{ rights, approvals: state.rows(approvals, { resourceId }) },
-    ...{ resourceType, operations, at: state.at },
+    rights,
+    approvals: state.rows(approvals, { resourceId }),
+    resourceType: feature.resourceType,
+    operations: feature.operations,
+    at: state.at,
   });
 }
 
@@ -273,13 +275,6 @@ function auditWrite<Row extends Approvable>(
   const subject = { tenantId, subjectType: resourceType, subjectId: id };
   const entry = { ...subject, action: `${resourceType}.${action}`, details };
   return insertRow(auditLog, auditRow(auditId, auditActor(actor), state.at, entry));
-}
-
-function auditActor(actor: ApprovalActor): Actor {
-  return {
-    channel: actor.by === 'member' ? 'api' : actor.staff.channel,
-    name: recordedName(actor),
-  };
 }
 
 function approvalRow(

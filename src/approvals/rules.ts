@@ -1,3 +1,4 @@
+import type { Actor } from '../access/audit-log.js';
 import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -97,9 +98,10 @@ export function approverOf(actor: ApprovalActor): string {
   return actor.by === 'member' ? `member:${actor.memberId}` : SUPPORT;
 }
 
-/** Returns the name that the audit log records; a person of the staff states it. */
-export function recordedName(actor: ApprovalActor): string {
-  return actor.by === 'member' ? approverOf(actor) : actor.staff.name;
+/** Returns the actor as the audit log names it; a person of the staff states their own name. */
+export function auditActor(actor: ApprovalActor): Actor {
+  if (actor.by === 'member') return { channel: 'api', name: approverOf(actor) };
+  return { channel: actor.staff.channel, name: actor.staff.name };
 }
 
 /** The creator may cancel, but not approve or reject. */

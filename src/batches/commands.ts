@@ -34,7 +34,10 @@ function batchKind<C extends BatchTarget>(
   rowKeys: (command: C, accountId: Uuid) => readonly RowKey[] = () => [],
 ): CommandKind<C, BonusBatch> {
   return {
-    ...{ name, resourceType: 'bonus_batch', table: bonusBatches, decide },
+    name,
+    resourceType: 'bonus_batch',
+    table: bonusBatches,
+    decide,
     accounts: accountsFrom(({ sourceAccountId: id }) => (id === null ? [] : [id])),
     rowKeys: (command) => {
       const { batchId: id, sourceAccountId } = command;

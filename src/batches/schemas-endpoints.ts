@@ -117,44 +117,49 @@ const NULL_UNLESS_READY = {
 };
 export const BATCH_EXAMPLES = {
   validating: {
-    ...{ ...batchResource.example, ...NULL_UNLESS_READY, status: 'validating', rows: 0 },
-    ...{ total: null, fees: null, total_debit: null, duplicates: null, hidden: null },
+    ...batchResource.example,
+    ...NULL_UNLESS_READY,
+    status: 'validating',
+    rows: 0,
+    total: null,
+    fees: null,
+    total_debit: null,
+    duplicates: null,
+    hidden: null,
   },
   executing: {
-    ...{
-      ...batchResource.example,
-      ...NULL_UNLESS_READY,
-      status: 'executing',
-      executed_at: EXAMPLE.later,
-    },
+    ...batchResource.example,
+    ...NULL_UNLESS_READY,
+    status: 'executing',
+    executed_at: EXAMPLE.later,
     progress: { paid: 0, failed: 0, pending: 2 },
   },
   withdrawn: {
-    ...{
-      ...batchResource.example,
-      ...NULL_UNLESS_READY,
-      status: 'rejected',
-      finished_at: EXAMPLE.later,
-    },
+    ...batchResource.example,
+    ...NULL_UNLESS_READY,
+    status: 'rejected',
+    finished_at: EXAMPLE.later,
     rejection: { code: 'withdrawn' },
   },
 } satisfies Record<string, z.input<typeof BonusBatchSchema>>;
 
 const files = `https://api.example.com/v1/bonus_batches/${EXAMPLE.id}/files`;
 const EXECUTED = {
-  ...{ ...batchOfEventResource.example, executed_at: EXAMPLE.at, finished_at: EXAMPLE.later },
+  ...batchOfEventResource.example,
+  executed_at: EXAMPLE.at,
+  finished_at: EXAMPLE.later,
   files: { errors_url: null, result_url: `${files}/result` },
 };
 export const BATCH_EVENT_EXAMPLES = {
   ready: batchOfEventResource.example,
   rejected: {
-    ...{
-      ...batchOfEventResource.example,
-      status: 'rejected',
-      rows_rejected: 1,
-      total: of('150000'),
-    },
-    ...{ fees: null, total_debit: null, duplicates: null },
+    ...batchOfEventResource.example,
+    status: 'rejected',
+    rows_rejected: 1,
+    total: of('150000'),
+    fees: null,
+    total_debit: null,
+    duplicates: null,
     files: { errors_url: `${files}/errors`, result_url: null },
   },
   completed: { ...EXECUTED, status: 'completed' },

@@ -98,12 +98,27 @@ function newBatch(
   const creation = { createdBy: memberId, tokenKeyId, createdAt };
   return {
     ...nullsOf(bonusBatches),
-    ...{ id, tenantId, sourceAccountId, description, ...creation },
+    id,
+    tenantId,
+    sourceAccountId,
+    description,
+    ...creation,
     status: 'validating',
-    ...{ fileSha256: file.sha256, fileBytes: file.size, validationRun: 0, isHeld: false },
-    ...{ rowCount: 0, rowsRejected: 0, rowsPaid: 0, rowsFailed: 0, hiddenRows: 0 },
-    ...{ totalRaw: 0n, feesRaw: 0n, settledRaw: 0n },
-    ...{ duplicateCount: 0, duplicateRows: [], skippedSheets: 0 },
+    fileSha256: file.sha256,
+    fileBytes: file.size,
+    validationRun: 0,
+    isHeld: false,
+    rowCount: 0,
+    rowsRejected: 0,
+    rowsPaid: 0,
+    rowsFailed: 0,
+    hiddenRows: 0,
+    totalRaw: 0n,
+    feesRaw: 0n,
+    settledRaw: 0n,
+    duplicateCount: 0,
+    duplicateRows: [],
+    skippedSheets: 0,
   };
 }
 

@@ -88,7 +88,9 @@ export class Database {
       observer,
       connect: (server, { identity, replication }) =>
         new Connections({
-          ...{ address, server, tls },
+          address,
+          server,
+          tls,
           poolSettings: poolSettings(replication, options),
           maxOtherTransactions: Math.max(
             transactionConnections - postingConnections,

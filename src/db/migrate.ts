@@ -250,7 +250,10 @@ function columnOf(
 ): EntitySchemaColumnOptions {
   const { type, length, values, isNullable, isAscii } = column;
   return {
-    ...{ type, name, primary: isPrimary, nullable: isNullable },
+    type,
+    name,
+    primary: isPrimary,
+    nullable: isNullable,
     ...(length !== null && { length }),
     ...(type === 'datetime' && { precision: 3 }),
     ...(type === 'enum' && values !== null && { enum: [...values] }),

@@ -54,7 +54,10 @@ export function defineTable<const C extends Columns>(
   }));
   const byProperty = new Map(bound.map((column) => [column.property, column]));
   return {
-    ...{ name, key, unique, indexes },
+    name,
+    key,
+    unique,
+    indexes,
     columns: bound,
     column: (property) => {
       const column = byProperty.get(property);

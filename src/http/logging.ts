@@ -28,8 +28,11 @@ export function createLogging(
   if (destination !== undefined)
     return { logger: pino(options, destination), close: () => Promise.resolve() };
   const stream = pino.destination({
-    ...{ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES },
-    ...{ minLength: GATHERED_BYTES, periodicFlush: FLUSH_MS },
+    fd: 1,
+    sync: false,
+    maxLength: MAX_WAITING_BYTES,
+    minLength: GATHERED_BYTES,
+    periodicFlush: FLUSH_MS,
   });
   // The reader has closed the output; the service continues.
   stream.on('error', () => undefined);

@@ -104,7 +104,10 @@ const limitField = z
   })
   .openapi({
     description: 'How many items the page has at most.',
-    ...{ type: 'integer', minimum: 1, maximum: 100, default: 25 },
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 25,
   });
 
 /** The parameters of every collection. http/cursor.ts parses the cursor. */

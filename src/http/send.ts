@@ -98,10 +98,14 @@ export async function sendFile(
   const { response, method } = exchange;
   const head = [
     ...commonHeaders(exchange, own),
-    ...['Content-Type', file.contentType],
-    ...['Content-Disposition', `attachment; filename="${checkedName(file.name)}"`],
-    ...['Cache-Control', 'no-store'],
-    ...['X-Content-Type-Options', 'nosniff'],
+    'Content-Type',
+    file.contentType,
+    'Content-Disposition',
+    `attachment; filename="${checkedName(file.name)}"`,
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
   ];
   if (method === 'HEAD') {
     response.writeHead(status, head).end();

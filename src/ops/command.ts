@@ -18,8 +18,8 @@ import {
   type DeclaredNeeds,
   findAdministrator,
   needsCode,
+  needsText,
   type Needs,
-  rightOf,
 } from './staff/authorisation.js';
 import { databaseKey, SESSION_FILE, SessionFile } from './staff/session-file.js';
 
@@ -270,13 +270,6 @@ function nameOf(command: Command): string {
     : `${nameOf(parent)} ${command.name()}`;
 }
 
-function needsText(needs: DeclaredNeeds): string | undefined {
-  if (needs === 'nothing' || needs === 'own proof') return undefined;
-  const rights = [...new Set(needs.map(rightOf))].join(' or ');
-  const code = needs.some(needsCode) ? ', and asks for a code: two people must act' : '';
-  return `Needs the right to ${rights}${code} (${PROGRAM} login --help).`;
-}
-
 async function withOps(invocation: Invocation, work: (ops: Ops) => Promise<void>): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(invocation);
@@ -289,7 +282,12 @@ async function withOps(invocation: Invocation, work: (ops: Ops) => Promise<void>
     // Commands date changes and decide what has expired. (docs/operations/database.md, Clocks)
     await deps.databaseClock.read(deps.database.lookup);
     await work({
-      ...{ ...deps, config, output, code, key: config.OPS_KEY, as: invocation.as },
+      ...deps,
+      config,
+      output,
+      code,
+      key: config.OPS_KEY,
+      as: invocation.as,
       sessions: new SessionFile(path, databaseKey(config.MYSQL_URL)),
       encryptionKeys: () => encryptionKeysOf(config),
     });

@@ -63,7 +63,9 @@ export function railCallsOf(
   const rails = new Map(openRails({ database, clock }, config));
   for (const name of leftOut) rails.delete(name);
   const observer = {
-    ...{ called: () => undefined, contradicted: () => undefined, ended: () => undefined },
+    called: () => undefined,
+    contradicted: () => undefined,
+    ended: () => undefined,
     unresponsive: (_: string, message: string) => output.say(message),
   };
   const breakers = new RailBreakers(database, clock);

@@ -31,8 +31,12 @@ export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
     const { delimiter, skipped } = dialectOf(text);
     const records = parsed.parse(
       parse(text.slice(skipped), {
-        ...{ delimiter, record_delimiter: '\n', info: true },
-        ...{ relax_column_count: true, skip_empty_lines: true, max_record_size: MAX_LINE_BYTES },
+        delimiter,
+        record_delimiter: '\n',
+        info: true,
+        relax_column_count: true,
+        skip_empty_lines: true,
+        max_record_size: MAX_LINE_BYTES,
       }),
     );
     const [header, ...lines] = records.map(({ record, info }) => {

@@ -46,8 +46,10 @@ function formatHelp(command: Command, helper: Help): string {
   const groups = helper.groupItems(commands, commands, (one) => one.helpGroup() || 'Commands:');
   const texts = (paragraphs.get(command) ?? []).filter((text) => text !== undefined);
   return [
-    ...[helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80), ''],
-    ...[`Usage: ${helper.commandUsage(command)}`, ''],
+    helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80),
+    '',
+    `Usage: ${helper.commandUsage(command)}`,
+    '',
     ...Array.from(groups).flatMap(([heading, items]) =>
       list(
         heading,

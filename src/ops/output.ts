@@ -240,7 +240,8 @@ const PLAIN_STYLE = { head: [], border: [], 'padding-left': 0, 'padding-right': 
 function renderTable(rows: readonly (readonly string[])[], colWidths?: number[]): string {
   const wrapping = { wordWrap: true, wrapOnWordBoundary: false };
   const table = new Table({
-    ...{ chars: NO_LINES, style: PLAIN_STYLE },
+    chars: NO_LINES,
+    style: PLAIN_STYLE,
     ...(colWidths === undefined ? {} : { ...wrapping, colWidths }),
   });
   table.push(...rows.map((row) => [...row]));

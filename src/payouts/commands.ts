@@ -50,7 +50,10 @@ export function definePayoutCommand<C extends PayoutCommand>(
   }: PayoutDecision<C>,
 ): CommandKind<C, Payout> {
   return {
-    ...{ name, resourceType: 'payout', table: payouts, accounts: accountsFrom(accounts) },
+    name,
+    resourceType: 'payout',
+    table: payouts,
+    accounts: accountsFrom(accounts),
     rowKeys: ({ snapshot }) => [rowKey(payouts, { id: snapshot.id }), ...rowKeys(snapshot)],
     decide: (command, state) => {
       const payout = state.row(payouts, { id: command.snapshot.id });
@@ -80,7 +83,12 @@ export function railEvent(
   report: Omit<Report, 'status'> | null = null,
 ): PayoutRailEvent {
   return {
-    ...{ id, payoutId, rail, reported: null, callbackId: null, attempt: null },
+    id,
+    payoutId,
+    rail,
+    reported: null,
+    callbackId: null,
+    attempt: null,
     railReference: report?.reference ?? null,
     failureCode: report?.failureCode ?? null,
     ...fields,

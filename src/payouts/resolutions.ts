@@ -92,9 +92,20 @@ const proposeCommand = definePayoutCommand<ProposeResolution>('propose resolutio
       outcomeRefusal(payout, outcome);
     if (refusal !== null) return refuse(refusal, false);
     const resolution: PayoutResolution = {
-      ...{ id, tenantId, payoutId, outcome, reason, payoutStatus, contradictions },
-      ...{ status: 'proposed', proposedBy: by.name, proposedById: by.id, createdAt: state.at },
-      ...{ decidedBy: null, decidedById: null, decidedAt: null },
+      id,
+      tenantId,
+      payoutId,
+      outcome,
+      reason,
+      payoutStatus,
+      contradictions,
+      status: 'proposed',
+      proposedBy: by.name,
+      proposedById: by.id,
+      createdAt: state.at,
+      decidedBy: null,
+      decidedById: null,
+      decidedAt: null,
     };
     const details = { outcome, reason, status: payoutStatus };
     const rows = [

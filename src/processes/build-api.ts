@@ -99,7 +99,9 @@ export async function openApi(
     baseUrl: config.BASE_URL,
     docsUrl: config.DOCS_URL,
     trustedProxies: config.TRUSTED_PROXIES,
-    ...{ errors, logger, registry },
+    errors,
+    logger,
+    registry,
     onAnswered: (answered) => requests.record(answered),
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });

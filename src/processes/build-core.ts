@@ -74,7 +74,10 @@ export function buildCore(
   return {
     ...ledger,
     ...buildTemporal(config, { ...ledger, registry, logger }, tracing),
-    ...{ logger, registry, recipientBudget, errors: new ErrorWriter(config.DOCS_URL) },
+    logger,
+    registry,
+    recipientBudget,
+    errors: new ErrorWriter(config.DOCS_URL),
     encryptionKeys: config.ENCRYPTION_KEYS,
   };
 }

@@ -34,7 +34,10 @@ export async function openSupport(config: SupportConfig, core: Core): Promise<Op
       release: buildRelease(config, core),
     },
     settings: {
-      ...{ url, trustedProxies, workflowUrl: workflowUrlOf(config), provider: providerOf(config) },
+      url,
+      trustedProxies,
+      workflowUrl: workflowUrlOf(config),
+      provider: providerOf(config),
       withCode: config.SUPPORT_CODE_SIGN_IN === 'on',
     },
     logger: core.logger,

@@ -48,7 +48,9 @@ export function buildTemporal(
   const outbox = new Outbox(ledger.database, ledger.clock);
   const relay = new Relay({
     ...ledger,
-    ...{ outbox, client, resources: WORKFLOW_RESOURCES },
+    outbox,
+    client,
+    resources: WORKFLOW_RESOURCES,
     observer: relayMetrics(registry, (message) => logger.warn(message)),
     lookAgainMs: config.WORKFLOW_LOOK_AGAIN_S * 1_000,
   });

@@ -130,7 +130,9 @@ function buildWorkerServices(
   // Separate writers, so that rows of batches do not delay approvals and payouts.
   const payoutCore = { ...core, writer: core.writers.add('payouts') };
   const batches = new BatchWorkflowService({
-    ...{ ...core, writer: core.writers.add('batches'), sheets },
+    ...core,
+    writer: core.writers.add('batches'),
+    sheets,
     baseUrl: config.BASE_URL,
     limits: buildBatchLimits(ACTIVITIES_AT_ONCE),
     onRows: rowMetrics(core.registry),
@@ -142,8 +144,13 @@ function buildWorkerServices(
   return {
     rails: rails.names,
     services: {
-      ...{ staff: core, webhooks: core, client: core.client },
-      ...{ transferApprovals, payoutApprovals, submitter: rails.submitter, batches },
+      staff: core,
+      webhooks: core,
+      client: core.client,
+      transferApprovals,
+      payoutApprovals,
+      submitter: rails.submitter,
+      batches,
       ...buildAudit(config, core),
     },
     sweeps: [

@@ -130,7 +130,15 @@ function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredReques
   const resourceType = resourceId === null ? null : (TYPE_BY_PATH.get(path) ?? null);
   const { tenantId, memberId } = caller;
   return {
-    ...{ id, tenantId, memberId, operation, method, path, status, code, resourceType },
+    id,
+    tenantId,
+    memberId,
+    operation,
+    method,
+    path,
+    status,
+    code,
+    resourceType,
     resourceId: resourceType === null ? null : resourceId,
   };
 }

@@ -195,13 +195,11 @@ async function skipSequencesOf(
   const { lastSequence: after, lastAt, restores } = counter;
   const throughSequence = lastSkipped(after, restore.skip);
   const gap: EventGap = {
-    ...{
-      tenantId,
-      afterSequence: after,
-      throughSequence,
-      restoreId: restore.id,
-      restoredTo: restore.restoredTo,
-    },
+    tenantId,
+    afterSequence: after,
+    throughSequence,
+    restoreId: restore.id,
+    restoredTo: restore.restoredTo,
     announcedAt: maxInstant(lastAt, now),
   };
   const moved = { lastSequence: throughSequence, lastAt: gap.announcedAt, restores: restores + 1 };
@@ -247,6 +245,10 @@ async function skipAuditNumbers(
     restored_to: toRfc3339(restore.restoredTo),
   };
   await recordAction(transaction, actor, now, {
-    ...{ tenantId, action: RESTORE_GAP, subjectType: 'restore', subjectId: restore.id, details },
+    tenantId,
+    action: RESTORE_GAP,
+    subjectType: 'restore',
+    subjectId: restore.id,
+    details,
   });
 }

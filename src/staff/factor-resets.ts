@@ -39,8 +39,14 @@ export async function proposeFactorReset(
     if ((await findOpenReset(transaction, person)) !== undefined)
       throw new ApiError(invalidState(`a new authenticator of ${person.name} is proposed already`));
     const reset: StaffFactorReset = {
-      ...{ id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() },
-      ...{ proposedById: by.id, decidedById: null, decidedAt: null },
+      id: newId(),
+      staffId: person.id,
+      status: 'proposed',
+      reason,
+      createdAt: clock(),
+      proposedById: by.id,
+      decidedById: null,
+      decidedAt: null,
     };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
     const entry = staffAudit(person, 'staff.reset_propose', { reason });

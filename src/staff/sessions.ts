@@ -38,7 +38,11 @@ export async function signIn(
 ): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, channel, place } = credentials;
   const verified = await verifyClaim(deps, {
-    ...{ name, code, channel, right: 'read', receivedAt: deps.clock() },
+    name,
+    code,
+    channel,
+    right: 'read',
+    receivedAt: deps.clock(),
     purpose: `sign-in/${randomUUID()}`,
     refusalEntry: staffEntry('', 'staff.sign_in_refused'),
   });

@@ -62,8 +62,13 @@ export async function linkSubject(
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
   const refusalEntry = staffEntry(person.id, 'staff.bind_refused');
   const verified = await verifyClaim(deps, {
-    ...{ name: person.name, code, channel: 'support', right: 'read', receivedAt: deps.clock() },
-    ...{ purpose: `bind/${randomUUID()}`, refusalEntry },
+    name: person.name,
+    code,
+    channel: 'support',
+    right: 'read',
+    receivedAt: deps.clock(),
+    purpose: `bind/${randomUUID()}`,
+    refusalEntry,
   });
   if ('refusal' in verified) return verified;
   const { identity } = verified;

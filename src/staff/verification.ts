@@ -255,7 +255,10 @@ export class StaffSignals {
     const code = signal.code ?? null;
     const workflowId = WORKFLOW_ID_OF[subject.subjectType](subject.subjectId);
     const verified = await verifyClaim(this.deps, {
-      ...{ name: actor, code, channel: 'temporal', right: STAFF_ACTIONS[action].right },
+      name: actor,
+      code,
+      channel: 'temporal',
+      right: STAFF_ACTIONS[action].right,
       purpose: `signal/${action}/${subject.subjectId}/${actionId}/${reason ?? ''}`,
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
       receivedAt: signal.code === null ? null : await this.receivedAt(workflowId, signal),

@@ -61,7 +61,9 @@ function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, isMoved: boolean)
   const at = instant(integer.parse(row.quarter) * QUARTER_MS);
   const [raw, count] = [capped(bigint.parse(row.total)), integer.parse(row.found)];
   return {
-    ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
+    ...NO_TOTALS,
+    tenantId,
+    asset: asset.parse(row.asset),
     day: localDay(at, zones.get(tenantId) ?? 'UTC'),
     ...(isMoved ? { moved: raw, movedCount: count } : { failed: raw, failedCount: count }),
   };
@@ -182,7 +184,9 @@ async function setPending(database: Database, zones: Zones, now: Instant): Promi
   const open = rows.map((row) => {
     const tenantId = uuid.parse(row.tenant_id);
     return {
-      ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
+      ...NO_TOTALS,
+      tenantId,
+      asset: asset.parse(row.asset),
       day: localDay(now, zones.get(tenantId) ?? 'UTC'),
       pending: capped(bigint.parse(row.total)),
       pendingCount: integer.parse(row.found),

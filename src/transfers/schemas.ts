@@ -107,9 +107,11 @@ const COMPLETED = transferResource.example;
 export const TRANSFER_EXAMPLES = {
   pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },
   approved: { ...COMPLETED, approval: { ...APPROVAL, received: 1 } },
-  rejected: { ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL }, rejection: REJECTION },
+  rejected: { ...COMPLETED, status: 'rejected', approval: APPROVAL, rejection: REJECTION },
   canceled: {
-    ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
+    ...COMPLETED,
+    status: 'rejected',
+    approval: APPROVAL,
     rejection: { code: 'canceled', reason: null },
   },
   expired: { ...COMPLETED, status: 'expired', approval: APPROVAL },

@@ -208,14 +208,22 @@ export const deliveryResource = defineResource(
       ),
       [
         {
-          ...{ at: EXAMPLE.later, status: 204, failure: null },
-          ...{ message: null, duration_ms: 38, response: null },
+          at: EXAMPLE.later,
+          status: 204,
+          failure: null,
+          message: null,
+          duration_ms: 38,
+          response: null,
         },
       ],
       ({ attempts }) =>
         attempts.map(({ at, status, failure, message, durationMs, response }) => ({
-          ...{ at: toRfc3339(at), status, failure, message },
-          ...{ duration_ms: durationMs, response },
+          at: toRfc3339(at),
+          status,
+          failure,
+          message,
+          duration_ms: durationMs,
+          response,
         })),
     ),
     next_attempt_at: ofDelivery(

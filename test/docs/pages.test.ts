@@ -179,7 +179,7 @@ const title = 'what the pages of the site show';
       if (page === SETUP) assert.match(all, /HTTP\/1\.1 200 [\s\S]*svc-idempotent-replayed: true/i);
       if (page === 'docs/guides/idempotency.md')
         assert.match(all, /201\n200\n[\s\S]*200 completed\n[\s\S]*\b1\n/);
-      if (page === 'docs/guides/payouts.md') assert.match(all, /false\n[\s\S]*"completed"/);
+      if (page === 'docs/guides/payouts.md') assert.match(all, /"approved"[\s\S]*"completed"/);
       if (page === 'docs/guides/events.md') assert.match(all, /^1 account\.verified$/m);
       if (page === BATCHES) {
         assert.match(all, /executing/);

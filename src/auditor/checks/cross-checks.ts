@@ -27,7 +27,10 @@ import { checkOperations } from './operations.js';
 export const crossChecks: Check = {
   tables: [
     ...SOURCES.map(({ table }) => table.name),
-    ...['ledger_transactions', 'entries', 'events', 'idempotency_keys'],
+    'ledger_transactions',
+    'entries',
+    'events',
+    'idempotency_keys',
   ],
   run: async (audit) => {
     const tables = SOURCES.map(({ table }) => table.name);

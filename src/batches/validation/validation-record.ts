@@ -70,8 +70,13 @@ export class ValidationRecord {
       const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
       if (found?.status !== 'validating') return null;
       const reset = {
-        ...{ validationRun: found.validationRun + 1, asset: null, totalRaw: 0n },
-        ...{ rowCount: 0, rowsRejected: 0, hiddenRows: 0, skippedSheets: 0 },
+        validationRun: found.validationRun + 1,
+        asset: null,
+        totalRaw: 0n,
+        rowCount: 0,
+        rowsRejected: 0,
+        hiddenRows: 0,
+        skippedSheets: 0,
       };
       await transaction.execute(updateSql(bonusBatches, reset, { id: batchId }));
       await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));

@@ -18,8 +18,23 @@ import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
 
 const FILES = [
-  ...[approvals, audits, bonuses, events, identity, ledger, operations, outbox],
-  ...[parties, payouts, rails, requests, restores, staff, statements, sweeps, webhooks],
+  approvals,
+  audits,
+  bonuses,
+  events,
+  identity,
+  ledger,
+  operations,
+  outbox,
+  parties,
+  payouts,
+  rails,
+  requests,
+  restores,
+  staff,
+  statements,
+  sweeps,
+  webhooks,
 ];
 
 /** Every table. A test compares them with what the migrations create. */

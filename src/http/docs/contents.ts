@@ -99,6 +99,8 @@ export interface Listed {
 export const CONTENTS = Object.entries(CHAPTERS).map(([title, pages]) => ({
   title,
   pages: Object.entries(pages).map(([path, description]): Listed => ({
-    ...{ path, description, file: FILES[path] ?? `docs/guides${path}.md` },
+    path,
+    description,
+    file: FILES[path] ?? `docs/guides${path}.md`,
   })),
 }));

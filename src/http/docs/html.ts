@@ -41,8 +41,15 @@ export function joinHtml(parts: readonly Html[], between: string): Html {
 
 /** Headings of code blocks by language. Blocks in any other language have none. */
 const LABELS: Readonly<Record<string, string>> = {
-  ...{ bash: 'Shell', csv: 'CSV', go: 'Go', java: 'Java', json: 'JSON', php: 'PHP' },
-  ...{ python: 'Python', sql: 'SQL', typescript: 'TypeScript' },
+  bash: 'Shell',
+  csv: 'CSV',
+  go: 'Go',
+  java: 'Java',
+  json: 'JSON',
+  php: 'PHP',
+  python: 'Python',
+  sql: 'SQL',
+  typescript: 'TypeScript',
 };
 
 /** The part of highlight.js that is used. Its own types would declare a browser's globals. */

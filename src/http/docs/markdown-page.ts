@@ -17,8 +17,15 @@ export function readPart(file: string): Buffer {
 
 const PROGRAMS: ReadonlySet<string> = new Set(['ts', 'python', 'go', 'php', 'java']);
 const LANGUAGES: Readonly<Record<string, string>> = {
-  ...{ sh: 'bash', ts: 'typescript', python: 'python', go: 'go', php: 'php', java: 'java' },
-  ...{ csv: 'csv', json: 'json', sql: 'sql' },
+  sh: 'bash',
+  ts: 'typescript',
+  python: 'python',
+  go: 'go',
+  php: 'php',
+  java: 'java',
+  csv: 'csv',
+  json: 'json',
+  sql: 'sql',
 };
 /** Marks a box, as on GitHub. */
 const NOTE = /^\[!(\w+)\]\n/;

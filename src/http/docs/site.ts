@@ -105,15 +105,20 @@ function searchIndex(urls: SiteUrls, pages: readonly SitePage[]): string {
   const entries = pages.flatMap(({ path, title, description, sections }) => {
     const beginning = sections.find(({ anchor }) => anchor === '');
     const wholePage = {
-      ...{ page: title, title: '', href: urls.page(path) },
+      page: title,
+      title: '',
+      href: urls.page(path),
       text: `${description} ${beginning?.text ?? ''}`.trim(),
       also: `${title} ${KEYWORDS[path] ?? ''}`,
     };
     const parts = sections
       .filter((section) => section !== beginning)
       .map(({ anchor, title: heading, text }) => ({
-        ...{ page: title, title: heading, href: `${urls.page(path)}#${anchor}` },
-        ...{ text: text.trim(), also: KEYWORDS[`${path}#${anchor}`] ?? '' },
+        page: title,
+        title: heading,
+        href: `${urls.page(path)}#${anchor}`,
+        text: text.trim(),
+        also: KEYWORDS[`${path}#${anchor}`] ?? '',
       }));
     return [wholePage, ...parts];
   });

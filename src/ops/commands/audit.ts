@@ -136,8 +136,10 @@ export const findingCommands = {
         if (finding === undefined || finding.acknowledgedAt !== null) return finding;
         await transaction.execute(updateSql(auditFindings, acknowledged, { id }));
         await recordAction(transaction, ops.actor(), now, {
-          ...{ tenantId: null, action: 'finding.acknowledge' },
-          ...{ subjectType: 'finding', subjectId: id },
+          tenantId: null,
+          action: 'finding.acknowledge',
+          subjectType: 'finding',
+          subjectId: id,
           details: { reason, check: finding.checkName },
         });
         return { ...finding, ...acknowledged };

@@ -103,7 +103,11 @@ export const adjustmentCommands = {
     needs: 'adjustment.propose',
     run: async (ops, { account, reference, reason, ...input }, tenantName) => {
       const { resource, replayed } = await proposeAdjustment(ops, {
-        ...{ tenantId: account.tenantId, accountId: account.id, reference, reason, by: ops.by() },
+        tenantId: account.tenantId,
+        accountId: account.id,
+        reference,
+        reason,
+        by: ops.by(),
         direction: input['in|out'],
         amount: { raw: input.amount, asset: input.asset },
       });

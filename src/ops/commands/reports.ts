@@ -46,7 +46,9 @@ async function print(
   const lines = [...own, null].flatMap((tenant) =>
     ASSETS.flatMap((asset) => {
       const groups = GROUPS.map((group): ReportLine => ({
-        ...{ tenant, asset, group },
+        tenant,
+        asset,
+        group,
         totals: all.map((totals) => totals.of(tenant?.id ?? null, group, asset)),
       }));
       const isUsed = tenant === null || groups.some(isNotZero);

@@ -68,6 +68,14 @@ export function needsCode(need: Need): boolean {
   return !isRight(need) && asksForCode(need, 'ops');
 }
 
+/** Returns the sentence of a command's help about the rights that it needs, if any. */
+export function needsText(needs: DeclaredNeeds): string | undefined {
+  if (needs === 'nothing' || needs === 'own proof') return undefined;
+  const rights = [...new Set(needs.map(rightOf))].join(' or ');
+  const code = needs.some(needsCode) ? ', and asks for a code: two people must act' : '';
+  return `Needs the right to ${rights}${code} (${PROGRAM} login --help).`;
+}
+
 export function refusedAction(need: Need): string {
   return isRight(need) ? 'ops.refused' : `${need}_refused`;
 }
@@ -182,7 +190,11 @@ async function verifyCode(
   const result = await verifyClaim(
     { database, clock, encryptionKeys },
     {
-      ...{ name: identity.name, code, right, twoPeople: true, receivedAt: clock() },
+      name: identity.name,
+      code,
+      right,
+      twoPeople: true,
+      receivedAt: clock(),
       channel: 'ops',
       purpose: `ops/${randomUUID()}`,
       refusalEntry: refusal(need, request),

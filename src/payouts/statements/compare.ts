@@ -230,8 +230,15 @@ export async function flagByLine(
   if (!differences.some((difference) => CONTRADICTIONS.includes(difference))) return 'unchanged';
   const { id, tenantId, status, railReference } = payout;
   const fingerprint = commandFingerprint([
-    ...['statement', dayText(line.day), line.status, line.raw.toString(), line.asset],
-    ...[line.reference ?? '', String(line.at), status, railReference ?? ''],
+    'statement',
+    dayText(line.day),
+    line.status,
+    line.raw.toString(),
+    line.asset,
+    line.reference ?? '',
+    String(line.at),
+    status,
+    railReference ?? '',
   ]);
   const key = `payout/${id}/statement/${fingerprint.digest.toString('hex').slice(0, 32)}`;
   const base = { tenantId, key, fingerprint, snapshot: payout, eventId: newId() };

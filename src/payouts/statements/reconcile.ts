@@ -106,7 +106,12 @@ function differencesOf({ line, payout, others }: ComparedLine): readonly Differe
   const there = lineText(line, others);
   const here = payout === undefined ? 'nothing' : payoutText(payout);
   return compareLine(line, payout, others).map((difference) => ({
-    ...{ difference, payoutId, day, line: number, there, here },
+    difference,
+    payoutId,
+    day,
+    line: number,
+    there,
+    here,
   }));
 }
 

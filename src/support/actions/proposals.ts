@@ -110,8 +110,10 @@ function adjustmentFields(
     field(
       'Reference',
       {
-        ...{ ...own('reference'), pattern: '[A-Za-z0-9._\\-]{1,64}' },
-        ...{ maxlength: 64, autocapitalize: 'none' },
+        ...own('reference'),
+        pattern: '[A-Za-z0-9._\\-]{1,64}',
+        maxlength: 64,
+        autocapitalize: 'none',
       },
       {
         hint: 'Such as case-118: letters, digits, points, dashes. A reference moves money only once',

@@ -186,8 +186,15 @@ const TAG_KINDS = Object.entries({
   busy: ['approved', 'in_progress', 'validating', 'ready', 'executing', 'pending'],
   wait: ['pending_approval', 'proposed', 'paused', 'retrying'],
   bad: [
-    ...['rejected', 'failed', 'expired', 'returned', 'stuck', 'disabled', 'partially_failed'],
-    ...['frozen', 'failing'],
+    'rejected',
+    'failed',
+    'expired',
+    'returned',
+    'stuck',
+    'disabled',
+    'partially_failed',
+    'frozen',
+    'failing',
   ],
 });
 

@@ -81,7 +81,9 @@ export async function resourcePage<Resource>(
     </div>
     ${lists}${historySections(history, timeZone)}${described.after}${!isBeside && story}`;
   return {
-    ...{ title: kind.titleOf(resource), content, status: failed ? statusOf(failed) : 200 },
+    title: kind.titleOf(resource),
+    content,
+    status: failed ? statusOf(failed) : 200,
     beside: [status, links.length > 0 && html`<p class="links">${links}</p>`],
   };
 }

@@ -69,7 +69,10 @@ export async function tableOf<K extends keyof Rows>(
     kind === 'tenants' ? readTotals(reader, ids, now) : [],
   ]);
   const context: Context = {
-    ...{ ...names, now, totals, approvedBySupport },
+    ...names,
+    now,
+    totals,
+    approvedBySupport,
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
   return table(rows, (row) => rowOf(row, context).filter(([heading]) => heading !== without));

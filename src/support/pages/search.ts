@@ -54,7 +54,10 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
   const assets = [['', 'Any'], ...ASSETS.map((one) => [one, one] as const)] as const;
   return html`<form class="filter" method="get" action="/search">
     ${field('Id, name, alias, phone, reference, idempotency key or amount', {
-      ...{ name: 'text', value: text, ...search, spellcheck: 'false' },
+      name: 'text',
+      value: text,
+      ...search,
+      spellcheck: 'false',
     })}
     ${field('Day', { name: 'day', type: 'date', value: day })}
     ${field('Amount', { name: 'amount', value: amount, maxlength: 32, placeholder: PRINTED })}

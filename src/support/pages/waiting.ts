@@ -133,8 +133,10 @@ async function filterForm(reader: Reader, kind: WaitingKind, query: ListQuery): 
   const named = await reader.list(tenants, `ORDER BY name LIMIT ${MAX_SUGGESTED}`);
   const amount = [
     field('At least', {
-      ...{ name: 'least', value: query.least },
-      ...{ placeholder: EXAMPLE, maxlength: 32 },
+      name: 'least',
+      value: query.least,
+      placeholder: EXAMPLE,
+      maxlength: 32,
     }),
     field(
       'Asset',

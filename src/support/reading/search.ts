@@ -30,8 +30,13 @@ export interface Rows {
   readonly tenants: Tenant;
 }
 export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
-  ...{ transfers, payouts, batches: bonusBatches, endpoints: webhookEndpoints },
-  ...{ adjustments, accounts, tenants },
+  transfers,
+  payouts,
+  batches: bonusBatches,
+  endpoints: webhookEndpoints,
+  adjustments,
+  accounts,
+  tenants,
 };
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };

@@ -64,5 +64,10 @@ export function todayOf(days: TenantTotals['days']): Pick<DailyTotal, Measure> {
 }
 
 export const NO_TOTALS: Pick<DailyTotal, Measure> = {
-  ...{ moved: 0n, movedCount: 0, failed: 0n, failedCount: 0, pending: 0n, pendingCount: 0 },
+  moved: 0n,
+  movedCount: 0,
+  failed: 0n,
+  failedCount: 0,
+  pending: 0n,
+  pendingCount: 0,
 };

@@ -57,7 +57,10 @@ export async function contextOf({ database: { reader }, clock }: Site, row: Owne
   const timeZone = names.timeZone(row.tenantId);
   const now = clock();
   return {
-    ...{ reader, now, names, timeZone },
+    reader,
+    now,
+    names,
+    timeZone,
     /** Shows a time in the tenant's time zone, after a text. Returns null for null. */
     time: (at: Instant | null, text?: string) => time(at, timeZone, text),
     /** Shows a time with its distance from now, such as "in 12 min". Returns null for null. */

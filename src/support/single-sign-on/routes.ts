@@ -63,7 +63,10 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
       const { id, name } = found.person;
       const secret = randomBytes(32).toString('base64url');
       setSealed(site, context, 'desk-bind', {
-        ...{ secret, next: flow.next, person: { id, name }, proven },
+        secret,
+        next: flow.next,
+        person: { id, name },
+        proven,
       });
       sendPage(context, bindPage(secret, name, false));
     }),

@@ -59,7 +59,10 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
   const search = new URLSearchParams(query).toString();
   const isForm = type === 'multipart/form-data';
   return {
-    ...{ route, ids, query, schemas },
+    route,
+    ids,
+    query,
+    schemas,
     path: search === '' ? path : `${path}?${search}`,
     body: media === undefined || isForm ? null : { value: example, schema: media.schema ?? {} },
     form: isForm
