@@ -126,7 +126,7 @@ export function decideAction<Row extends Approvable>(
   state: LockedState,
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
-  if (row === undefined) return refuse(NOT_FOUND, false);
+  if (row === undefined) return refuse(NOT_FOUND);
   const attempt: Attempt<Row> = { feature, command, state };
   const { action, actor, reason } = command;
   const noReason = missingReasonRefusal(actor, reason);
@@ -173,7 +173,7 @@ export function decideExpiry<Row extends Approvable>(
   state: LockedState,
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
-  if (row === undefined) return refuse(NOT_FOUND, false);
+  if (row === undefined) return refuse(NOT_FOUND);
   const progress = approvalProgress(row);
   const isDue = progress?.status === PENDING_APPROVAL && isExpired(progress, state.at);
   if (!isDue || feature.endRefusal(row) !== null) return unchanged(row);
@@ -260,10 +260,10 @@ function refuseAction<Row extends Approvable>(
   writes: Writes = {},
 ): Decision<Row> {
   const { action, actor, reason } = attempt.command;
-  if (actor.by === 'member') return { ...refuse(refusal, false), writes };
+  if (actor.by === 'member') return { ...refuse(refusal), writes };
   const details = { status: row.status, refused: refusal.message, reason };
   const rows = [...(writes.rows ?? []), auditWrite(attempt, row, `${action}_refused`, details)];
-  return { ...refuse(refusal, true), writes: { ...writes, rows } };
+  return { ...refuse(refusal), bindsKey: true, writes: { ...writes, rows } };
 }
 
 function auditWrite<Row extends Approvable>(

@@ -66,19 +66,18 @@ interface CancelBatch extends BatchCommand {
 /** Starts execution and, if the funds suffice, holds the whole debit. Refuses with 404, 403 or 409. */
 export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
-  if (own === null) return refuse(NOT_FOUND, false);
+  if (own === null) return refuse(NOT_FOUND);
   const { batch, source } = own;
   const { memberId, outboxId } = command;
   const { id: batchId, sourceAccountId } = batch;
   const role = state.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
-  if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
+  if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT);
   if (batch.asset !== null && memberId === batch.createdBy) {
     const policy = state.row(approvalPolicies, { accountId: sourceAccountId, asset: batch.asset });
-    if (requiredApprovals(policy, batch.totalRaw, state.at) !== null)
-      return refuse(OWN_UPLOAD, false);
+    if (requiredApprovals(policy, batch.totalRaw, state.at) !== null) return refuse(OWN_UPLOAD);
   }
   if (batch.asset === null || !EXECUTABLE.includes(batch.status))
-    return refuse(stateRefusal(batch.status, EXECUTABLE), false);
+    return refuse(stateRefusal(batch.status, EXECUTABLE));
 
   const debit = totalDebit(batch);
   const isHeld = source.balances[batch.asset].available >= debit;
@@ -122,14 +121,14 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   const row = state.row(bonusBatchRows, { batchId, number });
   const source = state.account(command.sourceAccountId);
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined)
-    return refuse(NOT_FOUND, false);
-  if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
+    return refuse(NOT_FOUND);
+  if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW);
   // Binds no key: the hold was released at the cancellation, and the row itself was not decided.
   if (batch.canceledAt !== null) {
     const writes = settleRow(batch, failRow(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
-  if (batch.pausedAt !== null || isBeforeItsTurn(command, state)) return refuse(NOT_NOW, false);
+  if (batch.pausedAt !== null || isBeforeItsTurn(command, state)) return refuse(NOT_NOW);
   const decided = payRow(batch, row, source, state);
   if ('refusal' in decided) {
     const writes = settleRow(batch, failRow(row, decided.refusal, state));
@@ -226,12 +225,11 @@ export function decideCancel(
   state: LockedState,
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
-  if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
+  if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
   if (batch.status === 'ready')
     return endReadyBatch(batch, { code: 'withdrawn', outboxId, by }, state);
-  if (isSettled(batch)) return refuse(SETTLED, false);
-  if (!CANCELABLE.includes(batch.status))
-    return refuse(stateRefusal(batch.status, CANCELABLE), false);
+  if (isSettled(batch)) return refuse(SETTLED);
+  if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE));
   if (batch.canceledAt !== null) return unchanged(batch);
   const canceled: BonusBatch = { ...batch, canceledAt: state.at };
   const raw = unsettledDebit(batch);

@@ -67,15 +67,13 @@ interface Withdrawal {
 /** Refuses with 404, 403 or 409. */
 export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
-  if (own === null) return refuse(NOT_FOUND, false);
+  if (own === null) return refuse(NOT_FOUND);
   const { batch } = own;
   const { memberId, outboxId } = command;
   const role = state.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
   const isUploader = batch.createdBy === memberId && role !== undefined;
-  if (!roleAllows('withdrawBatch', role) && !isUploader)
-    return refuse(AUTHORITY_INSUFFICIENT, false);
-  if (!WITHDRAWABLE.includes(batch.status))
-    return refuse(stateRefusal(batch.status, WITHDRAWABLE), false);
+  if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT);
+  if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE));
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
   return endReadyBatch(
     batch,
@@ -90,7 +88,7 @@ export function decideLapse(
   state: LockedState,
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
-  if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
+  if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
   if (!hasLapsed(batch, readyForMs, state.at)) return unchanged(batch);
   return endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
 }

@@ -47,17 +47,17 @@ function referenceRow({
 export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const parties = findParties(state, command, recipientAccountId);
-  if (parties === null || recipientAccountId === null) return refuse(NOT_FOUND, false);
+  if (parties === null || recipientAccountId === null) return refuse(NOT_FOUND);
   const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state);
-  if (refused !== null) return refuse(refused, false);
+  if (refused !== null) return refuse(refused);
 
   const { asset, raw } = amount;
   const fee = feeOf(state, { tenantId, operation: 'bonus', asset }, sourceAccountId, raw);
   const { month, refusal } = checkSpending(state, { amount, fee, ...parties });
-  if (refusal !== null) return refuse(refusal, true);
+  if (refusal !== null) return { ...refuse(refusal), bindsKey: true };
   // An overflow does not bind the key, because the amount may fit another day.
   const overflow = creditRefusal(state, parties.recipient, fee, amount);
-  if (overflow !== null) return refuse(overflow, false);
+  if (overflow !== null) return refuse(overflow);
   const bonus: Bonus = {
     id: command.bonusId,
     tenantId,

@@ -62,11 +62,11 @@ export interface DecideAdjustment extends StaffCommand {
 export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
   const account = findOwnAccount(state, tenantId, accountId);
-  if (account === undefined) return refuse(NOT_FOUND, false);
+  if (account === undefined) return refuse(NOT_FOUND);
   const system = findSystemAccount(state, tenantId, command.systemAccountId);
   const move = { account, system, amount, direction: 'in' } as const;
   const refusal = closedRefusal(account.account) ?? rangeRefusal(move);
-  if (refusal !== null) return refuse(refusal, false);
+  if (refusal !== null) return refuse(refusal);
   const payIn: PayIn = {
     id: payInId,
     tenantId,
@@ -97,9 +97,9 @@ export function decideProposal(
 ): Decision<Adjustment> {
   const { adjustmentId, tenantId, accountId, direction, amount, reference, reason } = command;
   const account = findOwnAccount(state, tenantId, accountId);
-  if (account === undefined) return refuse(NOT_FOUND, false);
+  if (account === undefined) return refuse(NOT_FOUND);
   const refusal = direction === 'in' ? closedRefusal(account.account) : null;
-  if (refusal !== null) return refuse(refusal, false);
+  if (refusal !== null) return refuse(refusal);
   const adjustment: Adjustment = {
     id: adjustmentId,
     tenantId,
@@ -128,12 +128,12 @@ export function decideApproval(
   const { tenantId, accountId, by } = command;
   const account = findOwnAccount(state, tenantId, accountId);
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
-  if (account === undefined || adjustment?.accountId !== accountId) return refuse(NOT_FOUND, false);
+  if (account === undefined || adjustment?.accountId !== accountId) return refuse(NOT_FOUND);
   const { asset, raw, direction, reason } = adjustment;
   const system = findSystemAccount(state, tenantId, command.systemAccountId);
   const move = { account, system, amount: { raw, asset }, direction };
   const refusal = approvalRefusal(adjustment, by.id, move);
-  if (refusal !== null) return refuse(refusal, false);
+  if (refusal !== null) return refuse(refusal);
   const posted: Adjustment = { ...adjustment, status: 'posted', ...decisionColumns(by, state) };
   const posting: Posting = {
     relatedType: 'adjustment',
@@ -149,8 +149,8 @@ export function decideRejection(
   state: LockedState,
 ): Decision<Adjustment> {
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
-  if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
-  if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
+  if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND);
+  if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment));
   const decided = { status: 'rejected', ...decisionColumns(command.by, state) } as const;
   return acceptAdjustment(command, 'reject', { ...adjustment, ...decided }, state);
 }

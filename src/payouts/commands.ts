@@ -57,7 +57,7 @@ export function definePayoutCommand<C extends PayoutCommand>(
     rowKeys: ({ snapshot }) => [rowKey(payouts, { id: snapshot.id }), ...rowKeys(snapshot)],
     decide: (command, state) => {
       const payout = state.row(payouts, { id: command.snapshot.id });
-      return payout === undefined ? refuse(NOT_FOUND, false) : decide(command, payout, state);
+      return payout === undefined ? refuse(NOT_FOUND) : decide(command, payout, state);
     },
   };
 }

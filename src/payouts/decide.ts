@@ -49,20 +49,20 @@ export function decidePayout(
   const { tenantId, memberId, amount, payoutId: resourceId } = command;
   const { asset } = amount;
   const payer = findPayer(state, command);
-  if (payer === null) return refuse(NOT_FOUND, false);
+  if (payer === null) return refuse(NOT_FOUND);
   const accountId = payer.source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
-  if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
+  if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT);
   // Does not bind the key: the same request can succeed once operators have added a rail.
   const rail = chooseRail(routes, payer.tenant, command.destination.country);
-  if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
+  if (rail === null) return refuse(invalidField('destination.country', 'not_supported'));
 
   const priced = { tenantId, operation: 'payout', asset } as const;
   const fee = feeOf(state, priced, accountId, amount.raw);
   // Locks the fee account, so that it cannot be closed before the payout is created.
   if (fee.accountId !== null) state.account(fee.accountId);
   const { month, refusal } = checkSpending(state, { ...payer, amount, fee });
-  if (refusal !== null) return refuse(refusal, true);
+  if (refusal !== null) return { ...refuse(refusal), bindsKey: true };
 
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, amount.raw, state.at);

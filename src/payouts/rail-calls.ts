@@ -161,11 +161,10 @@ export const attemptPayout = definePayoutCommand<PayoutCommand>('attempt payout'
   decide: (command, payout, state) => {
     const { status } = payout;
     const message = `the payout is ${status}, so it is not submitted`;
-    if (status !== 'in_progress')
-      return refuse(invalidState(message, status, ['in_progress']), false);
-    if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
-    if (isKnownToRail(payout, state)) return refuse(KNOWN_TO_RAIL, false);
-    if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
+    if (status !== 'in_progress') return refuse(invalidState(message, status, ['in_progress']));
+    if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED);
+    if (isKnownToRail(payout, state)) return refuse(KNOWN_TO_RAIL);
+    if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND);
     return recordAttempt(command, payout, state);
   },
 });

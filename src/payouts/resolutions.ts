@@ -84,13 +84,13 @@ const proposeCommand = definePayoutCommand<ProposeResolution>('propose resolutio
   rowKeys: resolutionRowKeys,
   decide: (command, payout, state) => {
     const { outcome, reason, resolutionId: id, by, seen } = command;
-    if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
+    if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY);
     const { tenantId, id: payoutId, status: payoutStatus } = payout;
     const contradictions = countContradictions(payout, state);
     const refusal =
       unseenRefusal({ status: payoutStatus, contradictions }, seen) ??
       outcomeRefusal(payout, outcome);
-    if (refusal !== null) return refuse(refusal, false);
+    if (refusal !== null) return refuse(refusal);
     const resolution: PayoutResolution = {
       id,
       tenantId,
@@ -121,20 +121,20 @@ const decideCommand = definePayoutCommand<DecideResolution>('decide resolution o
   rowKeys: resolutionRowKeys,
   decide: (command, payout, state) => {
     const proposal = openResolution(payout, state);
-    if (proposal === undefined) return refuse(NOTHING_OPEN, false);
-    if (proposal.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
+    if (proposal === undefined) return refuse(NOTHING_OPEN);
+    if (proposal.id !== command.resolutionId) return refuse(ANOTHER_OPEN);
     if (command.verdict === 'reject') return recordDecision(command, proposal, payout, {}, state);
     const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
     const refusal =
       secondPersonRefusal(proposal.proposedById, command.by.id) ??
       overtakenRefusal(seen, proposal) ??
       applyRefusal(payout, proposal.outcome, command.release, state);
-    if (refusal !== null) return refuse(refusal, false);
+    if (refusal !== null) return refuse(refusal);
     const before: Payout = { ...payout, ...NOT_FLAGGED };
     const report = { status: proposal.outcome, reference: null, failureCode: null };
     const effect = effectOf(before, report, 'staff');
     const { after, writes } = applyReport(effect, before, report, state);
-    if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
+    if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE);
     const rows = [
       ...insertRailEvents(command, proposal.outcome, after, state),
       changeRow(payouts, after),

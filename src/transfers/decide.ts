@@ -26,16 +26,16 @@ import { transferResource } from './schemas.js';
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount, sourceAccountId: accountId } = command;
   const parties = findParties(state, command, command.destinationAccountId);
-  if (parties === null) return refuse(NOT_FOUND, false);
+  if (parties === null) return refuse(NOT_FOUND);
   const role = state.row(memberRoles, { accountId, memberId })?.role;
-  if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
+  if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT);
 
   const { asset, raw } = amount;
   const fee = feeOf(state, { tenantId, operation: 'transfer', asset }, accountId, raw);
   const { month, refusal } = checkSpending(state, { amount, fee, ...parties });
-  if (refusal !== null) return refuse(refusal, true);
+  if (refusal !== null) return { ...refuse(refusal), bindsKey: true };
   const overflow = creditRefusal(state, parties.recipient, fee, amount);
-  if (overflow !== null) return refuse(overflow, false);
+  if (overflow !== null) return refuse(overflow);
 
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, raw, state.at);

@@ -80,7 +80,8 @@ export function move({
     keysToRead: monthNeed(from, asset),
     run: (state) => {
       const available = state.account(from.id)?.balances[asset].available ?? 0n;
-      if (available < raw && spoil === undefined) return refuse(SHORT_OF_FUNDS, true);
+      if (available < raw && spoil === undefined)
+        return { ...refuse(SHORT_OF_FUNDS), bindsKey: true };
       const transfer = transferRow({ id, from, to, raw, asset }, 'completed', state);
       const decision: Decision<Transfer> = {
         outcome: { done: true, resource: transfer },
@@ -106,7 +107,7 @@ export function reserve({ from, to, raw, asset = 'COPM', key = randomUUID() }: M
     keysToRead: monthNeed(from, asset),
     run: (state) => {
       if ((state.account(from.id)?.balances[asset].available ?? 0n) < raw)
-        return refuse(SHORT_OF_FUNDS, true);
+        return { ...refuse(SHORT_OF_FUNDS), bindsKey: true };
       const transfer = transferRow({ id, from, to, raw, asset }, 'pending_approval', state);
       return {
         outcome: { done: true, resource: transfer },
@@ -151,7 +152,7 @@ export function settle(
     run: (state) => {
       const now = state.row(transfers, { id });
       if (now?.status !== 'pending_approval')
-        return refuse({ code: 'invalid_state', message: 'settled' }, false);
+        return refuse({ code: 'invalid_state', message: 'settled' });
       const isSpent = to === 'completed';
       // Nobody approved it: it is spent as one that never needed that.
       const settled: Transfer = isSpent

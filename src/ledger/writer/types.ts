@@ -62,7 +62,7 @@ export interface RowKey {
 }
 
 export function rowKey<Row>(table: Table<Row>, key: Partial<Row>): RowKey {
-  return { table: table, key };
+  return { table, key };
 }
 
 interface AssetBalance {
@@ -136,14 +136,14 @@ export function insertRow<Row extends { readonly id: Uuid }>(
   table: Table<Row>,
   row: Row,
 ): RowWrite {
-  return { table: table, row, isNew: true };
+  return { table, row, isNew: true };
 }
 
 export function changeRow<Row extends { readonly id: Uuid }>(
   table: Table<Row>,
   row: Row,
 ): RowWrite {
-  return { table: table, row, isNew: false };
+  return { table, row, isNew: false };
 }
 
 export interface Writes {
@@ -172,9 +172,9 @@ export interface CommandResult<Row> {
   readonly replayed: boolean;
 }
 
-/** Refuses the command without writes. `bindsKey` is true for refusals by business rules (422). */
-export function refuse(refusal: Refusal, bindsKey: boolean): Decision<never> {
-  return { outcome: { done: false, refusal }, writes: {}, bindsKey };
+/** Refuses the command without writes and binds no key. Business rules (422) set `bindsKey`. */
+export function refuse(refusal: Refusal): Decision<never> {
+  return { outcome: { done: false, refusal }, writes: {}, bindsKey: false };
 }
 
 /** Does the command and binds its key. */

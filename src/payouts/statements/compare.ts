@@ -183,7 +183,7 @@ const CHANGED = invalidState('the payout has changed since the line was compared
 function decideLine(command: RecordLine, payout: Payout, state: LockedState): Decision<Payout> {
   const { status, railReference, stuckReason } = command.snapshot;
   const isSame = payout.status === status && payout.stuckReason === stuckReason;
-  if (!isSame || payout.railReference !== railReference) return refuse(CHANGED, false);
+  if (!isSame || payout.railReference !== railReference) return refuse(CHANGED);
   const { status: reported, reference } = command.line;
   const report = { reference, failureCode: null };
   const effect = effectOfLine(command, payout, state);
