@@ -150,7 +150,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     fields: ({ payout, contradictions }, given) => [
       hiddenField(SHOWN_STATE, `${payout.status} ${contradictions}`),
       field(
-        'ResolutionOutcome',
+        'Outcome',
         { name: 'outcome', required: true, value: given?.get('outcome') },
         { choices: [['', 'Choose'], ...possibleOutcomes(payout)] },
       ),
