@@ -69,8 +69,8 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     stateOf: () => view.state,
     describe: (action) =>
       `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}`,
-    changed: 'Its state has changed: read it again.',
-    state: 'Its state.',
+    changed: "The batch's state has changed: read it again.",
+    state: "The batch's state.",
   });
 
   let pauseMs = FIRST_PAUSE_MS;

@@ -55,7 +55,7 @@ export class WorkflowInterface {
       onChanged: () => void (this.isChanged = true),
       stateOf: () => this.state,
       describe: (action) => `${action} the ${resourceName}`,
-      changed: 'Its state has changed: read it restart.',
+      changed: `The ${resourceName}'s state has changed: read it again.`,
       state: 'Its state, and what it waits for.',
     });
   }

@@ -33,8 +33,8 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
     onChanged: () => void (inbox.isWoken = true),
     stateOf: () => view.state,
     describe: (action) => action.replace('_', ' '),
-    changed: 'Its state has changed.',
-    state: 'What it waits for.',
+    changed: "The endpoint's state has changed: check it again.",
+    state: 'What the endpoint waits for.',
   });
 
   const wasWoken = (): boolean => inbox.isWoken;

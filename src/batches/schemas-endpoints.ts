@@ -171,6 +171,6 @@ const RESULT_COLUMNS =
 export const FILE_EXAMPLES = {
   template: `recipient,amount,asset,description,reference\r\n$example-delete-this-row,150000,${EXAMPLE.asset},Bonus for November,NOV-0001\r\n`,
   errors:
-    'row,column,code,message,value\r\n3,recipient,not_found,nobody who can be paid has this alias,$anna\r\n',
+    'row,column,code,message,value\r\n3,recipient,not_found,"no account can be paid under ""$anna""",$anna\r\n',
   result: `${RESULT_COLUMNS}\r\n2,NOV-0001,$ana,150000,${EXAMPLE.asset},paid,${EXAMPLE.id},150,,,${EXAMPLE.later}\r\n`,
 };

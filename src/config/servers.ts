@@ -139,7 +139,7 @@ export const RAIL_WORK_VARIABLES = {
   PAYOUT_RAIL_PROBE_S: count(1, 3_600)
     .default(10)
     .describe(
-      'how long until a rail that is left alone is tried again; the interval grows up to six times this',
+      'how long a rail whose circuit breaker is open is not called before one call tries it; each later pause is twice the last, up to six times this',
     ),
   PAYOUT_STUCK_AFTER_S: count(1, 2_592_000)
     .default(900)
@@ -197,6 +197,6 @@ export const AUDIT_VARIABLES = {
   AUDIT_PASS_EVERY_S: count(0, 2_592_000)
     .default(3_600)
     .describe(
-      'how often a full audit of the ledger begins; a shorter time also lets it read faster; 0: never',
+      'how often a full audit of the ledger begins; the shorter, the less it pauses between reads; 0: never',
     ),
 } as const;

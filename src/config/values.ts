@@ -19,14 +19,14 @@ import { parseAllowedHost } from '../webhooks/address-guard.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The message lists every fault, one line each. */
+/** The message lists every error, one line each. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
 export function assertNoFaults(faults: readonly string[]): void {
   if (faults.length > 0)
-    throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
+    throw new ConfigError(`the configuration has errors:\n${faults.join('\n')}`);
 }
 
 /** Reads and validates the variables of the schema. Throws ConfigError. */
@@ -45,7 +45,7 @@ export function readVariables<S extends z.ZodObject>(
     const problem = set[name] === undefined ? 'is not set' : issue.message;
     return `  ${name}: ${problem} (${schema.shape[name]?.description ?? ''})`;
   });
-  throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
+  throw new ConfigError(`the configuration has errors:\n${faults.join('\n')}`);
 }
 
 /** Returns the value of each variable: that of NAME, or the content of the file NAME_FILE. */
@@ -78,7 +78,7 @@ function readSecret(name: string, file: string): string {
     return readFileSync(file, 'utf8').trimEnd();
   } catch {
     throw new ConfigError(
-      `the configuration has 1 fault(s):\n  ${name}_FILE: ${file} cannot be read`,
+      `the configuration has an error:\n  ${name}_FILE: ${file} cannot be read`,
     );
   }
 }

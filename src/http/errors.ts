@@ -8,7 +8,7 @@ const ERRORS_PAGE = '/conceptos/errores';
 
 const INTERNAL_ERROR: Refusal = {
   code: 'internal_error',
-  message: 'something failed on our side; tell us the Svc-Request-Id if it stays',
+  message: 'an internal error; if it persists, report it with its Svc-Request-Id',
 };
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -88,7 +88,7 @@ export class UploadSlots {
 }
 
 export function uploadSlotLost(): ApiError {
-  return tooMany('others waited while this upload came in');
+  return tooMany('the upload was too slow while other uploads waited');
 }
 
 function tooMany(why: string): ApiError {

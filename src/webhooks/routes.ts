@@ -35,7 +35,7 @@ export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Curs
     type: 'webhook.test',
     schema: TestSchema,
     example: exampleOf(TestSchema),
-    summary: 'You asked for a test',
+    summary: 'A test was requested',
     description:
       'Sent only to the endpoint under test, whatever it is subscribed to. It is not an Event, and not in the log.',
     isSubscribable: false,
@@ -112,7 +112,7 @@ function changeRoutes(api: Api, deps: WebhookDeps): void {
     responses: { 200: EndpointSchema },
     summary: 'Change a webhook endpoint',
     description:
-      'Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.',
+      'A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives everything that has not been delivered since 5 days before it was disabled.',
     handler: async (request) => {
       const { events: types, ...changes } = request.body;
       const id = pathId(request, 'id');
@@ -171,9 +171,9 @@ function resendRoutes(api: Api, deps: WebhookDeps): void {
     body: RecoverBody,
     responses: { 202: RecoverySchema },
     refusals: ['invalid_state'],
-    summary: 'Recover what was missed',
+    summary: 'Recover missed events',
     description:
-      'Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.',
+      'Sends again every event of the subscribed types since `since` that this endpoint has not answered with 2xx.',
     handler: async (request) => {
       const { since } = request.body;
       const range = await recoverEndpoint(deps, request.caller, pathId(request, 'id'), since);

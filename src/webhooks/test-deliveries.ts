@@ -100,6 +100,6 @@ export class TestDeliveries {
 }
 
 function tooMany(): ApiError {
-  const message = `${MAX_IN_FLIGHT} tests of the tenant are on their way: wait for one to end`;
+  const message = `${MAX_IN_FLIGHT} tests of the tenant are in progress: wait until one has ended`;
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '10' });
 }

@@ -119,7 +119,7 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   if ('problem' in found) return found;
   const text = found.cell.text.trim();
   if (found.cell.kind === 'text' && isAsset(text)) return { value: text };
-  const message = `${quote(text)} is no asset: ${ASSET_NAMES}`;
+  const message = `${quote(text)} is not an asset: use ${ASSET_NAMES}`;
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 

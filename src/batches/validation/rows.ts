@@ -188,7 +188,7 @@ export class RowChecker {
   private account({ name, text }: NamedRecipient, found: Recipients, refuse: Refuse): Uuid | null {
     const recipient = found(name);
     if (recipient === null)
-      return refuse('recipient', 'not_found', `nobody can be paid under ${quote(text)}`);
+      return refuse('recipient', 'not_found', `no account can be paid under ${quote(text)}`);
     if (recipient === SEVERAL)
       return refuse(
         'recipient',

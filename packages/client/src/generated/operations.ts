@@ -836,7 +836,7 @@ export class Operations extends Calls {
 
   /**
    * Change a webhook endpoint.
-   * Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.
+   * A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives everything that has not been delivered since 5 days before it was disabled.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   updateWebhookEndpoint(
@@ -917,8 +917,8 @@ export class Operations extends Calls {
   }
 
   /**
-   * Recover what was missed.
-   * Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.
+   * Recover missed events.
+   * Sends again every event of the subscribed types since `since` that this endpoint has not answered with 2xx.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   recoverWebhookEndpoint(

@@ -862,7 +862,7 @@ export interface paths {
     head?: never;
     /**
      * Change a webhook endpoint
-     * @description Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.
+     * @description A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives everything that has not been delivered since 5 days before it was disabled.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -923,8 +923,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Recover what was missed
-     * @description Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.
+     * Recover missed events
+     * @description Sends again every event of the subscribed types since `since` that this endpoint has not answered with 2xx.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -4913,7 +4913,7 @@ export interface operations {
         content: {
           /**
            * @example row,column,code,message,value
-           *     3,recipient,not_found,nobody who can be paid has this alias,$anna
+           *     3,recipient,not_found,"no account can be paid under ""$anna""",$anna
            */
           'text/csv': Blob;
           'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
