@@ -12,11 +12,13 @@ import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
-/** The quotas of a tenant for which operators have not set its own. */
+/** A tenant's quotas, unless operators have set others. */
 export const DEFAULT_QUOTAS = {
   /** Open batches are being validated, ready to be executed, or being paid. */
   openBatches: 100n,
+  /** Problems kept of rejected files. */
   problemRows: 2_000_000n,
+  /** Rows of accepted files without a payment: all rows, until the batch ends. */
   unpaidRows: 10_000_000n,
   storedBytes: 1_048_576_000n,
   statementRows: 2_000_000n,
@@ -121,12 +123,11 @@ export async function setQuotas(
   change: QuotaChange,
   actor: Actor,
 ): Promise<void> {
-  for (const [name, limit] of Object.entries(change))
-    if (
-      typeof limit === 'bigint' &&
-      (limit < (name === 'newRecipients' ? 1n : 0n) || limit > MAX_QUOTA)
-    )
+  for (const [name, limit] of Object.entries(change)) {
+    const least = name === 'newRecipients' ? 1n : 0n;
+    if (typeof limit === 'bigint' && (limit < least || limit > MAX_QUOTA))
       throw new ApiError(invalidField(name, 'out_of_range'));
+  }
   await transact(database, async (transaction) => {
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     const before = await transaction.find(tenantQuotas, { tenantId });
@@ -145,9 +146,7 @@ export async function setQuotas(
   });
 }
 
-/**
- * Fills the budgets, because a remainder, stored as a time, is meaningless once the size changes.
- */
+/** Refills the new-recipient budgets: each stores when it is full, which depends on its old size. */
 async function fillBudgets(
   transaction: Transaction,
   tenantId: Uuid,

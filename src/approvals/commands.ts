@@ -22,8 +22,8 @@ export function approvalCommands<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
 ): ApprovalCommands<Row> {
   const { resourceType, table, destinationOf } = feature;
-  const accounts = accountsFrom(({ facts }: ExpiryCommand<Row>) =>
-    facts === null ? [] : feature.accountsOf(facts),
+  const accounts = accountsFrom(({ snapshot }: ExpiryCommand<Row>) =>
+    snapshot === null ? [] : feature.accountsOf(snapshot),
   );
   return {
     perform: {
@@ -31,24 +31,24 @@ export function approvalCommands<Row extends Approvable>(
       resourceType,
       table,
       async accounts(commands, reader) {
-        const destinations = commands.flatMap(({ facts }) =>
-          facts === null || destinationOf === undefined ? [] : [destinationOf(facts)],
+        const destinations = commands.flatMap(({ snapshot }) =>
+          snapshot === null || destinationOf === undefined ? [] : [destinationOf(snapshot)],
         );
         return { ...(await accounts(commands)), ownerOf: await readOwners(reader, destinations) };
       },
-      rowKeys({ facts, actor }, _at, ownerOf) {
-        if (facts === null) return [];
+      rowKeys({ snapshot, actor }, _at, ownerOf) {
+        if (snapshot === null) return [];
         const authority =
           actor.by === 'member'
-            ? rowKey(memberRoles, { accountId: facts.sourceAccountId, memberId: actor.memberId })
+            ? rowKey(memberRoles, { accountId: snapshot.sourceAccountId, memberId: actor.memberId })
             : rowKey(staff, { id: actor.staff.id });
         const owners =
           destinationOf === undefined
             ? []
-            : [facts.tenantId, ownerOf(destinationOf(facts)) ?? facts.tenantId];
+            : [snapshot.tenantId, ownerOf(destinationOf(snapshot)) ?? snapshot.tenantId];
         return [
-          ...endingRowKeys(feature, facts),
-          rowKey(approvals, { resourceId: facts.id }),
+          ...endingRowKeys(feature, snapshot),
+          rowKey(approvals, { resourceId: snapshot.id }),
           authority,
           ...owners.map((id) => rowKey(tenants, { id })),
         ];
@@ -60,7 +60,7 @@ export function approvalCommands<Row extends Approvable>(
       resourceType,
       table,
       accounts,
-      rowKeys: ({ facts }) => (facts === null ? [] : endingRowKeys(feature, facts)),
+      rowKeys: ({ snapshot }) => (snapshot === null ? [] : endingRowKeys(feature, snapshot)),
       decide: (command, state) => decideExpiry(feature, command, state),
     },
   };

@@ -97,7 +97,7 @@ export interface ApprovalFeature<Row extends Approvable> {
 
 export interface ExpiryCommand<Row> extends Command {
   /** Read before the lock, for columns that never change; null if it does not exist. */
-  readonly facts: Row | null;
+  readonly snapshot: Row | null;
   /** Null if the workflow itself acts. */
   readonly outboxId: Uuid | null;
 }
@@ -188,10 +188,10 @@ export function decideExpiry<Row extends Approvable>(
 
 function rowOf<Row extends Approvable>(
   { table }: ApprovalFeature<Row>,
-  { tenantId, facts }: ExpiryCommand<Row>,
+  { tenantId, snapshot }: ExpiryCommand<Row>,
   state: LockedState,
 ): Row | undefined {
-  const row = facts === null ? undefined : state.row(table, { id: facts.id } as Partial<Row>);
+  const row = snapshot === null ? undefined : state.row(table, { id: snapshot.id } as Partial<Row>);
   return row?.tenantId === tenantId ? row : undefined;
 }
 

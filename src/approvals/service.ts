@@ -179,7 +179,7 @@ export class Approvals<Row extends Approvable> {
       tenantId,
       key: `${this.feature.resourceType}/${id}/expire`,
       fingerprint: commandFingerprint(['expire', id]),
-      facts: row,
+      snapshot: row,
       outboxId,
     });
     this.notify(result, row, outboxId);
@@ -196,7 +196,7 @@ export class Approvals<Row extends Approvable> {
     const result = await this.deps.writer.submit(this.commands.perform, {
       ...fields,
       ...ids,
-      facts: row,
+      snapshot: row,
     });
     if (row !== null) this.notify(result, row, outboxId);
     return result;

@@ -3,8 +3,8 @@ import {
   eachRateClass,
   type NewRecipients,
   RATE_CLASSES,
-  USUAL_NEW_RECIPIENTS,
-  USUAL_RATES,
+  DEFAULT_NEW_RECIPIENTS,
+  RATE_CLASS_DEFAULTS,
   type Rate,
   type RateClass,
   type Rates,
@@ -37,12 +37,12 @@ const rateLimits = z.string().transform((text, context): Rates => {
 });
 
 function rateOf(rateClass: RateClass, rate: number, burst?: string): Rate {
-  const usual = USUAL_RATES[rateClass];
-  const atOnce = burst === undefined ? (rate * usual.burst) / usual.rate : Number(burst);
-  return { perSecond: rate / usual.seconds, burst: atOnce };
+  const { seconds, ...defaults } = RATE_CLASS_DEFAULTS[rateClass];
+  const defaultBurst = (rate * defaults.burst) / defaults.rate;
+  return { perSecond: rate / seconds, burst: Number(burst ?? defaultBurst) };
 }
 
-const DEFAULT_RATES = eachRateClass((rateClass) => rateOf(rateClass, USUAL_RATES[rateClass].rate));
+const DEFAULT_RATES = eachRateClass((name) => rateOf(name, RATE_CLASS_DEFAULTS[name].rate));
 
 const newRecipients = z.string().transform((text, context): NewRecipients => {
   const [, ofToken, ofTenant] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
@@ -52,7 +52,7 @@ const newRecipients = z.string().transform((text, context): NewRecipients => {
 });
 
 export const NEW_RECIPIENTS = newRecipients
-  .default(USUAL_NEW_RECIPIENTS)
+  .default(DEFAULT_NEW_RECIPIENTS)
   .describe(
     "new people that one token, and after a slash all of a tenant's tokens together, may name by alias or phone in look-ups, bonuses and batches; a used budget is full again after ten days; by default 100000/200000",
   );

@@ -9,7 +9,7 @@ interface ListedAsset {
 }
 
 /** A new asset is a line here and a migration. (CONTRIBUTING.md, An asset) */
-const LIST = {
+const ASSET_DETAILS = {
   COPM: listed(2, 'centavos of a Colombian peso', 100_000n, 1_200_000_000n, 5_000_000_000n),
   DUSD: listed(6, 'millionths of a dollar', 100_000n, 3_000_000_000n, 12_000_000_000n),
 } as const;
@@ -24,14 +24,14 @@ function listed(
   return { scale, smallestUnit, limits: { minimum, maximum, month } };
 }
 
-export type Asset = keyof typeof LIST;
-export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
-export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
+export type Asset = keyof typeof ASSET_DETAILS;
+export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = ASSET_DETAILS;
+export const ASSETS = Object.keys(ASSET_DETAILS) as [Asset, ...Asset[]];
 export const EXAMPLE_ASSET = ASSETS[0];
 
 export const ASSET_NAMES = disjunction(ASSETS);
 export const ASSET_UNITS = ASSETS.map(
-  (asset) => `${asset} counts ${LIST[asset].smallestUnit}`,
+  (asset) => `${asset} counts ${ASSET_DETAILS[asset].smallestUnit}`,
 ).join(', ');
 
 /** Joins words for a message: "a", "a or b", "a, b or c". */
@@ -61,7 +61,7 @@ export function parseRaw(text: string): bigint | null {
 }
 
 export function isAsset(text: string): text is Asset {
-  return Object.hasOwn(LIST, text);
+  return Object.hasOwn(ASSET_DETAILS, text);
 }
 
 export function eachAsset<T>(valueOf: (asset: Asset) => T): Record<Asset, T> {
@@ -78,7 +78,7 @@ export function fitsColumn(value: bigint): boolean {
 
 /** Returns an amount for messages: "1,234.50 COPM". */
 export function formatAmount(amount: Amount): string {
-  const { scale } = LIST[amount.asset];
+  const { scale } = ASSET_DETAILS[amount.asset];
   const digits = amount.raw
     .toString()
     .replace('-', '')

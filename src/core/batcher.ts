@@ -14,8 +14,8 @@ interface BatcherOptions<Item> {
   /** How long the first item of a group waits for further items; 0 by default. */
   readonly lingerMs?: number;
   /**
-   * Groups in progress at a time. A group then waits for all items of a turn of the event loop. By
-   * default one group runs at a time and starts at once.
+   * How many groups may run at a time; 1 by default. If set, a run first waits for the items
+   * submitted in the same turn of the event loop; by default it starts immediately.
    */
   readonly concurrency?: number;
   /** True if one item may have caused the failure of its group. Each item is then tried alone. */

@@ -6,7 +6,7 @@ import { normaliseText, type TextFault, textFault } from './text.js';
 export const MAX_REASON = 140;
 export const MAX_DESCRIPTION = 140;
 
-/** Returns a name as stored: NFC, one space between words, 1 to `max` code points, no controls. */
+/** Returns the text in NFC with single spaces, or its fault: empty, too long, control characters. */
 export function cleanText(
   text: string,
   max: number,
@@ -15,8 +15,8 @@ export function cleanText(
   const fault = textFault(normal, { max: Number.MAX_SAFE_INTEGER });
   if (fault !== null) return { fault };
   const clean = normal.replace(/\s+/gu, ' ').trim();
-  const length = textFault(clean, { min: 1, max });
-  return length === null ? { clean } : { fault: length };
+  const lengthFault = textFault(clean, { min: 1, max });
+  return lengthFault === null ? { clean } : { fault: lengthFault };
 }
 
 /** Throws ApiError invalid_field for `field`. */

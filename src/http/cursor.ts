@@ -40,7 +40,7 @@ export class Cursors {
     const sealed = readParts(cursor);
     if (sealed === null) throw cursorRefusal();
     const context = contextOf(binding);
-    // Tries every key, because a changed key id must not look like one that is being rolled out.
+    // Tries every key, so that a cursor with a forged key id does not pass for one of a new key.
     for (const key of this.keys) {
       const position = tryUnseal(key, sealed, context);
       if (position === null) continue;

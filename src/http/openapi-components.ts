@@ -24,7 +24,7 @@ export function registerComponents(registry: OpenAPIRegistry, docsUrl: string): 
     registry.registerComponent('headers', name, header);
   for (const [name, parameter] of Object.entries(PARAMETERS))
     registry.registerComponent('parameters', name, parameter);
-  // Registered first, because a component takes its meaning from its first use.
+  // Before any operation, because the generator takes a component's description from its first use.
   for (const [name, schema] of Object.entries(SHARED)) registry.register(name, schema);
   const errors = new ErrorWriter(docsUrl);
   for (const code of ERROR_CODES)
@@ -36,7 +36,7 @@ function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; 
   return { summary: meaning, value: JSON.parse(errors.text({ code, ...example })) as unknown };
 }
 
-// Only a type has the index signature that extension fields require.
+// An interface would not be assignable to the index signature of `x-` fields.
 type Header = {
   readonly description: string;
   readonly required?: boolean;
@@ -85,7 +85,7 @@ const PARAMETERS = {
     required: true,
     description:
       'A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get.',
-    // Generators cannot send a header with a format.
+    // Generated clients cannot send a header whose schema has a `format`.
     schema: { type: 'string', pattern: UUID_PATTERN },
   },
   'Svc-Version': {

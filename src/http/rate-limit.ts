@@ -1,5 +1,5 @@
 /** Classes of requests. A request counts only in its route's class. */
-export const USUAL_RATES = {
+export const RATE_CLASS_DEFAULTS = {
   requests: { rate: 100, burst: 200, seconds: 1 },
   lookup: { rate: 5, burst: 20, seconds: 1 },
   uploads: { rate: 10, burst: 10, seconds: 60 },
@@ -12,10 +12,10 @@ export interface NewRecipients {
 }
 
 /** A token may name as many new people at once as the largest file has rows. */
-export const USUAL_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
+export const DEFAULT_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
 
-export type RateClass = keyof typeof USUAL_RATES;
-export const RATE_CLASSES = Object.keys(USUAL_RATES) as readonly RateClass[];
+export type RateClass = keyof typeof RATE_CLASS_DEFAULTS;
+export const RATE_CLASSES = Object.keys(RATE_CLASS_DEFAULTS) as readonly RateClass[];
 
 export interface Rate {
   readonly perSecond: number;

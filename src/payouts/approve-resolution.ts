@@ -10,7 +10,7 @@ import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/
 import { isServed } from './recovery.js';
 import type { RailCalls } from './rail-calls.js';
 import type { RailReport } from './rails/rail.js';
-import { readContradictions } from './reports.js';
+import { readReportCount } from './reports.js';
 import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './resolution-checks.js';
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
@@ -43,7 +43,7 @@ export async function approveResolution(
   const apply = (release: Release | null) =>
     decideResolution(writer, seen, { verdict: 'apply', release, by, why });
   if (proposal === undefined || !givesBack(payout, proposal.outcome)) return apply(null);
-  const contradictions = await readContradictions(database.reader, payout);
+  const contradictions = await readReportCount(database.reader, payout);
   // The rail is not called for a proposal that would be refused anyway.
   const refusal =
     secondPersonRefusal(proposal.proposedById, by.id) ??

@@ -11,17 +11,18 @@ import { type LockedState, rowKey, type RowKey } from '../ledger/writer/types.js
 import { contradicts, type KnownPayout, type ReportedOutcome } from './state-machine.js';
 import type { RailReport } from './rails/rail.js';
 
+/** Reports by rails and statements about a payout, besides its row. (docs/contract.md, Rails) */
+
 /** A rail's report about a payout; `unknown` if the rail never received it. */
 export interface Report extends Omit<RailReport, 'status'> {
   readonly status: RailReport['status'] | 'unknown';
 }
 
-/** The reports about a payout, besides its row's state. (docs/contract.md, Rails) */
-
+/** Statement lines that neither contradicted the payout nor were resolved before. */
 const LISTED = { kind: 'statement', effect: 'noted' } as const;
 const CONFLICTS = { effect: 'conflict' } as const;
 const RESOLVED_LINES = { kind: 'statement', effect: 'settled' } as const;
-/** Payments that were reported and could not be posted. */
+/** Reports of a payment that posted nothing. `hasPaymentReport` skips statement lines among them. */
 const UNPOSTED = (['completed', 'returned'] as const).map(
   (reported) => ({ effect: 'noted', reported }) as const,
 );
@@ -30,7 +31,8 @@ const UNPOSTED = (['completed', 'returned'] as const).map(
 export function reportRowKeys({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): RowKey[] {
   const lines = { rail, payoutKey: payoutId };
   return [
-    // Read first, so that a line superseded between the two reads counts with its successor.
+    // Read first, because the account's lock does not cover statements: a line that is superseded
+    // between the two reads counts, and so does its successor.
     rowKey(payoutSupersededLines, lines),
     rowKey(payoutStatementLines, lines),
     ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((filter) =>
@@ -82,18 +84,16 @@ export function contradictsReports(
   report: ReportedOutcome,
   state: LockedState,
 ): boolean {
-  const isPaid = { status: 'completed', railReference: null } as const;
+  const paidPayout = { status: 'completed', railReference: null } as const;
   return (
     openLines(payout, state).some((line) => contradicts(payoutAsListed(line), report)) ||
-    (hasPaymentReport(payout, state) && contradicts(isPaid, report))
+    (hasPaymentReport(payout, state) && contradicts(paidPayout, report))
   );
 }
 
 /** Returns whether an unresolved report of a payment contradicts the payout or was not posted. */
-function hasPaymentReport(
-  { id: payoutId, status, stuckReason }: Payout,
-  state: LockedState,
-): boolean {
+function hasPaymentReport(payout: Payout, state: LockedState): boolean {
+  const { id: payoutId, status, stuckReason } = payout;
   if (status !== 'in_progress' || (stuckReason !== 'contradiction' && stuckReason !== 'overflow'))
     return false;
   return [CONFLICTS, ...UNPOSTED]
@@ -118,16 +118,15 @@ export function isKnownToRail(payout: Payout, state: LockedState): boolean {
   );
 }
 
-type ContradictingEvent = Pick<PayoutRailEvent, 'reported' | 'railReference'>;
-
-export function countContradictions(payout: Payout, state: LockedState): number {
+/** Counts the distinct conflicts and statement lines. `readReportCount` reads the same number. */
+export function countReports(payout: Payout, state: LockedState): number {
   const events = [LISTED, CONFLICTS].flatMap((filter) =>
     state.rows(payoutRailEvents, { payoutId: payout.id, ...filter }),
   );
   return countDistinct(events, currentLines(payout, state));
 }
 
-export async function readContradictions(reader: Reader, payout: Payout): Promise<number> {
+export async function readReportCount(reader: Reader, payout: Payout): Promise<number> {
   const key = { rail: payout.rail, payoutKey: payout.id };
   const [lines, superseded, listed, conflicts] = await Promise.all([
     reader.select(payoutStatementLines, key),
@@ -139,7 +138,7 @@ export async function readContradictions(reader: Reader, payout: Payout): Promis
 }
 
 function countDistinct(
-  events: readonly ContradictingEvent[],
+  events: readonly Pick<PayoutRailEvent, 'reported' | 'railReference'>[],
   lines: readonly PayoutStatementLine[],
 ): number {
   const all = [

@@ -35,7 +35,7 @@ import {
 } from './commands.js';
 import { NOT_FLAGGED, postedAccounts } from './rules.js';
 import { applyReport } from './outcomes.js';
-import { countContradictions, openLines, readContradictions, reportRowKeys } from './reports.js';
+import { countReports, openLines, readReportCount, reportRowKeys } from './reports.js';
 import {
   ANOTHER_OPEN,
   applyRefusal,
@@ -86,7 +86,7 @@ const proposeCommand = definePayoutCommand<ProposeResolution>('propose resolutio
     const { outcome, reason, resolutionId: id, by, seen } = command;
     if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY);
     const { tenantId, id: payoutId, status: payoutStatus } = payout;
-    const contradictions = countContradictions(payout, state);
+    const contradictions = countReports(payout, state);
     const refusal =
       unseenRefusal({ status: payoutStatus, contradictions }, seen) ??
       outcomeRefusal(payout, outcome);
@@ -124,7 +124,7 @@ const decideCommand = definePayoutCommand<DecideResolution>('decide resolution o
     if (proposal === undefined) return refuse(NOTHING_OPEN);
     if (proposal.id !== command.resolutionId) return refuse(ANOTHER_OPEN);
     if (command.verdict === 'reject') return recordDecision(command, proposal, payout, {}, state);
-    const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
+    const seen = { status: payout.status, contradictions: countReports(payout, state) };
     const refusal =
       secondPersonRefusal(proposal.proposedById, command.by.id) ??
       overtakenRefusal(seen, proposal) ??
@@ -212,7 +212,7 @@ export interface SeenPayout {
 
 export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayout> {
   const [contradictions, all] = await Promise.all([
-    readContradictions(reader, payout),
+    readReportCount(reader, payout),
     listResolutions(reader, payout.id),
   ]);
   return { payout, contradictions, proposal: all.find(({ status }) => status === 'proposed') };

@@ -81,10 +81,8 @@ export async function openWorker(
   const observer = webhookMetrics(registry, (fault) =>
     logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed and will be retried'),
   );
-  const dispatcher = new WebhookDispatcher(
-    buildWebhookDeps(core, sender, observer),
-    ENDPOINTS_AT_ONCE,
-  );
+  const webhooks = buildWebhookDeps(core, sender, observer);
+  const dispatcher = new WebhookDispatcher(webhooks, ENDPOINTS_AT_ONCE);
   const { services, sweeps, rails } = buildWorkerServices(config, core, sheets);
   const activities = createActivities({ ...services, stopping: stopping.signal });
   const workers = buildWorkers(config, core, activities, rails, tracing);
@@ -117,6 +115,7 @@ interface WorkerServices {
   readonly rails: ReadonlySet<string>;
 }
 
+/** `rollbackGuard` closes the ledger if the database was put back to an earlier moment. */
 function buildAudit(config: WorkerConfig, { database, clock, registry, rollbackGuard }: Core) {
   const audit = { database, clock, everyMs: config.AUDIT_PASS_EVERY_S * 1_000 };
   return { audit, rollbackGuard, onAudited: auditMetrics(registry, database.reader, audit) };

@@ -154,22 +154,22 @@ function findingFor(
   response: RailResponse,
 ): FindingKind | null {
   // The payout may have been submitted in the time that the restore lost.
-  if (response === 'silent')
+  if (response === 'no answer')
     return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
   // The rail may have received the payout since it responded that it does not know it.
   return findingOf(response === null ? before : now, response);
 }
 
 /**
- * Returns `silent` if the rail does not respond about an approved payout, because its workflow polls
- * again. Throws RailUnresponsive for a payout that waits for approval.
+ * Returns `no answer` if the rail does not respond about an approved payout, because the payout's
+ * workflow polls again. Throws RailUnresponsive for a payout that waits for approval.
  */
 async function statusOf(rail: Rail, payout: Payout): Promise<RailResponse> {
   try {
     return await rail.status(payout.id);
   } catch (failure) {
     if (failure instanceof RailUnresponsive && payout.status !== 'pending_approval')
-      return 'silent';
+      return 'no answer';
     throw failure;
   }
 }
@@ -189,10 +189,10 @@ async function* readUnfinished(reader: Reader, rail: string): AsyncGenerator<rea
   } while (after !== null);
 }
 
-type RailResponse = Awaited<ReturnType<Rail['status']>> | 'silent';
+type RailResponse = Awaited<ReturnType<Rail['status']>> | 'no answer';
 
 function responseText(response: RailResponse): string {
-  if (response === 'silent') return 'no answer';
+  if (response === 'no answer') return response;
   return response === null
     ? 'unknown'
     : `${response.status}, reference ${response.reference ?? 'none'}`;

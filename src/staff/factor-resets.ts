@@ -33,7 +33,7 @@ export async function proposeFactorReset(
   by: StaffIdentity,
 ): Promise<StaffFactorReset> {
   const reason = checkedText('reason', text, MAX_REASON);
-  throwIfRefused(rightRefusal(by, 'manage', true) ?? ownResetRefusal(person, by));
+  throwIfRefused(resetRefusal(person, by));
   return transact(database, async (transaction) => {
     await lockPerson(transaction, person);
     if ((await findOpenReset(transaction, person)) !== undefined)
@@ -64,7 +64,7 @@ export async function approveFactorReset(
   person: Staff,
   by: StaffIdentity,
 ): Promise<NewFactor> {
-  throwIfRefused(rightRefusal(by, 'manage', true) ?? ownResetRefusal(person, by));
+  throwIfRefused(resetRefusal(person, by));
   return transact(database, async (transaction) => {
     await lockPerson(transaction, person);
     const reset = assertFound(await findOpenReset(transaction, person));
@@ -112,10 +112,10 @@ function throwIfRefused(refusal: Refusal | null): void {
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-function ownResetRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
-  return id === by.id
-    ? denied('you cannot reset your own authenticator: two other people do it')
-    : null;
+function resetRefusal({ id }: Staff, by: StaffIdentity): Refusal | null {
+  const noRight = rightRefusal(by, 'manage', { requiresPerson: true });
+  if (noRight !== null || id !== by.id) return noRight;
+  return denied('you cannot reset your own authenticator: two other people do it');
 }
 
 /** Locks the person's row, and with it the proposals for that person. */

@@ -48,18 +48,18 @@ export function staffAudit(
 }
 
 /**
- * Adds a person, or reactivates one with exactly these rights. A person without an authenticator
- * gets one. While no person can manage the staff, the holder of the database address may set the
- * first manager, who gets a new authenticator. Throws invalid_field, invalid_state (the last
- * manager would lose that right).
+ * Adds a person, or gives a known one exactly these rights and makes them active. A person without
+ * an authenticator gets one. While no person can manage the staff, the holder of the database
+ * address may set the first manager, who gets a new authenticator. Throws invalid_field,
+ * invalid_state (the last manager would lose that right).
  */
 export function setPerson(
   deps: StaffDeps,
-  request: NewStaff,
+  request: NewStaff & { readonly isFirst?: boolean },
   actor: Actor,
-  isFirst = false,
 ): Promise<SetPersonResult> {
   const { database, encryptionKeys } = deps;
+  const { isFirst = false } = request;
   return transact(database, async (transaction) => {
     const { known, row } = await readRowToSet(transaction, deps.clock, 'person', request);
     const factor = isFirst || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
@@ -149,7 +149,7 @@ export async function hasNoManager(reader: Reader): Promise<boolean> {
   return !people.some(canManage);
 }
 
-/** Ends a person's sessions. Each transaction that removes some of the person's rights calls this. */
+/** Ends a person's sessions. A withdrawn right needs no call: each action reads the row again. */
 export async function endSessions(
   transaction: Transaction,
   clock: Clock,
@@ -172,7 +172,7 @@ async function readRowToSet(
 ): Promise<{ readonly known: Staff | undefined; readonly row: Staff }> {
   const name = checkedText('name', request.name, MAX_STAFF_NAME);
   const { rights } = request;
-  if (rights.length === 0) throw new ApiError(invalidField('can', 'empty'));
+  if (rights.length === 0) throw new ApiError(invalidField('can', 'empty')); // the option --can
   const folded = foldedName(name);
   if (folded === '' || folded.length > MAX_FOLDED)
     throw new ApiError(invalidField('name', 'unreadable'));

@@ -66,7 +66,7 @@ export function asksForCode(action: StaffActionName, channel: StaffChannel): boo
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
-  requiresPerson = false,
+  { requiresPerson = false }: { readonly requiresPerson?: boolean } = {},
 ): Refusal | null {
   if (requiresPerson && kind !== 'person')
     return denied(`${name} is a service, which never counts as a person`);
@@ -79,8 +79,8 @@ export function actionRefusal(
   action: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
 ): Refusal | null {
-  const rule: StaffActionRule = STAFF_ACTIONS[action];
-  return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
+  const { right, twoPeople, byPerson }: StaffActionRule = STAFF_ACTIONS[action];
+  return rightRefusal(by, right, { requiresPerson: twoPeople === true || byPerson === true });
 }
 
 /** Checks the current row as well as the identity, whose session may have fewer rights. */

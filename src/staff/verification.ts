@@ -135,7 +135,7 @@ async function checkCode(
   if (name === null) return { refused: 'no actor was named' };
   if (fault !== null) return { refused: fault };
   if (person?.active !== true) return { refused: `${name} is not active staff` };
-  const noRight = rightRefusal(person, right, twoPeople);
+  const noRight = rightRefusal(person, right, { requiresPerson: twoPeople === true });
   if (noRight !== null) return { refused: noRight.message };
   if (person.factorSecret === null || person.factorKeyId === null)
     return { refused: `${person.name} has no authenticator` };

@@ -51,6 +51,7 @@ export function element(name: string, attributes: Attributes, content: Content =
 }
 
 function contextsOf(strings: TemplateStringsArray): readonly Context[] {
+  // `strings` lack the values, so a script is only allowed if its `src` is a value.
   if (/<(?:script(?! defer src="")|style|!--)/i.test(strings.join('')))
     throw new TypeError('a template contains an inline script, a style or a comment');
   let context: Context = 'text';
@@ -59,8 +60,7 @@ function contextsOf(strings: TemplateStringsArray): readonly Context[] {
     return context;
   });
   if (contexts.pop() !== 'text') throw new TypeError('a template ends inside a tag');
-  if (contexts.includes('tag'))
-    throw new TypeError('a value stands in a tag, outside double quotes');
+  if (contexts.includes('tag')) throw new TypeError('a value in a tag is outside double quotes');
   known.set(strings, contexts);
   return contexts;
 }

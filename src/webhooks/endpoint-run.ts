@@ -214,18 +214,18 @@ export class EndpointRun {
 
   /** Waits for this turn's attempts, or for any attempt in flight if the turn started none. */
   private async wait(): Promise<void> {
-    const hasStarted = !this.hasTurnEnded();
-    const until = performance.now() + (hasStarted ? SLOW_AFTER_MS : MAX_WAIT_MS);
+    const startedAny = this.hasOwnInFlight();
+    const until = performance.now() + (startedAny ? SLOW_AFTER_MS : MAX_WAIT_MS);
     while (this.inFlight.size > 0 && this.fault === null) {
       const leftMs = until - performance.now();
       if (leftMs <= 0) return this.onSlow();
-      if (hasStarted ? this.hasTurnEnded() : this.outcomes.length > 0) return;
+      if (startedAny ? !this.hasOwnInFlight() : this.outcomes.length > 0) return;
       await this.pause.for(leftMs);
     }
   }
 
-  private hasTurnEnded(): boolean {
-    return ![...this.inFlight.values()].some(({ turn }) => turn === this.turnNumber);
+  private hasOwnInFlight(): boolean {
+    return [...this.inFlight.values()].some(({ turn }) => turn === this.turnNumber);
   }
 
   private async store(): Promise<StoredResults | null> {

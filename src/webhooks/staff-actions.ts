@@ -159,8 +159,8 @@ export async function readDescribedEndpoint(
   ]);
   const { cursorSequence } = endpoint;
   const unreadEvents = subscribedHead > cursorSequence ? head - cursorSequence : 0n;
-  const facts = { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now, timeZone };
-  const text = describeEndpoint(facts);
+  const snapshot = { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now, timeZone };
+  const text = describeEndpoint(snapshot);
   return { ...endpoint, types: [...types.keys()], text, nextAttemptAt: toRfc3339(nextAttemptAt) };
 }
 
@@ -177,7 +177,7 @@ async function countOpen(
 }
 
 /** State of an endpoint. `pending` and `retrying` are counted up to `MAX_COUNTED + 1`. */
-export interface EndpointFacts {
+export interface EndpointSnapshot {
   readonly endpoint: Pick<
     WebhookEndpoint,
     | 'status'
@@ -203,26 +203,26 @@ const REASONS = {
   failing_for_5_days: 'because every attempt failed for 5 days',
 } as const;
 
-export function describeEndpoint(facts: EndpointFacts): string {
-  const { endpoint } = facts;
-  const parts = unsentTexts(facts);
+export function describeEndpoint(snapshot: EndpointSnapshot): string {
+  const { endpoint } = snapshot;
+  const parts = unsentTexts(snapshot);
   if (endpoint.status === 'deleted') return 'deleted';
   if (endpoint.status === 'disabled') {
     const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
     const since =
-      endpoint.disabledAt === null ? '' : ` since ${timeText(endpoint.disabledAt, facts)}`;
+      endpoint.disabledAt === null ? '' : ` since ${timeText(endpoint.disabledAt, snapshot)}`;
     return [`disabled${why}${since}`, ...parts].join('; ');
   }
   if (endpoint.pausedAt !== null)
     return [
-      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, facts)}`,
+      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, snapshot)}`,
       ...parts,
     ].join('; ');
   return parts.length === 0 ? 'no events to send' : parts.join('; ');
 }
 
-function unsentTexts(facts: EndpointFacts): string[] {
-  const { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now } = facts;
+function unsentTexts(snapshot: EndpointSnapshot): string[] {
+  const { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now } = snapshot;
   const texts: string[] = [];
   const probeAt = endpoint.probeAt;
   const next =
@@ -230,7 +230,7 @@ function unsentTexts(facts: EndpointFacts): string[] {
   if (retrying > 0)
     texts.push(
       next !== null && next > now
-        ? `waiting until ${timeText(next, facts)} to retry ${deliveries(retrying)}`
+        ? `waiting until ${timeText(next, snapshot)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
   if (pending > 0) texts.push(`${deliveries(pending)} to send`);
@@ -247,7 +247,7 @@ function deliveries(count: number): string {
 
 const MAX_COUNTED = 10_000;
 
-function timeText(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
+function timeText(at: Instant, { now, timeZone }: EndpointSnapshot): string {
   const [then, today] = [
     DateTime.fromMillis(at, { zone: timeZone }),
     DateTime.fromMillis(now, { zone: timeZone }),

@@ -13,7 +13,7 @@ import {
 import { API_VERSIONS } from '../../src/db/entities/webhooks.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
-import { RATE_CLASSES, type RateClass, USUAL_RATES } from '../../src/http/rate-limit.js';
+import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rail.js';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
@@ -123,7 +123,7 @@ describe('the guides for tenants', () => {
         rate,
       ]),
       RATE_CLASSES.map((one) => {
-        const { rate, burst, seconds } = USUAL_RATES[one];
+        const { rate, burst, seconds } = RATE_CLASS_DEFAULTS[one];
         return [
           one,
           one === 'requests' ? ['all other requests'] : countedIn(one).sort(),

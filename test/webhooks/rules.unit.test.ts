@@ -13,7 +13,7 @@ import {
   SCHEDULE_MS,
 } from '../../src/webhooks/rules.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
-import { describeEndpoint, type EndpointFacts } from '../../src/webhooks/staff-actions.js';
+import { describeEndpoint, type EndpointSnapshot } from '../../src/webhooks/staff-actions.js';
 import { answeredWith, failedWith } from '../helpers/receiver.js';
 
 const NOW = instant(Date.parse('2030-03-04T14:00:00.000Z'));
@@ -222,7 +222,7 @@ describe('the delivery window', () => {
 });
 
 describe('the state of an endpoint', () => {
-  const facts: EndpointFacts = {
+  const snapshot: EndpointSnapshot = {
     endpoint: {
       status: 'enabled',
       disabledReason: null,
@@ -240,10 +240,10 @@ describe('the state of an endpoint', () => {
     timeZone: 'UTC',
   };
   const words = (
-    changes: Partial<EndpointFacts>,
-    endpoint: Partial<EndpointFacts['endpoint']> = {},
+    changes: Partial<EndpointSnapshot>,
+    endpoint: Partial<EndpointSnapshot['endpoint']> = {},
   ): string =>
-    describeEndpoint({ ...facts, ...changes, endpoint: { ...facts.endpoint, ...endpoint } });
+    describeEndpoint({ ...snapshot, ...changes, endpoint: { ...snapshot.endpoint, ...endpoint } });
 
   for (const [shown, expected] of [
     [words({}), 'no events to send'],

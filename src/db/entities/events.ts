@@ -2,7 +2,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
 /** Every type, in order, and whether webhooks may carry it. (docs/contract.md, Events) */
-const LIST = {
+const CARRIED_BY_WEBHOOKS = {
   'transfer.completed': true,
   'transfer.rejected': false,
   'transfer.expired': false,
@@ -18,16 +18,16 @@ const LIST = {
   'bonus_batch.partially_failed': false,
   'account.verified': true,
 } as const;
-export type EventType = keyof typeof LIST;
-export const EVENT_TYPES = Object.keys(LIST) as [EventType, ...EventType[]];
+export type EventType = keyof typeof CARRIED_BY_WEBHOOKS;
+export const EVENT_TYPES = Object.keys(CARRIED_BY_WEBHOOKS) as [EventType, ...EventType[]];
 
 export type SubscribableType = {
-  [Type in EventType]: (typeof LIST)[Type] extends true ? Type : never;
+  [Type in EventType]: (typeof CARRIED_BY_WEBHOOKS)[Type] extends true ? Type : never;
 }[EventType];
 export const SUBSCRIBABLE_TYPES = EVENT_TYPES.filter(isSubscribable);
 
 export function isSubscribable(type: EventType): type is SubscribableType {
-  return LIST[type];
+  return CARRIED_BY_WEBHOOKS[type];
 }
 
 export const events = defineTable(

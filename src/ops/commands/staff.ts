@@ -63,7 +63,8 @@ takes two colleagues with manage (staff reset-factor --help).`,
       if (isAdministrator && !rights.includes('manage'))
         throw new UsageError('--can: the first of the staff must have manage');
       const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
-      const { person, factor } = await setPerson(deps, { name, rights }, actor(), isAdministrator);
+      const request = { name, rights, isFirst: isAdministrator };
+      const { person, factor } = await setPerson(deps, request, actor());
       showWithFactor(output, person, factor);
     },
   }),

@@ -157,7 +157,7 @@ export async function authorise(
   });
   if (needsCode(need) && identity.kind === 'person')
     return verifyCode(deps, identity, need, request);
-  const refused = rightRefusal(identity, right, needsCode(need));
+  const refused = rightRefusal(identity, right, { requiresPerson: needsCode(need) });
   if (refused === null) return identity;
   await record(identity, refused.message);
   throw errorWithAdvice(refused, identity, right);
@@ -172,7 +172,7 @@ export async function assertStillAuthorised(
   const { identity } = await findActor(deps);
   if (identity.id !== id)
     throw new OpsError('another person has signed in here meanwhile: nothing was done');
-  const refused = rightRefusal(identity, rightOf(need), needsCode(need));
+  const refused = rightRefusal(identity, rightOf(need), { requiresPerson: needsCode(need) });
   if (refused !== null) throw errorWithAdvice(refused, identity, rightOf(need));
 }
 
@@ -185,7 +185,7 @@ async function verifyCode(
   const { database, clock } = deps;
   const right = rightOf(need);
   const encryptionKeys = deps.encryptionKeys();
-  const mayIfProven = rightRefusal(identity, right, true) === null;
+  const mayIfProven = rightRefusal(identity, right, { requiresPerson: true }) === null;
   const code = mayIfProven ? await deps.code(identity.name) : null;
   const result = await verifyClaim(
     { database, clock, encryptionKeys },

@@ -84,7 +84,7 @@ async function* decodeAll(source: ByteSource): AsyncGenerator<string> {
   yield decodePiece(decoder, null);
 }
 
-/** Decodes a piece, or ends the text with null. NUL only occurs in UTF-16 and binary files. */
+/** Decodes a piece; null ends the text. Refuses NUL, which only UTF-16 and binary files contain. */
 function decodePiece(decoder: TextDecoder, piece: Buffer | null): string {
   let text: string;
   try {

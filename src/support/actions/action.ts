@@ -42,8 +42,8 @@ export interface DeskAction<Resource> {
   readonly explanation: Text<[Resource]>;
   /** Sentences about what was done and comes next, for the resource as it is afterwards. */
   readonly done: Text<[after: Resource, names: Names]>;
-  /** Set if the action ends or abandons something. */
-  readonly isStop?: true;
+  /** Set if the action ends or abandons something; its button is then red. */
+  readonly endsSomething?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Content;
   /** Whether the button is shown. The service decides again when the action is performed. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;

@@ -16,7 +16,7 @@ import {
   retryNow,
 } from '../../webhooks/staff-actions.js';
 import type { DeskDeps } from '../desk.js';
-import { endText, moneyText, sentence } from '../reading/payouts.js';
+import { inWords, moneyText, sentence } from '../reading/payouts.js';
 import type { Names } from '../reading/transfers.js';
 import type { DeskAction } from './action.js';
 
@@ -55,7 +55,7 @@ function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names):
   if (missing > 0)
     return `Approved; ${counted(missing, 'more approval')} ${missing === 1 ? 'is' : 'are'} needed.`;
   if (['rejected', 'canceled', 'failed', 'returned'].includes(status))
-    return `Approved, but then ${endText(status, endText(rejectionCode, rejectionReason))}. ${back}`;
+    return `Approved, but then ${inWords(status, inWords(rejectionCode, rejectionReason))}. ${back}`;
   if (!('holderName' in row))
     return sentence(`Approved. ${sum} moved to ${names.account(row.destinationAccountId)}`);
   const paid = moneyText(row, source);
@@ -75,7 +75,7 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
     explanation: (shown) =>
       action === 'approve' ? approvalText(rowOf(shown)) : APPROVAL_WORDS[action][1],
     done: (after, names) => doneText(action, rowOf(after), names),
-    ...(action !== 'approve' && { isStop: true as const }),
+    ...(action !== 'approve' && { endsSomething: true as const }),
     isOpen: (shown) => {
       const { status } = rowOf(shown);
       return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
@@ -98,7 +98,7 @@ type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
 
 function batchAction(
   action: BatchAction,
-  shown: Pick<DeskAction<BonusBatch>, 'label' | 'explanation' | 'done' | 'isStop' | 'isOpen'>,
+  shown: Omit<DeskAction<BonusBatch>, 'verb' | 'name' | 'recordsRefusals' | 'run'>,
 ): DeskAction<BonusBatch> {
   return {
     ...shown,
@@ -130,7 +130,7 @@ export const BATCH_ACTIONS = [
     label: 'Cancel the batch',
     explanation: 'Ends the batch. Paid rows stay paid, and all other rows fail.',
     done: 'The batch is being canceled. Paid rows stay paid, and all other rows fail.',
-    isStop: true,
+    endsSomething: true,
     isOpen: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
   }),
 ];

@@ -45,7 +45,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     explanation:
       'Ends the proposal. No money moves. You can also withdraw your own proposal this way.',
     done: 'Rejected. No money has moved.',
-    isStop: true,
+    endsSomething: true,
     isOpen: ({ status }) => status === 'proposed',
     run: async (deps, adjustment, { by, reason }) =>
       assertOwn((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
@@ -189,7 +189,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     explanation:
       'Ends the proposal. Nothing else changes. You can also withdraw your own proposal this way.',
     done: 'Rejected. The payout is as it was before the proposal.',
-    isStop: true,
+    endsSomething: true,
     fields: proposalField,
     isOpen: ({ proposal }) => proposal !== undefined,
     run: async ({ database, writer }, payout, { by, reason, form }) => {

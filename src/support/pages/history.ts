@@ -1,7 +1,7 @@
 import { formatAmount } from '../../core/amount.js';
 import { type Content, html, type Html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
-import { endText } from '../reading/payouts.js';
+import { inWords } from '../reading/payouts.js';
 import type { History } from '../reading/timeline.js';
 import {
   idText,
@@ -58,7 +58,7 @@ export function deliveryTable(deliveries: readonly DeliveryHistory[], timeZone: 
     const { eventId, endpointId, state } = delivery;
     const retryNow = html`<a href="${pathOf('endpoints', endpointId)}#acts">Retry now</a>`;
     const tried = attempts.map(({ at, status, failure, message, response, durationMs }) => {
-      const result = [status, message ?? endText(failure)].filter((one) => one !== null).join(': ');
+      const result = [status, message ?? inWords(failure)].filter((one) => one !== null).join(': ');
       const parts = [result || 'no answer', `${durationMs} ms`, response?.slice(0, MAX_RESPONSE)];
       return html`<li>${time(at, timeZone)} · ${parts.filter((part) => part).join(' · ')}</li>`;
     });

@@ -157,11 +157,11 @@ function actionForm<Resource>(
       ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)}
       ${field('Reason', reason, { hint: REASON_HINT })}
       ${asksForCode(action.name, 'support') && codeField(CODE_HINT)}
-      <div><button class="${action.isStop === true ? 'stop' : 'go'}">${label}</button></div>
+      <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
   // The key that opens the form.
   const isApproval = action.verb === 'approve' || action.verb === 'apply';
-  const look = isApproval ? 'go' : action.isStop === true && 'stop';
+  const look = isApproval ? 'go' : action.endsSomething === true && 'stop';
   const attributes = { 'data-key': isApproval && 'a', class: look, open: failed !== null };
   return element('details', attributes, form);
 }

@@ -12,7 +12,7 @@ import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { DIRECTIONS } from '../actions/proposals.js';
 import { type Content, html, type Html } from '../html.js';
-import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
+import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
@@ -113,7 +113,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     return [
       ['Address', link('endpoints', endpoint.id, endpoint.url)],
       ['Status', endpointStatus(endpoint)],
-      ['Disabled', endText(endpoint.disabledReason)],
+      ['Disabled', inWords(endpoint.disabledReason)],
       tenantFact(tenantId, context.tenant(tenantId)),
       since('Failing since', failingSince, context, tenantId),
       ['Last success', time(lastSuccessAt, context.timeZone(tenantId)) ?? 'none'],
@@ -217,7 +217,7 @@ function progressText(batch: BonusBatch): string | null {
 
 /** Returns why the batch was rejected. Returns null for another batch. */
 export function rejectionText({ status, rejectionCode }: BonusBatch): string | null {
-  return status === 'rejected' ? (endText(rejectionCode) ?? 'the file has problems') : null;
+  return status === 'rejected' ? (inWords(rejectionCode) ?? 'the file has problems') : null;
 }
 
 export function batchTitle({ status, rowCount }: BonusBatch): string {

@@ -67,7 +67,7 @@ export function sentence(text: string): string {
 }
 
 /** Returns a code in words, with its reason. Returns null without a code. */
-export function endText(code: string | null, reason: string | null = null): string | null {
+export function inWords(code: string | null, reason: string | null = null): string | null {
   if (code === null) return null;
   const words = code.replaceAll('_', ' ').replace('payin', 'pay-in');
   return reason === null || reason === '' ? words : `${words}: ${reason}`;

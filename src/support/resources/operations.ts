@@ -27,7 +27,7 @@ import { html } from '../html.js';
 import { link, money, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText, operationStatus } from '../pages/rows.js';
 import {
-  endText,
+  inWords,
   moneyText,
   payoutWaitsFor,
   resolutionLine,
@@ -74,7 +74,7 @@ export const transferKind: ResourceKind<Transfer> = {
           'Ended because',
           transfer.status === 'expired'
             ? `not approved in time: ${transfer.approvalsReceived} of ${transfer.approvalsRequired} approvals`
-            : endText(transfer.rejectionCode, transfer.rejectionReason),
+            : inWords(transfer.rejectionCode, transfer.rejectionReason),
         ],
         ['Workflow', isLate && 'not notified yet. The service keeps trying; you can decide here'],
       ],
@@ -139,11 +139,11 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ['Requested', time(createdAt, `by ${requester}`)],
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
-        ['Ended because', endText(payout.rejectionCode, payout.rejectionReason)],
+        ['Ended because', inWords(payout.rejectionCode, payout.rejectionReason)],
         ['Resolved', applied && resolutionLine(applied)],
         [
           status === 'returned' ? 'Returned because' : 'Failed because',
-          !applied && endText(payout.failureCode, payout.failureMessage),
+          !applied && inWords(payout.failureCode, payout.failureMessage),
         ],
       ],
       history: {
@@ -170,9 +170,9 @@ const REPORTS: Readonly<Record<PayoutRailEvent['kind'], string>> = {
 
 /** Returns what was reported, such as "Sent to the rail: no answer". */
 function reportText({ kind, reported, effect }: PayoutRailEvent): string {
-  const answer = reported === 'voided' ? 'confirmed' : (endText(reported) ?? endText(effect) ?? '');
+  const answer = reported === 'voided' ? 'confirmed' : (inWords(reported) ?? inWords(effect) ?? '');
   const isPlain = reported === null || effect === 'applied' || effect === 'noted';
-  return `${REPORTS[kind]}: ${answer}${isPlain ? '' : ` (${endText(effect)})`}`;
+  return `${REPORTS[kind]}: ${answer}${isPlain ? '' : ` (${inWords(effect)})`}`;
 }
 
 /** Returns a text about a payout that its rail has, such as "sent once, asked 8 times". */

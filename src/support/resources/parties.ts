@@ -38,7 +38,7 @@ import {
 import { tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
 import { movementText } from '../reading/ledger.js';
-import { endText } from '../reading/payouts.js';
+import { inWords } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals } from '../reading/totals.js';
 import {
@@ -119,7 +119,7 @@ export const accountKind: ResourceKind<Account> = {
 function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   const { resourceId, resourceType, asset } = hold;
   return [
-    ['For', relatedLink(resourceType, resourceId, endText(resourceType))],
+    ['For', relatedLink(resourceType, resourceId, inWords(resourceType))],
     sumFact('Placed', hold.raw, asset),
     sumFact('Still held', hold.remaining, asset),
     ['Since', time(hold.createdAt)],

@@ -22,7 +22,7 @@ import {
   paymentsText,
   rejectionText,
 } from '../pages/rows.js';
-import { endText } from '../reading/payouts.js';
+import { inWords } from '../reading/payouts.js';
 import { memberLine } from '../reading/timeline.js';
 import { parsePosition, printPosition, type ResourceKind } from './resource-kind.js';
 
@@ -131,7 +131,7 @@ function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: numb
   return tableSection('failed', heading, rows, ({ number, recipient, code, message }) => [
     ['Row', `Row ${number}`],
     ['Recipient', recipient],
-    ['Reason', endText(code, message)],
+    ['Reason', inWords(code, message)],
   ]);
 }
 
@@ -161,7 +161,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
     return {
       status: endpointStatus(endpoint),
       facts: [
-        ['Disabled', endText(endpoint.disabledReason)],
+        ['Disabled', inWords(endpoint.disabledReason)],
         ['State', text],
         ['Paused by', endpoint.pausedBy],
         ['Failing since', since(failingSince)],
