@@ -1,10 +1,5 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
-import {
-  ApplicationFailure,
-  CancelledFailure,
-  NamespaceNotFoundError,
-  TemporalFailure,
-} from '@temporalio/common';
+import { ApplicationFailure, NamespaceNotFoundError, TemporalFailure } from '@temporalio/common';
 import type {
   ActivityInboundCallsInterceptor,
   ActivityInterceptorsFactory,
@@ -28,18 +23,21 @@ export function isTransient(failure: unknown): boolean {
   return isGrpcServiceError(cause) && TRANSIENT_CODES.includes(cause.code);
 }
 
+/** True if a raw call (`workflowService`), whose failures are never wrapped, found no workflow. */
 export function isNotFound(failure: unknown): boolean {
   return isGrpcServiceError(failure) && failure.code === NOT_FOUND_CODE;
 }
 
-/** gRPC codes NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
+/** gRPC codes NOT_FOUND (the namespace), PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const GENERAL_CODES: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
 
-/** True if the namespace does not exist or access is denied. */
+/**
+ * True if any workflow's notification would fail in this way: the namespace is missing, access is
+ * denied, or the server lacks the operation.
+ */
 export function affectsEveryCall(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
-  if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError)
-    return true;
+  if (cause instanceof NamespaceNotFoundError) return true;
   return isGrpcServiceError(cause) && GENERAL_CODES.includes(cause.code);
 }
 
@@ -52,7 +50,7 @@ export function messageOf(failure: unknown): string {
 
 /** Hides all messages but those of refusals. (docs/contract.md, Secrets and personal data) */
 export function activityFailure(fault: unknown): Error {
-  if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
+  if (fault instanceof TemporalFailure) return fault;
   if (fault instanceof ApiError) {
     const { code } = fault.refusal;
     // A missing resource will not appear later.

@@ -17,7 +17,7 @@ export const statements = defineTable(
     /** Balance before the first movement of the period, and after the last. */
     openingRaw: column.bigint,
     closingRaw: column.bigint,
-    /** Entries of the period in all assets. A file has at most two lines more. */
+    /** The account's entries of the period in all assets: at least as many as the movements. */
     entryCount: column.integer,
     status: column.oneOf(STATEMENT_STATUSES),
     createdBy: column.uuid,

@@ -26,7 +26,7 @@ export const DIFFERENCES = {
   state: 'the state differs',
   paid_twice: 'a second completed line of one payout, on another day or with another reference',
   reference: "the rail's reference differs",
-  twice: 'the same line a second time',
+  twice: 'the same line again, or a second failed or returned line of one payout',
   missing_there: 'it was settled here, and no statement of any day has it',
   no_statement:
     'no complete statement of an earlier day was loaded, and outcomes of ours wait for it',
@@ -61,18 +61,19 @@ export function compareLine(
     other.status === status && other.reference === reference && other.at === at;
   if (others.above.some(isSame)) return ['twice'];
   const isRepeated = linesWithSameStatus(line, others).length > 0;
-  const found: Difference['difference'][] = [];
-  if (isRepeated) found.push(status === 'completed' ? 'paid_twice' : 'twice');
-  if (payout === undefined) return [...found, 'missing_here'];
-  if (payout.raw !== line.raw || payout.asset !== line.asset) found.push('amount');
-  if (!statusAgrees(status, payout)) found.push('state');
+  const differences: Difference['difference'][] = [];
+  if (isRepeated) differences.push(status === 'completed' ? 'paid_twice' : 'twice');
+  if (payout === undefined) return [...differences, 'missing_here'];
+  if (payout.raw !== line.raw || payout.asset !== line.asset) differences.push('amount');
+  if (!statusAgrees(status, payout)) differences.push('state');
   const isOtherReference =
     reference !== null && payout.railReference !== null && reference !== payout.railReference;
-  if (!isRepeated && isOtherReference) found.push('reference');
-  return found;
+  if (!isRepeated && isOtherReference) differences.push('reference');
+  return differences;
 }
 
 function statusAgrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
+  // The rail rightly lists the failure of a payout that was found to have been paid only later.
   if (status === 'failed' && payout.failedAt !== null) return true;
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
 }
@@ -115,9 +116,12 @@ export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
 }
 
 export class Coverage {
-  /** `days` has the instant up to which each day is covered; a line may be dated `delayMs` late. */
+  /**
+   * `coveredDays`: up to which instant a day's statement, as loaded, can list outcomes. A rail may
+   * date an outcome up to `delayMs` late.
+   */
   constructor(
-    private readonly days: ReadonlyMap<Instant, Instant>,
+    private readonly coveredDays: ReadonlyMap<Instant, Instant>,
     private readonly delayMs: number,
   ) {}
 
@@ -137,7 +141,7 @@ export class Coverage {
   /** Returns the incompletely covered days from the first statement on, before `last`. */
   gapsBefore(last: Instant): readonly Instant[] {
     const gaps: Instant[] = [];
-    const first = Math.min(...this.days.keys());
+    const first = Math.min(...this.coveredDays.keys());
     for (let day = instant(first); day < last; day = instant(day + DAY_MS))
       if (this.coveredUntil(day) < day + DAY_MS) gaps.push(day);
     return gaps;
@@ -149,7 +153,7 @@ export class Coverage {
   }
 
   private coveredUntil(day: Instant): number {
-    return this.days.get(day) ?? day;
+    return this.coveredDays.get(day) ?? day;
   }
 }
 
@@ -177,6 +181,7 @@ const recordLine = definePayoutCommand<RecordLine>('note line of statement', {
   decide: decideLine,
 });
 
+/** A line changes nothing of the payout but its flag, so its reference is not applied. */
 const NO_DETAILS = { reference: null, failureCode: null };
 const CHANGED = invalidState('the payout has changed since the line was compared with it');
 
@@ -189,6 +194,7 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   const effect = effectOfLine(command, payout, state);
   const resource =
     effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).after;
+  // Not `applied`, because a line moves no money.
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
   const what = { kind: 'statement', reported, effect: recorded, at: state.at } as const;
   const rows = [insertRailEvent(command.eventId, payout, what, report)];
@@ -210,7 +216,8 @@ function effectOfLine(
   if (!differences.every((difference) => OUTCOME_DIFFERENCES.includes(difference)))
     return 'conflict';
   const open = openLines(payout, state);
-  if (!open.some(isSame) && currentLines(payout, state).some(isSame)) return 'settled';
+  const isResolved = !open.some(isSame) && currentLines(payout, state).some(isSame);
+  if (isResolved) return 'settled';
   return open.some((other) => contradicts(payoutAsListed(other), line))
     ? 'conflict'
     : effectOf(payout, line, 'statement');
@@ -229,17 +236,9 @@ export async function flagByLine(
 ): Promise<'flagged' | 'unchanged' | 'changed'> {
   if (!differences.some((difference) => CONTRADICTIONS.includes(difference))) return 'unchanged';
   const { id, tenantId, status, railReference } = payout;
-  const fingerprint = commandFingerprint([
-    'statement',
-    dayText(line.day),
-    line.status,
-    line.raw.toString(),
-    line.asset,
-    line.reference ?? '',
-    String(line.at),
-    status,
-    railReference ?? '',
-  ]);
+  const { day, raw, asset, reference, at } = line;
+  const listed = [dayText(day), line.status, `${raw}`, asset, reference ?? '', `${at}`];
+  const fingerprint = commandFingerprint(['statement', ...listed, status, railReference ?? '']);
   const key = `payout/${id}/statement/${fingerprint.digest.toString('hex').slice(0, 32)}`;
   const base = { tenantId, key, fingerprint, snapshot: payout, eventId: newId() };
   const { outcome, replayed } = await writer.submit(recordLine, { ...base, line, differences });

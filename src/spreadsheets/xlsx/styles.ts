@@ -13,24 +13,20 @@ export const GENERAL: CellStyle = { view: 'number', format: null };
 
 /** Built-in formats, without currency formats, which depend on the language. */
 const BUILT_IN: Readonly<Record<string, string>> = {
-  ...{
-    0: 'General',
-    1: '0',
-    2: '0.00',
-    3: '#,##0',
-    4: '#,##0.00',
-    9: '0%',
-    10: '0.00%',
-    11: '0.00E+00',
-  },
-  ...{
-    12: '# ?/?',
-    13: '# ??/??',
-    37: '#,##0 ;(#,##0)',
-    38: '#,##0 ;[Red](#,##0)',
-    48: '##0.0E+0',
-    49: '@',
-  },
+  0: 'General',
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  37: '#,##0 ;(#,##0)',
+  38: '#,##0 ;[Red](#,##0)',
+  48: '##0.0E+0',
+  49: '@',
 };
 
 /** Ranges of built-in date formats, East Asian and Thai ones included. */
@@ -54,8 +50,8 @@ export async function readStyles(
   bytes: AsyncIterable<Buffer>,
   budget: ReadingBudget,
 ): Promise<readonly CellStyle[]> {
-  const own = new Map<string, CellStyle>();
-  const formats: string[] = [];
+  const customFormats = new Map<string, CellStyle>();
+  const formatIds: string[] = [];
   let section = '';
   let tags = 0;
   await readWholePart(bytes, budget, {
@@ -66,15 +62,15 @@ export async function readStyles(
       tags += 1;
       if (tags > MAX_STYLES) throw unreadable('the workbook has too many cell styles');
       if (section === 'numFmts' && name === 'numFmt')
-        own.set(attributes['numFmtId'] ?? '', styleOf(attributes['formatCode'] ?? ''));
-      if (section === 'cellXfs' && name === 'xf') formats.push(attributes['numFmtId'] ?? '0');
+        customFormats.set(attributes['numFmtId'] ?? '', styleOf(attributes['formatCode'] ?? ''));
+      if (section === 'cellXfs' && name === 'xf') formatIds.push(attributes['numFmtId'] ?? '0');
     },
   });
-  if (formats.length === 0) return [GENERAL];
-  return formats.map((id) => own.get(id) ?? builtIn(id));
+  if (formatIds.length === 0) return [GENERAL];
+  return formatIds.map((id) => customFormats.get(id) ?? builtInStyle(id));
 }
 
-function builtIn(id: string): CellStyle {
+function builtInStyle(id: string): CellStyle {
   const code = BUILT_IN[id];
   if (code !== undefined) return styleOf(code);
   const number = /^\d{1,3}$/.test(id) ? Number.parseInt(id, 10) : 0;
@@ -128,7 +124,10 @@ function endIndex(code: string, closing: string, at: number): number {
 }
 
 const DAY_S = 86_400;
-/** 29 February 1900 did not exist. Earlier days are counted from one day later. */
+/**
+ * Spreadsheets number 29 February 1900, a day that did not exist. The days before it are therefore
+ * numbered from 31 December 1899 (day 0), and the days after it as if from 30 December.
+ */
 const LEAP_DAY = 60;
 const EPOCH_MS = Date.UTC(1899, 11, 30);
 const EARLY_EPOCH_MS = Date.UTC(1899, 11, 31);
@@ -150,18 +149,19 @@ export function isoOfDays(text: string, view: NumberView, is1904: boolean): stri
   return at > LAST_MS ? null : isoOfInstant(at);
 }
 
+/** A day, a time or both. Every part is optional, so the text must also contain a digit. */
 const ISO = /^(?:(\d{4}-\d\d-\d\d)(?:T|$))?T?(?:(\d\d:\d\d)(:\d\d)?(?:\.\d+)?)?Z?$/;
 
 /** Null if the text of a cell of type `d` is not a date or a time. */
 export function isoOfText(text: string): string | null {
   const parts = ISO.exec(text);
   if (parts === null || !/\d/.test(text)) return null;
-  const [, day, minutes = '00:00', seconds = ':00'] = parts;
-  const written = `${day ?? '1970-01-01'}T${minutes}${seconds}`;
+  const [, day, hoursAndMinutes = '00:00', seconds = ':00'] = parts;
+  const written = `${day ?? '1970-01-01'}T${hoursAndMinutes}${seconds}`;
   const at = Date.parse(`${written}Z`);
   // `Date` turns 31 February into 3 March.
   if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(written)) return null;
-  return day === undefined ? `${minutes}${seconds}` : isoOfInstant(at);
+  return day === undefined ? `${hoursAndMinutes}${seconds}` : isoOfInstant(at);
 }
 
 function isoOfInstant(at: number): string {

@@ -14,7 +14,11 @@ import {
 import { decidedRefusal } from '../../funding/rules.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
 import { approveResolution } from '../../payouts/approve-resolution.js';
-import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js';
+import {
+  ANOTHER_OPEN,
+  outcomeRefusal,
+  type ResolutionOutcome,
+} from '../../payouts/resolution-checks.js';
 import { isUnfinished } from '../../payouts/rules.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
@@ -36,7 +40,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     done: 'Posted. The money has moved.',
     isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
     run: async (deps, adjustment, { by, reason }) =>
-      assertOwn((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
+      assertDecidedBy((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
   },
   {
     verb: 'reject',
@@ -48,12 +52,12 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     endsSomething: true,
     isOpen: ({ status }) => status === 'proposed',
     run: async (deps, adjustment, { by, reason }) =>
-      assertOwn((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
+      assertDecidedBy((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
   },
 ];
 
-/** Throws if another person decided, because a repeated key returns the earlier decision. */
-function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
+/** Throws if another person decided before, because the service then returns that decision. */
+function assertDecidedBy(adjustment: Adjustment, by: StaffIdentity): void {
   if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
 }
 
@@ -98,19 +102,19 @@ function adjustmentFields(
   directions: readonly Adjustment['direction'][],
   given: URLSearchParams | null,
 ): Content {
-  const own = (name: string) => ({ name, required: true, value: given?.get(name) });
+  const required = (name: string) => ({ name, required: true, value: given?.get(name) });
   return [
-    field('Direction', own('direction'), {
+    field('Direction', required('direction'), {
       choices: directions.map((one) => [one, DIRECTIONS[one]]),
     }),
-    field('Asset', own('asset'), {
+    field('Asset', required('asset'), {
       choices: ASSETS.map((one) => [one, `${one}, ${LISTED_ASSETS[one].scale} decimals`]),
     }),
-    field('Amount', { ...own('amount'), inputmode: 'decimal' }, { hint: 'Such as 1,500.00' }),
+    field('Amount', { ...required('amount'), inputmode: 'decimal' }, { hint: 'Such as 1,500.00' }),
     field(
       'Reference',
       {
-        ...own('reference'),
+        ...required('reference'),
         pattern: '[A-Za-z0-9._\\-]{1,64}',
         maxlength: 64,
         autocapitalize: 'none',
@@ -121,8 +125,6 @@ function adjustmentFields(
     ),
   ];
 }
-
-type ResolutionOutcome = PayoutResolution['outcome'];
 
 const OUTCOME_WORDS: Readonly<Record<ResolutionOutcome, string>> = {
   completed: 'completed: the bank has paid it',
@@ -136,7 +138,7 @@ const PROPOSE =
 const CORRECT =
   'For when the bank paid it although its rail reported that it failed. Ask the bank first. The money leaves the account again when a second person applies it.';
 
-/** Actions of two people, each with a code, that decide a payout in place of its rail. */
+/** Two people, each with a code of their authenticator, decide a payout in place of its rail. */
 const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   {
     verb: 'propose',
@@ -177,9 +179,9 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
       `Applied: ${payout.status.replaceAll('_', ' ')}. ${moneyText(payout, names.account(payout.sourceAccountId)) ?? ''}`,
     fields: (seen, given) => [proposedText(seen), proposalField(seen, given)],
     isOpen: ({ proposal }, by) => proposal !== undefined && proposal.proposedById !== by.id,
-    run: async ({ database, release }, payout, { by, reason, form }) => {
-      if (await isDecided(database.current, payout, form, 'applied', by)) return;
-      await approveResolution(release, withoutNewerProposal(payout, form), by, reason);
+    run: async ({ database, release }, seen, { by, reason, form }) => {
+      if (await isDecided(database.current, seen, form, 'applied', by)) return;
+      await approveResolution(release, withoutNewerProposal(seen, form), by, reason);
     },
   },
   {
@@ -192,9 +194,9 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     endsSomething: true,
     fields: proposalField,
     isOpen: ({ proposal }) => proposal !== undefined,
-    run: async ({ database, writer }, payout, { by, reason, form }) => {
-      if (await isDecided(database.current, payout, form, 'rejected', by)) return;
-      await rejectResolution(writer, withoutNewerProposal(payout, form), by, reason);
+    run: async ({ database, writer }, seen, { by, reason, form }) => {
+      if (await isDecided(database.current, seen, form, 'rejected', by)) return;
+      await rejectResolution(writer, withoutNewerProposal(seen, form), by, reason);
     },
   },
 ];
@@ -233,10 +235,10 @@ function proposalField({ proposal }: SeenPayout, given: URLSearchParams | null):
 }
 
 /** Returns the payout. Throws `ApiError` if its proposal is newer than the page showed. */
-function withoutNewerProposal(payout: SeenPayout, form: URLSearchParams): SeenPayout {
-  if (payout.proposal !== undefined && payout.proposal.id !== form.get(PROPOSAL))
+function withoutNewerProposal(seen: SeenPayout, form: URLSearchParams): SeenPayout {
+  if (seen.proposal !== undefined && seen.proposal.id !== form.get(PROPOSAL))
     throw new ApiError(ANOTHER_OPEN);
-  return payout;
+  return seen;
 }
 
 /** Whether this person has already decided the proposal in the same way. */
@@ -249,11 +251,10 @@ async function isDecided(
 ): Promise<boolean> {
   const id = parseUuid(form.get(PROPOSAL) ?? '');
   if (id === null) return false;
-  const seen = await reader.find(payoutResolutions, { id, payoutId: payout.id });
-  return seen?.status === status && seen.decidedById === by.id;
+  const decided = await reader.find(payoutResolutions, { id, payoutId: payout.id });
+  return decided?.status === status && decided.decidedById === by.id;
 }
 
-/** Returns the possible outcomes with their words. */
 function possibleOutcomes(payout: Payout): readonly (readonly [ResolutionOutcome, string])[] {
   return RESOLUTION_OUTCOMES.filter((outcome) => outcomeRefusal(payout, outcome) === null).map(
     (outcome) => [outcome, OUTCOME_WORDS[outcome]],

@@ -32,12 +32,12 @@ export function historySections(history: History, timeZone: string): Content {
 
 function moneySection({ entries, hold, accountName }: History, timeZone: string): Content {
   if (entries.length === 0 && hold === undefined) return '';
-  const still = hold && formatAmount({ raw: hold.remaining, asset: hold.asset });
+  const stillHeld = hold && formatAmount({ raw: hold.remaining, asset: hold.asset });
   const held =
     hold &&
     html`<p>
       Hold of ${formatAmount(hold)}, placed ${time(hold.createdAt, timeZone)}:
-      ${hold.remaining === 0n ? 'released' : `${still} still held`}.
+      ${hold.remaining === 0n ? 'released' : `${stillHeld} still held`}.
     </p>`;
   const rows = table(entries, (entry) => [
     ['Account', link('accounts', entry.accountId, accountName(entry.accountId))],
