@@ -4,6 +4,8 @@ import { DatabaseUnavailable } from './failures.js';
 
 /** Tenant whose share of the connections a transaction uses. Null if it belongs to no single tenant. */
 export type LimitedTenant = Uuid | null;
+/** `postings` has no limit, because all other transactions leave connections free for them. */
+export type ConnectionShare = LimitedTenant | 'postings';
 
 interface Waiter {
   readonly tenant: LimitedTenant;

@@ -8,7 +8,7 @@ import {
 } from 'mysql2';
 import { type Deadline, withTimeout } from '../core/timers.js';
 import { DatabaseUnavailable, WrongServer } from './failures.js';
-import { ConnectionLimit, type LimitedTenant } from './connection-limit.js';
+import { ConnectionLimit, type ConnectionShare, type LimitedTenant } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -98,7 +98,7 @@ export class Connections {
   async acquire(
     pool: PoolName,
     deadline: Deadline,
-    share: LimitedTenant | 'postings',
+    share: ConnectionShare,
   ): Promise<PoolConnection> {
     const tenant = pool === 'transactions' && share !== 'postings' ? share : undefined;
     this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
@@ -215,14 +215,14 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
 
 /**
  * Sends a statement. Throws DatabaseUnavailable after the deadline, which also counts the wait
- * behind earlier statements, and the driver's errors. Calls `onDone` for each statement that
+ * behind earlier statements, and the driver's errors. Calls `onSuccess` for each statement that
  * succeeds without returning rows.
  */
 export function send(
   connection: Connection,
   sql: string,
   deadline: Deadline,
-  onDone?: () => void,
+  onSuccess?: () => void,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timeoutMs = deadline.leftMs();
@@ -237,7 +237,7 @@ export function send(
       if (error) reject(error);
       else resolve(answer);
     });
-    if (onDone !== undefined) query.on('result', onDone);
+    if (onSuccess !== undefined) query.on('result', onSuccess);
   });
 }
 

@@ -13,7 +13,7 @@ import {
   TransactionRetryable,
 } from './failures.js';
 import { type StatementKind, type StatementObserver, NO_OBSERVER } from './metrics.js';
-import type { LimitedTenant } from './connection-limit.js';
+import type { ConnectionShare } from './connection-limit.js';
 import { NoPrimary, Primary, type PrimaryObserver } from './primary.js';
 import {
   type TransactionEnd,
@@ -58,8 +58,8 @@ interface PooledConnection {
 
 /**
  * Connections to MySQL's primary, opened on first use, so that a process can start while MySQL is
- * unreachable. Transactions run with autocommit off, so a statement queued behind a deadlock (1213) cannot
- * commit by itself.
+ * unreachable. Transactions run with autocommit off: a deadlock (1213) ends a transaction, and a
+ * statement that was already sent after it would otherwise commit by itself.
  */
 export class Database {
   private readonly primary: Primary;
@@ -135,7 +135,7 @@ export class Database {
   private async acquire(
     pool: PoolName,
     deadline: Deadline,
-    share: LimitedTenant | 'postings' = null,
+    share: ConnectionShare = null,
   ): Promise<PooledConnection> {
     const beganAt = performance.now();
     for (;;) {
@@ -159,11 +159,11 @@ export class Database {
     kind: StatementKind,
     sql: string,
     deadline: Deadline,
-    onDone?: () => void,
+    onSuccess?: () => void,
   ): Promise<unknown> {
     const beganAt = performance.now();
     try {
-      const result = await send(connection, sql, deadline, onDone);
+      const result = await send(connection, sql, deadline, onSuccess);
       const isLock = kind === 'read' && sql.endsWith('FOR UPDATE');
       this.statementObserver.answered(
         pool,
@@ -178,15 +178,16 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction and commits it. `work` must await all its statements. `share` is
-   * the tenant whose share of connections the transaction uses. Throws TransactionRetryable (rolled
-   * back, a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly
-   * committed), or, after the rollback, the error thrown by `work`.
+   * Runs `work` in a transaction, then the steps of `atEnd`, and commits. `work` must await all its
+   * statements. If `beforeCommit` is given, the statements of `withCommit` run in a round trip before
+   * it instead of together with COMMIT. Throws TransactionRetryable (rolled back, a retry may
+   * succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly committed), or, after the
+   * rollback, the error thrown by `work`.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
-    share: LimitedTenant | 'postings' = null,
+    share: ConnectionShare = null,
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
     const pooled = await this.acquire('transactions', deadline, share);
@@ -223,11 +224,7 @@ export class Database {
     return result;
   }
 
-  /**
-   * Runs a transaction of the ledger writer on the connections reserved for postings. If
-   * `beforeCommit` is given, the statements of `withCommit` run in a round trip before it instead
-   * of together with COMMIT.
-   */
+  /** Runs a transaction of the ledger writer, which may use every connection for transactions. */
   withPosting<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline?: Deadline,

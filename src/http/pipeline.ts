@@ -22,7 +22,7 @@ import { announcesBody, assertJson, type BodyTimeouts, readBody } from './reques
 import type { ApiResponse, Route } from './route.js';
 import {
   assertForm,
-  NO_FILE,
+  NO_FILE_MESSAGE,
   readUpload,
   type UploadContent,
   type UploadedFile,
@@ -39,7 +39,10 @@ export interface PipelineDeps {
   readonly ledgerTimeoutMs: number;
 }
 
-/** After a slower body, the token is checked again, so that a revocation takes effect within 5 s. */
+/**
+ * After a slower body, the token is checked again: with the age of a cached token and the time for
+ * the ledger (4 s by default), a revocation takes effect within 5 s.
+ */
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;
@@ -98,13 +101,9 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
   const { request } = exchange;
   if (request.headers.authorization === undefined) return;
   try {
+    const repeated = repeatedHeaders(request);
     const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-    const { tokenKeyId } = await authenticateCaller(
-      deps,
-      exchange,
-      repeatedHeaders(request),
-      ledgerTime,
-    );
+    const { tokenKeyId } = await authenticateCaller(deps, exchange, repeated, ledgerTime);
     exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
   } catch {
     // The token is invalid, or its validity is unknown.
@@ -200,7 +199,7 @@ function checkInput(
     for (const field of Object.keys(queryText.values))
       problems.push({ code: 'invalid_field', field, reason: 'unknown' });
   if (problems.length > 0)
-    refuseFor(problems, route.hasFile && content.file === null ? NO_FILE : undefined);
+    refuseFor(problems, route.hasFile && content.file === null ? NO_FILE_MESSAGE : undefined);
   return { body: body?.ok ? body.value : undefined, query: query?.ok ? query.value : undefined };
 }
 

@@ -32,7 +32,7 @@ const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
 /** The file part's documented name; clients may use any. */
 export const FILE_FIELD = 'file';
-export const NO_FILE =
+export const NO_FILE_MESSAGE =
   'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
 
 const FORM_TYPE = /^multipart\/form-data[\t ]*;/i;
@@ -218,7 +218,7 @@ function refusalOf(fault: unknown): unknown {
   if (code !== 'LIMIT_FIELD_VALUE') return formRefusal(MALFORMED);
   // The client has sent the file's content as a text field.
   if (field === FILE_FIELD)
-    return formRefusal({ ...fieldRefusal([MISSING_FILE]), message: NO_FILE });
+    return formRefusal({ ...fieldRefusal([MISSING_FILE]), message: NO_FILE_MESSAGE });
   return formRefusal(invalidField(field, 'too_long'));
 }
 

@@ -47,7 +47,7 @@ export const transferApproval: ApprovalFeature<Transfer> = {
   table: transfers,
   expiring: { from: WAITING_TRANSFERS, expiresAt: 'h.expires_at' },
   operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
-  // The money of a transfer never leaves before the transfer ends.
+  // Unlike a payout's, the money of a transfer that waits cannot have left.
   endRefusal: () => null,
   accountsOf: ({ sourceAccountId, destinationAccountId, feeAccountId }) => [
     sourceAccountId,

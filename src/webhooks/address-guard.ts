@@ -28,7 +28,7 @@ export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
   /** True if a proxy resolves names and refuses private addresses. */
   readonly namesAreLeftToProxy: boolean;
-  /** Replaces the name servers, for names that are not allowed hosts. */
+  /** Replaces the name servers. They are not asked about `allowedHosts`, which the machine resolves. */
   readonly resolve?: Resolve;
 }
 
@@ -62,6 +62,7 @@ export class AddressGuard {
 
   private refusalOf(url: URL, text: string): UrlRefusal | null {
     if (url.href.length > MAX_URL_LENGTH) return 'too_long';
+    // Also refuses empty credentials (`https://@host`), of which the parsed URL shows nothing.
     if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
       return 'credentials';
     if (text.includes('#')) return 'fragment';

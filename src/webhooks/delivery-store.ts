@@ -26,7 +26,7 @@ import { type DeliveriesToSend, type OpenDelivery, readDeliveriesToSend } from '
 import { continueRecovery } from './resend.js';
 import { workflowNotice } from './endpoints.js';
 import type { AttemptResult } from './exchange.js';
-import { progressAfter, dueAfterRun, type Health, healthAfter, nextDue } from './rules.js';
+import { progressAfter, dueTimesAfterRun, type Health, healthAfter, nextDue } from './rules.js';
 import { attemptRow } from './sender.js';
 
 const MAX_ENDPOINTS_PER_BATCH = 100;
@@ -42,7 +42,7 @@ interface DeliveryStoreDeps {
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
-/** Batches reads and writes of runs. */
+/** Batches what runs of endpoints (`EndpointRun`) read and write. */
 export class DeliveryStore {
   private readonly reads = new Batcher(
     { maxWeight: MAX_ENDPOINTS_PER_BATCH, concurrency: 2, mayRetryAlone },
@@ -89,6 +89,7 @@ export class DeliveryStore {
     ifLocked: 'wait' | 'skip',
   ): Promise<readonly (StoredResults | 'locked' | null)[]> {
     const { database, clock, notifier } = this.deps;
+    // A batch has endpoints of several tenants. Results that wait for a lock are stored alone.
     const tenant = ifLocked === 'wait' ? (results[0]?.claim.tenantId ?? null) : null;
     const { stored, notices } = await transactFor(tenant, database, (transaction) =>
       storeResults(transaction, results, clock(), this.random, ifLocked),
@@ -119,7 +120,7 @@ export interface RunResults {
   /** The last sequence of the log that the run has read and sent; null if it read none. */
   readonly through: bigint | null;
   readonly outcomes: readonly DeliveryOutcome[];
-  /** Deliveries in flight or canceled, which get rows so that any run can send them. */
+  /** Deliveries without rows, in flight or canceled. They get rows, so that any run can send them. */
   readonly unfinished: readonly WebhookDelivery[];
   /** `release_if_done` keeps the claim if the endpoint has more to send now. */
   readonly claimAction: 'keep' | 'release_if_done' | 'release';
@@ -192,6 +193,7 @@ function resultOf(results: RunResults, state: EndpointState, now: Instant, rando
       through !== null && through > before.cursorSequence ? through : before.cursorSequence,
   };
   const next = { ...state, endpoint };
+  // Too early if it was the time of a delivery stored here: then the endpoint is only read once more.
   const nextAttemptAt = soonest([
     state.nextAttemptAt,
     ...[...inserted, ...updated].map((row) => row.nextAttemptAt),
@@ -200,9 +202,8 @@ function resultOf(results: RunResults, state: EndpointState, now: Instant, rando
   const isNewStatus = endpoint.status !== before.status;
   const isDone = !mayReceive(endpoint) || due === null || due > now;
   const isReleased = claimAction === 'release' || (claimAction === 'release_if_done' && isDone);
-  const { mustNotify, ...set } = isReleased
-    ? { leaseUntil: null, ...dueAfterRun(endpoint, due, now) }
-    : { leaseUntil: instant(now + CLAIM_MS), mustNotify: false };
+  const { times, mustNotify } = dueTimesAfterRun(endpoint, due, now);
+  const set = isReleased ? { leaseUntil: null, ...times } : { leaseUntil: instant(now + CLAIM_MS) };
   return {
     results,
     inserted,
@@ -211,7 +212,7 @@ function resultOf(results: RunResults, state: EndpointState, now: Instant, rando
     endpoint: { ...endpoint, ...set },
     nextAttemptAt,
     isReleased,
-    notices: mustNotify || isNewStatus ? [workflowNotice(endpoint, now)] : [],
+    notices: (isReleased && mustNotify) || isNewStatus ? [workflowNotice(endpoint, now)] : [],
   };
 }
 
@@ -224,22 +225,18 @@ function statementsOf(written: readonly EndpointResult[]): string[] {
     ),
   );
   const endpoints = written.map(({ endpoint }) => endpoint);
+  const newDeliveries = written.flatMap(({ inserted }) => inserted);
+  const notices = written.flatMap((one) => one.notices);
   return [
     ...sqlFor(attempts, (rows) => insertSql(webhookAttempts, rows)),
-    ...sqlFor(
-      written.flatMap(({ inserted }) => inserted),
-      (rows) => insertSql(webhookDeliveries, rows),
-    ),
+    ...sqlFor(newDeliveries, (rows) => insertSql(webhookDeliveries, rows)),
     ...sqlFor(
       written.flatMap(({ updated }) => updated),
       (rows) =>
         upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
     ),
     ...sqlFor(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED_COLUMNS)),
-    ...sqlFor(
-      written.flatMap(({ notices }) => notices),
-      (rows) => insertSql(outbox, rows),
-    ),
+    ...sqlFor(notices, (rows) => insertSql(outbox, rows)),
   ];
 }
 
@@ -282,16 +279,17 @@ function lostAfter(
     if (lostFrom === null || from < lostFrom) lostFrom = from;
     if (lostTo === null || to > lostTo) lostTo = to;
   };
-  const unwritten = outcomes.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery);
-  let unreadThrough = removedThrough;
-  // Events that the run read before retention removed them are not lost.
-  for (const { sequence } of [...unwritten, ...unfinished])
-    if (sequence !== null && sequence <= unreadThrough) unreadThrough = sequence - 1n;
-  if (through !== null && unreadThrough > endpoint.cursorSequence)
-    addLost(endpoint.cursorSequence + 1n, unreadThrough);
+  const readFromLog = outcomes.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery);
+  let lostThrough = removedThrough;
+  // Not lost: events from the first one on that the run read before retention removed it.
+  for (const { sequence } of [...readFromLog, ...unfinished])
+    if (sequence !== null && sequence <= lostThrough) lostThrough = sequence - 1n;
+  if (through !== null && lostThrough > endpoint.cursorSequence)
+    addLost(endpoint.cursorSequence + 1n, lostThrough);
   for (const { open, result } of outcomes) {
     const { sequence, eventType, cause } = open.delivery;
     if (result !== null || sequence === null || sequence > removedThrough) continue;
+    // A redelivery is an extra copy. The event's first delivery decides whether it is lost.
     if (cause !== 'redeliver' && isSubscribedType(types, eventType)) addLost(sequence, sequence);
   }
   return { lostFrom, lostTo };

@@ -197,14 +197,14 @@ export const WORKFLOW_HEAD_START_MS = 2_000;
  * a run. The workflow is notified only if its wait must begin, become shorter or end, or should
  * have ended already. `nextDueAt` is null if only new events make the endpoint due.
  */
-export function dueAfterRun(
+export function dueTimesAfterRun(
   { pausedAt, waitsUntil }: Pick<WebhookEndpoint, 'pausedAt' | 'waitsUntil'>,
   due: Instant | null,
   now: Instant,
 ) {
   if (due === null || due <= now || pausedAt !== null)
-    return { nextDueAt: due, waitsUntil: null, mustNotify: waitsUntil !== null };
+    return { times: { nextDueAt: due, waitsUntil: null }, mustNotify: waitsUntil !== null };
   const mustNotify = waitsUntil === null || waitsUntil <= now || due < waitsUntil;
   const nextDueAt = instant(due + WORKFLOW_HEAD_START_MS);
-  return { nextDueAt, waitsUntil: mustNotify ? due : waitsUntil, mustNotify };
+  return { times: { nextDueAt, waitsUntil: mustNotify ? due : waitsUntil }, mustNotify };
 }

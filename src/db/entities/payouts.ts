@@ -103,6 +103,7 @@ export const REPORT_STATUSES = [
   'unknown',
   'voided',
 ] as const;
+/** `noted`: posts nothing. `settled`: was resolved before. `replayed`: repeats a callback's id. */
 export const RAIL_EFFECTS = [
   'sent',
   'no_answer',
