@@ -4,7 +4,7 @@ export class Pause {
   private endCurrent: () => void = () => undefined;
 
   /** Resolves after `ms`, or when `end` is called. */
-  for(ms: number, keepsAlive = true): Promise<void> {
+  for(ms: number, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

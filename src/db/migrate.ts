@@ -240,7 +240,7 @@ function entitySchemaOf({ name, columns, key, unique, indexes }: Table<unknown>)
     columns: Object.fromEntries(
       columns.map((bound) => [bound.property, columnOf(bound, key.includes(bound.property))]),
     ),
-    indices: [...indexesOf(unique, true), ...indexesOf(indexes, false)],
+    indices: [...indexesOf(unique, { isUnique: true }), ...indexesOf(indexes, { isUnique: false })],
   });
 }
 
@@ -263,11 +263,11 @@ function columnOf(
 
 function indexesOf(
   indexes: Table<unknown>['indexes'],
-  unique: boolean,
+  { isUnique }: { readonly isUnique: boolean },
 ): EntitySchemaIndexOptions[] {
   return Object.entries(indexes).map(([name, columns]) => ({
     name: snakeCase(name),
     columns: [...columns],
-    unique,
+    unique: isUnique,
   }));
 }

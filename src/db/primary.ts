@@ -240,7 +240,7 @@ export class Primary {
       if (found !== null) await this.keepChecking(found);
       else {
         this.notify();
-        await this.pause.for(SEARCH_EVERY_MS, false);
+        await this.pause.for(SEARCH_EVERY_MS, { keepsAlive: false });
       }
     }
   }
@@ -257,10 +257,8 @@ export class Primary {
     this.notify();
     let hasFailedOnce = false;
     while (this.inUse === inUse) {
-      await this.pause.for(
-        Math.max(0, inUse.checkedAt + CHECK_EVERY_MS - performance.now()),
-        false,
-      );
+      const waitMs = Math.max(0, inUse.checkedAt + CHECK_EVERY_MS - performance.now());
+      await this.pause.for(waitMs, { keepsAlive: false });
       if (this.inUse !== inUse) return;
       this.deps.tls?.refresh();
       const askedAt = performance.now();

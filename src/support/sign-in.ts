@@ -80,8 +80,8 @@ function codeForm(secret: string, next: string): Html {
 const NOT_SIGNED_IN = `The name or the code is wrong. ${CODE_RULES}`;
 
 /** Shown after the provider has proven an account that is not linked to a person yet. */
-export function bindPage(secret: string, name: string, isRefused: boolean): Page {
-  const content = html`${isRefused && notice('bad', CODE_REFUSED)}
+export function bindPage(secret: string, name: string, status: 200 | 401): Page {
+  const content = html`${status === 401 && notice('bad', CODE_REFUSED)}
     <p>
       Your company's sign-in says that you are ${name}, and the desk does not know that account yet.
       Confirm it once with your authenticator: from then on the account alone signs you in.
@@ -92,7 +92,7 @@ export function bindPage(secret: string, name: string, isRefused: boolean): Page
       <button>This is me</button>
     </form>
     <p><a href="/sign-in">Sign in as another person</a></p>`;
-  return { title: 'Is this you?', content, status: isRefused ? 401 : 200 };
+  return { title: 'Is this you?', content, status };
 }
 
 const CODE_REFUSED = `The code is wrong or was used before. ${CODE_RULES}`;

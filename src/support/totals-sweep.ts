@@ -57,7 +57,7 @@ const quarterSql = (column: string): string =>
 const QUARTER_MS = 15 * 60_000;
 
 /** Returns the total of the operations that a row counts: they moved money, or else failed. */
-function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, isMoved: boolean): DailyTotal {
+function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, kind: 'moved' | 'failed') {
   const at = instant(integer.parse(row.quarter) * QUARTER_MS);
   const [raw, count] = [capped(bigint.parse(row.total)), integer.parse(row.found)];
   return {
@@ -65,7 +65,7 @@ function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, isMoved: boolean)
     tenantId,
     asset: asset.parse(row.asset),
     day: localDay(at, zones.get(tenantId) ?? 'UTC'),
-    ...(isMoved ? { moved: raw, movedCount: count } : { failed: raw, failedCount: count }),
+    ...(kind === 'moved' ? { moved: raw, movedCount: count } : { failed: raw, failedCount: count }),
   };
 }
 
@@ -112,7 +112,7 @@ async function addEventsOf(
     .filter((row) => row.asset !== null)
     .map((row) => {
       const isMoved = MOVED.some((type) => type === string.parse(row.type));
-      return totalOf(row, tenantId, zones, isMoved);
+      return totalOf(row, tenantId, zones, isMoved ? 'moved' : 'failed');
     });
   await addTotals(database, `events/${tenantId}`, { from, to }, totals);
   return next !== undefined;
@@ -135,7 +135,7 @@ async function addBonuses(database: Database, zones: Zones, now: Instant): Promi
      FROM bonuses FORCE INDEX (PRIMARY) WHERE id>=${start} AND id<${uuid.literal(firstIdAt(instant(to)))}
      GROUP BY 1, 2, 3`,
   );
-  const totals = rows.map((row) => totalOf(row, uuid.parse(row.tenant_id), zones, true));
+  const totals = rows.map((row) => totalOf(row, uuid.parse(row.tenant_id), zones, 'moved'));
   await addTotals(database, 'bonuses', { from, to: BigInt(to) }, totals);
   return next !== undefined;
 }

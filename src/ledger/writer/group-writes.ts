@@ -16,7 +16,6 @@ import { chainedInsertsSql, lockChainsSql } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
 import type { TransactionKeys } from '../idempotency.js';
 import type { GroupWrites } from './group-state.js';
-import type { RowWrite } from './types.js';
 
 /**
  * Writes a group as multi-row statements, in lock order: keys, rows guarded by the account locks,
@@ -82,15 +81,13 @@ function resourceStatements(tables: GroupWrites['rows']): string[] {
     const all = table.columns
       .map((column) => column.property)
       .filter((property) => property !== 'id');
+    const newRows = sorted.filter(({ isNew }) => isNew).map(({ row }) => row);
+    const changedRows = sorted.filter(({ isNew }) => !isNew).map(({ row }) => row);
     return [
-      ...sqlFor(rowsOf(sorted, true), (rows) => insertSql(table, rows)),
-      ...sqlFor(rowsOf(sorted, false), (rows) =>
+      ...sqlFor(newRows, (rows) => insertSql(table, rows)),
+      ...sqlFor(changedRows, (rows) =>
         upsertSql(table as Table<Record<string, unknown>>, rows, all),
       ),
     ];
   });
-}
-
-function rowsOf(writes: readonly RowWrite[], isNew: boolean): Record<string, unknown>[] {
-  return writes.filter((write) => write.isNew === isNew).map((write) => write.row);
 }

@@ -85,8 +85,10 @@ const finishCommand = command({
     await assertRails(work, unasked);
     const isClosed = restore.finishedAt === null;
     if (isClosed) await openRestored(work, restore, acceptFindings);
-    for (const one of earlier) await followUp(work, one, false);
-    await followUp(work, restore, isClosed || restore.railsQueriedAt !== null);
+    for (const one of earlier) await ask(work, one, followUp);
+    // `openRestored` has asked the rails already.
+    if (isClosed || restore.railsQueriedAt !== null) await followUp(work, restore);
+    else await ask(work, restore, followUp);
     const found = await findingsSince(reader, restore);
     listFindings(ops.output, found.filter(contradicts));
     ops.output.say(
@@ -148,20 +150,13 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
 }
 
 /** Applies the reports of the rails to their payouts, once the ledger is open. */
-async function followUp(work: FinishDeps, restore: Restore, isAsked: boolean): Promise<void> {
-  const follow = async (): Promise<void> => {
-    await settlePayouts(work, restore, work.calls.deps.rails.keys());
-    await flagContradictions(work, restore.id, work.calls);
-  };
-  await (isAsked ? follow() : ask(work, restore, follow));
+async function followUp(work: FinishDeps, restore: Restore): Promise<void> {
+  await settlePayouts(work, restore, work.calls.deps.rails.keys());
+  await flagContradictions(work, restore.id, work.calls);
 }
 
 /** Asks the rails. The step is done only if no rail is left out. */
-async function ask(
-  work: FinishDeps,
-  restore: Restore,
-  follow?: () => Promise<void>,
-): Promise<void> {
+async function ask(work: FinishDeps, restore: Restore, follow?: typeof followUp): Promise<void> {
   const { database, clock, output: out, calls, leftOut } = work;
   const onProgress = (rail: string, asked: number): void =>
     out.progress(`Asking ${rail}`, asked, asked);
@@ -177,7 +172,7 @@ async function ask(
       out.say(
         `${rail} does not list its payments: take its statements since then (payouts reconcile --help)`,
       );
-    await follow?.();
+    await follow?.(work, restore);
   };
   if (leftOut.size === 0) await runStep(work, restore, 'railsQueriedAt', step);
   else if (restore.railsQueriedAt === null) await step();

@@ -68,7 +68,7 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
         person: { id, name },
         proven,
       });
-      sendPage(context, bindPage(secret, name, false));
+      sendPage(context, bindPage(secret, name, 200));
     }),
   );
   router.post(
@@ -77,7 +77,7 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
       const { secret, person, proven, next } = readSealed(site, context, 'desk-bind');
       const form = await ownForm(context, site, secret);
       const identity = await linkSubject(site, person, proven, codeOf(form));
-      if ('refusal' in identity) return sendPage(context, bindPage(secret, person.name, true));
+      if ('refusal' in identity) return sendPage(context, bindPage(secret, person.name, 401));
       context.append('Set-Cookie', site.cookies.clear('desk-bind'));
       await signIn(site, context, identity, proven, { next, before: sessionOf(context) });
     }),
