@@ -143,9 +143,7 @@ export const RAIL_WORK_VARIABLES = {
     ),
   PAYOUT_STUCK_AFTER_S: count(1, 2_592_000)
     .default(900)
-    .describe(
-      'how long a payout may go without news from its rail before it is flagged for operators',
-    ),
+    .describe('how long after its submission a payout without an outcome is flagged for operators'),
   PAYOUT_RAIL_RETURN_WINDOW_S: railSeconds(3_600, 31_536_000)
     .default(new Map())
     .describe(
