@@ -49,6 +49,10 @@ export function rowFields<Row, Text extends string>(
   );
 }
 
+interface ListOptions {
+  readonly detailsOnly?: readonly string[];
+}
+
 interface OutputOptions {
   readonly json: boolean;
   readonly yes: boolean;
@@ -80,7 +84,7 @@ export class Output {
    * Writes resources as a table, or field by field if the terminal is too narrow. The table leaves
    * out the fields in `detailsOnly`, and columns without any value. JSON: an array of all fields.
    */
-  list(rows: readonly Fields[], whenNone: string, detailsOnly: readonly string[] = []): void {
+  list(rows: readonly Fields[], whenNone: string, { detailsOnly = [] }: ListOptions = {}): void {
     if (this.options.json) return this.json(rows.map(toJson));
     const [first] = rows;
     if (first === undefined) return this.line(whenNone);
@@ -93,13 +97,8 @@ export class Output {
   }
 
   /** Writes the newest `most` of a list, with a note if there may be more. */
-  newest(
-    rows: readonly Fields[],
-    most: number,
-    whenNone: string,
-    detailsOnly: readonly string[] = [],
-  ): void {
-    this.list(rows, whenNone, detailsOnly);
+  newest(rows: readonly Fields[], most: number, whenNone: string, options?: ListOptions): void {
+    this.list(rows, whenNone, options);
     if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
   }
 

@@ -116,7 +116,7 @@ export const accountCommands = {
         found.map(accountFields),
         most,
         `${tenantName} has no accounts yet: ${PROGRAM} accounts open --help`,
-        ['type', 'created_at'],
+        { detailsOnly: ['type', 'created_at'] },
       );
     },
   }),

@@ -72,7 +72,8 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
       ...rowFields(auditLog, entry, 'subjectType subjectId tenantId'),
       details: parseDetails(entry),
     }));
-    output.newest(rows, most, 'Nothing is recorded.', ['subject_type', 'tenant_id']);
+    const detailsOnly = ['subject_type', 'tenant_id'];
+    output.newest(rows, most, 'Nothing is recorded.', { detailsOnly });
   },
 });
 

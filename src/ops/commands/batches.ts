@@ -88,7 +88,8 @@ export const batchCommands = {
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const filter = { tenantId: tenant.id, status };
       const found = await listNewest(batchList, database.reader, filter, most);
-      output.newest(found.map(batchLine), most, 'No results.', ['rejected', 'pending']);
+      const detailsOnly = ['rejected', 'pending'];
+      output.newest(found.map(batchLine), most, 'No results.', { detailsOnly });
     },
   }),
   'show <batch>': query({

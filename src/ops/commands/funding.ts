@@ -142,7 +142,7 @@ export const adjustmentCommands = {
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const found = await listAdjustments(database.reader, tenant.id, status ?? null, most);
       const detailsOnly = ['id', 'account_id', 'decided_at'];
-      output.newest(found.map(adjustmentFields), most, 'No results.', detailsOnly);
+      output.newest(found.map(adjustmentFields), most, 'No results.', { detailsOnly });
     },
   }),
 };

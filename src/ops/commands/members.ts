@@ -166,7 +166,7 @@ export const tokenCommands = {
       const nameOf = new Map(people.map(({ id, name }) => [id, name]));
       const rows = own.map((one) => tokenFields(one, nameOf.get(one.memberId) ?? one.memberId));
       const none = `${tenantName} has no tokens yet: ${PROGRAM} tokens issue --help`;
-      output.list(rows, none, ['cidrs', 'created_at']);
+      output.list(rows, none, { detailsOnly: ['cidrs', 'created_at'] });
     },
   }),
   'revoke [key-id]': managerCommand({
@@ -185,8 +185,8 @@ export const tokenCommands = {
       ),
     },
     check: ({ keyId, tenant, member }) => {
-      const isNamed = [tenant, member].map((one) => one !== undefined);
-      if (isNamed.includes(keyId !== undefined))
+      const isById = keyId !== undefined;
+      if ((tenant !== undefined) === isById || (member !== undefined) === isById)
         throw new UsageError(
           'give the key id of a token, or --tenant and --member for all tokens of a member',
         );

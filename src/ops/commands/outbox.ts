@@ -150,7 +150,7 @@ export const outboxCommands = {
         dead_since: toRfc3339(entry.deadAt),
       }));
       const none = 'No entries: Temporal has received everything.';
-      output.list(rows, none, ['tenant_id', 'due_at']);
+      output.list(rows, none, { detailsOnly: ['tenant_id', 'due_at'] });
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
   }),

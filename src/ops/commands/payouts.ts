@@ -174,7 +174,7 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       for (const payout of found)
         rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));
       const detailsOnly = ['to', 'rail_reference', 'created_at', 'stuck_for_s'];
-      output.list(rows, 'No payout is stuck.', detailsOnly);
+      output.list(rows, 'No payout is stuck.', { detailsOnly });
     },
   }),
   ...approvalActionCommands(PAYOUTS, '; until the rail has it'),

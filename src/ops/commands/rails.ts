@@ -31,7 +31,7 @@ continue.`,
     run: async ({ database: { reader }, config, output }) => {
       const configured = [...OWN_RAILS, ...Array.from(config.PAYOUT_RAIL_URLS.keys(), httpRail)];
       const rows = await listRails(reader, configured);
-      output.list(rows, 'No results.', ['last_failure_at', 'probes']);
+      output.list(rows, 'No results.', { detailsOnly: ['last_failure_at', 'probes'] });
     },
   }),
 };

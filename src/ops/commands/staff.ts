@@ -87,7 +87,8 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     summary: 'all staff, including inactive ones',
     examples: ['staff list', 'staff list --json'],
     run: async ({ database, output }) => {
-      output.list((await listStaff(database.reader)).map(staffFields), NO_STAFF, ['created_at']);
+      const rows = (await listStaff(database.reader)).map(staffFields);
+      output.list(rows, NO_STAFF, { detailsOnly: ['created_at'] });
     },
   }),
   'deactivate <name>': managerCommand({
@@ -172,7 +173,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
         name,
         ...rowFields(staffSessions, session, 'channel place createdAt lastUsedAt expiresAt'),
       }));
-      output.list(rows, 'Nobody is signed in.', ['created_at']);
+      output.list(rows, 'Nobody is signed in.', { detailsOnly: ['created_at'] });
     },
   }),
   'revoke-session <id|name>': managerCommand({

@@ -58,9 +58,8 @@ export const tenantCommands = {
     examples: ['tenants list', 'tenants list --json'],
     run: async ({ database, output }) => {
       const all = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
-      output.list(all.map(tenantFields), `There is no tenant yet: ${PROGRAM} tenants add acme`, [
-        'fee_account_id',
-      ]);
+      const none = `There is no tenant yet: ${PROGRAM} tenants add acme`;
+      output.list(all.map(tenantFields), none, { detailsOnly: ['fee_account_id'] });
     },
   }),
   'show <tenant>': query({

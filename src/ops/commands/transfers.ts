@@ -62,7 +62,8 @@ export function operationListCommand<Row extends Transfer | Payout>({
     run: async (ops, { tenant, status, account, limit: most }) => {
       const filter = { tenantId: tenant.id, status, sourceAccountId: account?.id };
       const found = await present(ops, await listNewest(list, ops.database.reader, filter, most));
-      ops.output.newest(found, most, 'No results.', ['expires_at', 'rail', 'rail_reference']);
+      const detailsOnly = ['expires_at', 'rail', 'rail_reference'];
+      ops.output.newest(found, most, 'No results.', { detailsOnly });
     },
   });
 }

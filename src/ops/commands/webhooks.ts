@@ -97,18 +97,16 @@ export const webhookCommands = {
       );
       const detailsOnly = ['tenant_id', 'last_success_at', 'next_due_at'];
       if (tenant !== undefined)
-        return output.list(
-          found.map(endpointFields),
-          `${tenantName} has no endpoint.`,
+        return output.list(found.map(endpointFields), `${tenantName} has no endpoint.`, {
           detailsOnly,
-        );
+        });
       const names = new Map((await reader.select(tenants, {})).map(({ id, name }) => [id, name]));
       const troubled = found.flatMap((one) =>
         one.status === 'disabled' || one.pausedAt !== null || one.failingSince !== null
           ? [{ tenant: names.get(one.tenantId) ?? null, ...endpointFields(one) }]
           : [],
       );
-      output.list(troubled, 'No endpoint is disabled, paused or failing.', detailsOnly);
+      output.list(troubled, 'No endpoint is disabled, paused or failing.', { detailsOnly });
     },
   }),
   'show <endpoint>': query({
@@ -130,7 +128,7 @@ export const webhookCommands = {
     run: async ({ database, output }, { endpoint: { id }, limit: most }) => {
       const { items } = await readDeliveries(database.reader, id, null, most);
       const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
-      output.list(items.map(deliveryFields), 'Nothing was delivered to it.', detailsOnly);
+      output.list(items.map(deliveryFields), 'Nothing was delivered to it.', { detailsOnly });
     },
   }),
   'recover <endpoint>': command({
