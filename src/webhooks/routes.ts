@@ -59,7 +59,7 @@ function registrationRoute(api: Api, deps: WebhookDeps): void {
     refusals: ['too_many_endpoints'],
     summary: 'Register a webhook endpoint',
     description:
-      'The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.',
+      'The endpoint receives every event of its types from now on. Only this response shows the signing secret: a replay omits it. If you lose the secret, rotate it. A replay after the endpoint was deleted shows it as it was registered. At most 16 per tenant.',
     handler: async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
       const result = await registerEndpoint(deps, caller, { url, types, apiVersion }, idempotency);
       return responseTo(result, ({ secretText, ...registered }, replayed) => ({
@@ -112,7 +112,7 @@ function changeRoutes(api: Api, deps: WebhookDeps): void {
     responses: { 200: EndpointSchema },
     summary: 'Change a webhook endpoint',
     description:
-      'A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives everything that has not been delivered since 5 days before it was disabled.',
+      'A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives every event since 5 days before it was disabled that it has not answered with 2xx.',
     handler: async (request) => {
       const { events: types, ...changes } = request.body;
       const id = pathId(request, 'id');
@@ -208,7 +208,7 @@ function deliveryRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors
     responses: { 200: DeliveryPageSchema },
     summary: 'List the deliveries to a webhook endpoint',
     description:
-      'Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.',
+      'Newest first, each with its attempts. A page has at most 200 attempts, so it may have fewer deliveries than `limit`. Kept for 30 days.',
     handler: (request) =>
       respondWithPage(
         cursors,

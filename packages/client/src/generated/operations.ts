@@ -775,7 +775,7 @@ export class Operations extends Calls {
 
   /**
    * Register a webhook endpoint.
-   * The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.
+   * The endpoint receives every event of its types from now on. Only this response shows the signing secret: a replay omits it. If you lose the secret, rotate it. A replay after the endpoint was deleted shows it as it was registered. At most 16 per tenant.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   createWebhookEndpoint(
@@ -836,7 +836,7 @@ export class Operations extends Calls {
 
   /**
    * Change a webhook endpoint.
-   * A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives everything that has not been delivered since 5 days before it was disabled.
+   * A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives every event since 5 days before it was disabled that it has not answered with 2xx.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   updateWebhookEndpoint(
@@ -940,7 +940,7 @@ export class Operations extends Calls {
 
   /**
    * List the deliveries to a webhook endpoint.
-   * Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.
+   * Newest first, each with its attempts. A page has at most 200 attempts, so it may have fewer deliveries than `limit`. Kept for 30 days.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   listWebhookDeliveries(

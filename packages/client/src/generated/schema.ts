@@ -826,7 +826,7 @@ export interface paths {
     put?: never;
     /**
      * Register a webhook endpoint
-     * @description The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.
+     * @description The endpoint receives every event of its types from now on. Only this response shows the signing secret: a replay omits it. If you lose the secret, rotate it. A replay after the endpoint was deleted shows it as it was registered. At most 16 per tenant.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -862,7 +862,7 @@ export interface paths {
     head?: never;
     /**
      * Change a webhook endpoint
-     * @description A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives everything that has not been delivered since 5 days before it was disabled.
+     * @description A new `url` also receives the deliveries that are not finished. If a type is removed, its unfinished deliveries end. If a type is added, deliveries begin with its next event. An endpoint that is enabled again receives every event since 5 days before it was disabled that it has not answered with 2xx.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -966,7 +966,7 @@ export interface paths {
     };
     /**
      * List the deliveries to a webhook endpoint
-     * @description Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.
+     * @description Newest first, each with its attempts. A page has at most 200 attempts, so it may have fewer deliveries than `limit`. Kept for 30 days.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
