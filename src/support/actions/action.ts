@@ -46,7 +46,7 @@ export interface DeskAction<Resource> {
   readonly endsSomething?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Content;
   /** Whether the button is shown. The service decides again when the action is performed. */
-  readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
+  readonly isOffered: (resource: Resource, by: StaffIdentity) => boolean;
   /** Set if the service itself records refusals. */
   readonly recordsRefusals?: true;
   /** Throws `ApiError` if the action is refused. */

@@ -76,7 +76,7 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
       action === 'approve' ? approvalText(rowOf(shown)) : APPROVAL_WORDS[action][1],
     done: (after, names) => doneText(action, rowOf(after), names),
     ...(action !== 'approve' && { endsSomething: true as const }),
-    isOpen: (shown) => {
+    isOffered: (shown) => {
       const { status } = rowOf(shown);
       return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
     },
@@ -117,21 +117,21 @@ export const BATCH_ACTIONS = [
     label: 'Pause',
     explanation: 'Pays no further rows until the batch is resumed.',
     done: 'Paused. No further rows are paid until the batch is resumed.',
-    isOpen: (batch) =>
+    isOffered: (batch) =>
       PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
   }),
   batchAction('resume', {
     label: 'Resume',
     explanation: 'Continues to pay the remaining rows.',
     done: 'Resumed. The remaining rows are being paid.',
-    isOpen: isPaused,
+    isOffered: isPaused,
   }),
   batchAction('cancel', {
     label: 'Cancel the batch',
     explanation: 'Ends the batch. Paid rows stay paid, and all other rows fail.',
     done: 'The batch is being canceled. Paid rows stay paid, and all other rows fail.',
     endsSomething: true,
-    isOpen: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
+    isOffered: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
   }),
 ];
 
@@ -148,7 +148,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     label: 'Pause',
     explanation: 'Sends nothing until the endpoint is resumed. Its deliveries stay in order.',
     done: 'Paused. Nothing is sent until the endpoint is resumed.',
-    isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
+    isOffered: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
     run: runOf(pauseEndpoint),
   },
   {
@@ -157,7 +157,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     label: 'Resume',
     explanation: 'Continues to send, in order.',
     done: 'Resumed. The deliveries that waited are being sent, in order.',
-    isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
+    isOffered: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
     run: runOf(resumeEndpoint),
   },
   {
@@ -166,7 +166,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     label: 'Retry now',
     explanation: 'Sends all deliveries that wait for a retry now.',
     done: 'All deliveries that waited for a retry are being sent. Reload the page to see the result.',
-    isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
+    isOffered: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
     run: runOf(retryNow),
   },
 ];

@@ -38,7 +38,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     label: 'Post',
     explanation: 'Moves the money immediately. You cannot post your own proposal.',
     done: 'Posted. The money has moved.',
-    isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
+    isOffered: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
     run: async (deps, adjustment, { by, reason }) =>
       assertDecidedBy((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
   },
@@ -50,7 +50,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
       'Ends the proposal. No money moves. You can also withdraw your own proposal this way.',
     done: 'Rejected. No money has moved.',
     endsSomething: true,
-    isOpen: ({ status }) => status === 'proposed',
+    isOffered: ({ status }) => status === 'proposed',
     run: async (deps, adjustment, { by, reason }) =>
       assertDecidedBy((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
   },
@@ -72,7 +72,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
     fields: ({ status }, given) =>
       adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.
-    isOpen: () => true,
+    isOffered: () => true,
     run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
       const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
       if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
@@ -157,16 +157,13 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
         { choices: [['', 'Choose'], ...possibleOutcomes(payout)] },
       ),
     ],
-    isOpen: ({ payout, proposal }) => proposal === undefined && possibleOutcomes(payout).length > 0,
+    isOffered: ({ payout, proposal }) =>
+      proposal === undefined && possibleOutcomes(payout).length > 0,
     run: async ({ writer }, seen, { by, reason, actionId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      await proposeResolution(
-        writer,
-        withShownState(seen, form),
-        { outcome, reason, by },
-        actionId,
-      );
+      const proposal = { outcome, reason, by };
+      await proposeResolution(writer, withShownState(seen, form), proposal, actionId);
     },
   },
   {
@@ -178,7 +175,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     done: ({ payout }, names) =>
       `Applied: ${payout.status.replaceAll('_', ' ')}. ${moneyText(payout, names.account(payout.sourceAccountId)) ?? ''}`,
     fields: (seen, given) => [proposedText(seen), proposalField(seen, given)],
-    isOpen: ({ proposal }, by) => proposal !== undefined && proposal.proposedById !== by.id,
+    isOffered: ({ proposal }, by) => proposal !== undefined && proposal.proposedById !== by.id,
     run: async ({ database, release }, seen, { by, reason, form }) => {
       if (await isDecided(database.current, seen, form, 'applied', by)) return;
       await approveResolution(release, withoutNewerProposal(seen, form), by, reason);
@@ -193,7 +190,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     done: 'Rejected. The payout is as it was before the proposal.',
     endsSomething: true,
     fields: proposalField,
-    isOpen: ({ proposal }) => proposal !== undefined,
+    isOffered: ({ proposal }) => proposal !== undefined,
     run: async ({ database, writer }, seen, { by, reason, form }) => {
       if (await isDecided(database.current, seen, form, 'rejected', by)) return;
       await rejectResolution(writer, withoutNewerProposal(seen, form), by, reason);

@@ -97,12 +97,12 @@ function actionForms<Resource>(
   const { kind, resource, person } = shown;
   return kind.actions.flatMap((action) => {
     const own = failed?.verb === action.verb ? failed : null;
-    const isOpen =
-      action.isOpen(resource, person.identity) &&
+    const isOffered =
+      action.isOffered(resource, person.identity) &&
       !(isApproved && action.verb === 'approve') &&
       actionRefusal(action.name, person.identity) === null;
     // A form with an unknown result remains on the page, in every state of the resource.
-    return isOpen || own?.result.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
+    return isOffered || own?.result.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
   });
 }
 
