@@ -17,7 +17,7 @@ import {
   type LockedState,
   refuse,
   type RowWrite,
-  unchanged,
+  leaveUnchanged,
   type Writes,
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox.js';
@@ -176,7 +176,7 @@ export function decideExpiry<Row extends Approvable>(
   if (row === undefined) return refuse(NOT_FOUND);
   const progress = approvalProgress(row);
   const isDue = progress?.status === PENDING_APPROVAL && isExpired(progress, state.at);
-  if (!isDue || feature.endRefusal(row) !== null) return unchanged(row);
+  if (!isDue || feature.endRefusal(row) !== null) return leaveUnchanged(row);
   const { ended, writes } = addRowAndNotification(
     feature,
     command,

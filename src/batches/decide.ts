@@ -22,7 +22,7 @@ import {
   type LockedAccount,
   type LockedState,
   refuse,
-  unchanged,
+  leaveUnchanged,
   type Writes,
 } from '../ledger/writer/types.js';
 import {
@@ -230,7 +230,7 @@ export function decideCancel(
     return endReadyBatch(batch, { code: 'withdrawn', outboxId, by }, state);
   if (isSettled(batch)) return refuse(SETTLED);
   if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE));
-  if (batch.canceledAt !== null) return unchanged(batch);
+  if (batch.canceledAt !== null) return leaveUnchanged(batch);
   const canceled: BonusBatch = { ...batch, canceledAt: state.at };
   const raw = unsettledDebit(batch);
   return accept(canceled, {

@@ -16,7 +16,7 @@ import {
   type LockedState,
   refuse,
   type RowWrite,
-  unchanged,
+  leaveUnchanged,
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox.js';
 import { batchEvent } from './schemas.js';
@@ -89,7 +89,7 @@ export function decideLapse(
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
-  if (!hasLapsed(batch, readyForMs, state.at)) return unchanged(batch);
+  if (!hasLapsed(batch, readyForMs, state.at)) return leaveUnchanged(batch);
   return endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
 }
 

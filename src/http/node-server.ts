@@ -16,7 +16,7 @@ export interface ServerTimeouts {
   readonly stalledMs: number;
 }
 
-// A body has its own, shorter limit. stalledMs is the longest limit.
+// Bodies have shorter limits of their own. `stalledMs` is the longest, so it ends none early.
 const TIMEOUTS: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: BODY_TIMEOUTS.uploadMs + 10_000,

@@ -22,7 +22,7 @@ import {
 } from './commands.js';
 import {
   afterProgress,
-  flagged,
+  withFlag,
   releaseWrites,
   nextInstant,
   NOT_FLAGGED,
@@ -71,7 +71,7 @@ function decideReport(command: ReportPayout, payout: Payout, state: LockedState)
   const { report, kind, callbackId, outboxId } = command;
   const effect = effectOfReport(command, payout, state);
   const intended =
-    effect === 'settled' ? unchanged(payout) : applyReport(effect, payout, report, state);
+    effect === 'settled' ? withoutWrites(payout) : applyReport(effect, payout, report, state);
   const isTooLarge = overflows(intended.writes.postings ?? [], state);
   const { after, writes } = isTooLarge
     ? flagOverflow(payout, report, state)
@@ -116,7 +116,7 @@ function storedEffect(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
 /** Flags the payout, whose rail is polled until the amount fits into the balance. */
 function flagOverflow(payout: Payout, { reference }: Report, state: LockedState): AppliedReport {
   const railReference = payout.railReference ?? reference;
-  return unchanged(flagged({ ...payout, railReference }, 'overflow', state));
+  return withoutWrites(withFlag({ ...payout, railReference }, 'overflow', state));
 }
 
 /** Flags a payout that has just been completed, if a statement already lists it as returned. */
@@ -126,7 +126,7 @@ function flagListedReturn(end: AppliedReport, before: Payout, state: LockedState
   const isReturnListed = openLines(after, state).some(
     (line) => effectOf(after, line, 'rail') === 'return',
   );
-  return isReturnListed ? { after: flagged(after, 'no_outcome', state), writes } : end;
+  return isReturnListed ? { after: withFlag(after, 'no_outcome', state), writes } : end;
 }
 
 interface AppliedReport {
@@ -134,7 +134,7 @@ interface AppliedReport {
   readonly writes: Writes;
 }
 
-function unchanged(payout: Payout): AppliedReport {
+function withoutWrites(payout: Payout): AppliedReport {
   return { after: payout, writes: {} };
 }
 
@@ -150,24 +150,24 @@ export function applyReport(
   switch (effect) {
     case 'record':
     case 'duplicate':
-      return unchanged(payout);
+      return withoutWrites(payout);
     case 'flag':
-      return unchanged(flagged(before, 'no_outcome', state));
+      return withoutWrites(withFlag(before, 'no_outcome', state));
     case 'conflict':
-      return unchanged(flagged(before, 'contradiction', state));
+      return withoutWrites(withFlag(before, 'contradiction', state));
     case 'clear':
-      return unchanged(schedulePoll({ ...before, ...NOT_FLAGGED }, state));
+      return withoutWrites(schedulePoll({ ...before, ...NOT_FLAGGED }, state));
     case 'complete':
-      return completed(payout, state);
+      return complete(payout, state);
     case 'complete_after_failure':
-      return completedAfterFailure(payout, state);
+      return completeAfterFailure(payout, state);
     case 'fail':
-      return failed(payout, failureCode, state);
+      return fail(payout, failureCode, state);
     case 'return':
-      return returned(payout, failureCode, state);
+      return giveBack(payout, failureCode, state);
     case 'complete_and_return': {
-      const { after, writes } = completed(payout, state);
-      const end = returned(after, failureCode, state);
+      const { after, writes } = complete(payout, state);
+      const end = giveBack(after, failureCode, state);
       const postings = [...(writes.postings ?? []), ...(end.writes.postings ?? [])];
       const events = [...(writes.events ?? []), ...(end.writes.events ?? [])];
       return { after: end.after, writes: { ...writes, postings, events } };
@@ -175,7 +175,7 @@ export function applyReport(
   }
 }
 
-function completed(payout: Payout, state: LockedState): AppliedReport {
+function complete(payout: Payout, state: LockedState): AppliedReport {
   const ends = { status: 'completed', endedAt: nextInstant(payout, state.at) } as const;
   const after = schedulePoll({ ...afterProgress(payout), ...ends }, state);
   const events = [payoutEvent('payout.completed', after)];
@@ -184,7 +184,7 @@ function completed(payout: Payout, state: LockedState): AppliedReport {
 }
 
 /** Posts the amount that was given back, and counts it again in the month's total. */
-function completedAfterFailure(payout: Payout, state: LockedState): AppliedReport {
+function completeAfterFailure(payout: Payout, state: LockedState): AppliedReport {
   const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
   const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
   const noFailure = { failureCode: null, failureMessage: null, ...NOT_FLAGGED };
@@ -194,7 +194,7 @@ function completedAfterFailure(payout: Payout, state: LockedState): AppliedRepor
   return { after, writes: { postings: [payoutPosting(after)], months, events } };
 }
 
-function failed(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
+function fail(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
   const after = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   return {
@@ -204,11 +204,11 @@ function failed(payout: Payout, code: Report['failureCode'], state: LockedState)
 }
 
 /** Posts the amount back. If the source account is closed, also flags the payout. */
-function returned(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
+function giveBack(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
   const back = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
-  const after = isClosed ? flagged(back, 'account_closed', state) : back;
+  const after = isClosed ? withFlag(back, 'account_closed', state) : back;
   const events = [payoutEvent('payout.returned', after)];
   return { after, writes: { postings: [returnPosting(after)], events } };
 }

@@ -21,7 +21,7 @@ import {
   type LockedState,
   rowKey,
   refuse,
-  unchanged,
+  leaveUnchanged,
 } from '../ledger/writer/types.js';
 import type { RailBreakers } from './breaker.js';
 import {
@@ -145,7 +145,7 @@ export class RailCalls {
 /** Makes an approved payout `in_progress` and counts the first attempt, if its account may send. */
 const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
   decide: (command, payout, state) => {
-    if (payout.status !== 'approved' || !maySend(payout, state)) return unchanged(payout);
+    if (payout.status !== 'approved' || !maySend(payout, state)) return leaveUnchanged(payout);
     const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
     const begun: Payout = { ...afterProgress(payout), ...begins };
     return { ...recordAttempt(command, begun, state), bindsKey: true };

@@ -133,7 +133,7 @@ export function schedulePoll(payout: Payout, { at }: LockedState): Payout {
 }
 
 /** Flags a payout. `stuckSince` never changes, and no reason is replaced by a less serious one. */
-export function flagged(
+export function withFlag(
   payout: Payout,
   stuckReason: NonNullable<Payout['stuckReason']>,
   state: LockedState,

@@ -8,7 +8,7 @@ import type { Database, DatabaseDeps } from '../db/database.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { changeRow } from '../ledger/writer/types.js';
 import type { RailCalls } from './rail-calls.js';
-import { flagged, nextPoll } from './rules.js';
+import { withFlag, nextPoll } from './rules.js';
 import {
   type PayoutCommand,
   definePayoutCommand,
@@ -124,7 +124,7 @@ const flagPayout = definePayoutCommand<FlagPayout>('flag payout', {
     const since =
       status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
     const isDue = since !== null && since < inStateSince && stuckSince === null;
-    const resource = isDue ? flagged(payout, 'no_outcome', state) : payout;
+    const resource = isDue ? withFlag(payout, 'no_outcome', state) : payout;
     const rows = isDue ? [changeRow(payouts, resource)] : [];
     return { outcome: { done: true, resource }, writes: { rows }, bindsKey: false };
   },

@@ -86,10 +86,10 @@ export function progressAfter(
   random: number,
 ): DeliveryProgress {
   const steps = delivery.steps + 1;
-  if (isSuccess(result)) return finished('delivered', steps, now);
-  if (!isSubscribed) return finished('ended', steps, now);
+  if (isSuccess(result)) return finish('delivered', steps, now);
+  if (!isSubscribed) return finish('ended', steps, now);
   const waitMs = SCHEDULE_MS[steps];
-  if (waitMs === undefined) return finished('failed', steps, now);
+  if (waitMs === undefined) return finish('failed', steps, now);
   const spread = waitMs * (1 + JITTER * (2 * random - 1));
   const nextAttemptAt = instant(now + Math.max(spread, retryAfterMs(result)));
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
@@ -99,7 +99,7 @@ export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
   return steps + 1 < SCHEDULE_MS.length;
 }
 
-function finished(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
+function finish(state: DeliveryState, steps: number, now: Instant): DeliveryProgress {
   return { state, steps, nextAttemptAt: null, finishedAt: now };
 }
 
@@ -141,8 +141,8 @@ export function healthAfter(
   };
   if (health.status !== 'enabled') return failing;
   if (result.outcome === 'answered' && result.status === GONE)
-    return disabled(failing, 'answered_410', now);
-  if (now - failingSince >= FAILING_MS) return disabled(failing, 'failing_for_5_days', now);
+    return disable(failing, 'answered_410', now);
+  if (now - failingSince >= FAILING_MS) return disable(failing, 'failing_for_5_days', now);
   return failing;
 }
 
@@ -156,7 +156,7 @@ export function probeWaitMs(probes: number): number {
   return Math.min(FIRST_PROBE_MS * 2 ** Math.min(probes, 10), SLOWEST_PROBE_MS);
 }
 
-function disabled(health: Health, disabledReason: DisabledReason, disabledAt: Instant): Health {
+function disable(health: Health, disabledReason: DisabledReason, disabledAt: Instant): Health {
   return { ...health, status: 'disabled', disabledReason, disabledAt };
 }
 

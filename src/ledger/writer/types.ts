@@ -183,6 +183,6 @@ export function accept<Row>(resource: Row, writes: Writes): Decision<Row> {
 }
 
 /** Does nothing, because the resource needs no change, and binds no key. */
-export function unchanged<Row>(resource: Row): Decision<Row> {
+export function leaveUnchanged<Row>(resource: Row): Decision<Row> {
   return { outcome: { done: true, resource }, writes: {}, bindsKey: false };
 }

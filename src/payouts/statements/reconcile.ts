@@ -46,7 +46,7 @@ export interface Reconciled extends StoredStatement {
   readonly flagged: number;
 }
 
-/** Stores a day's statement and flagIfContradicted the payouts that it contradicts. (docs/payouts.md) */
+/** Stores a day's statement and flags the payouts that it contradicts. (docs/payouts.md) */
 export async function reconcile(
   deps: ReconcileDeps,
   input: StatementInput,

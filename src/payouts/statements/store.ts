@@ -136,7 +136,7 @@ export async function keysOfEarlierVersions(
   return rows.map((row) => uuid.parse(row.payout_key));
 }
 
-/** Returns, for each day with a statement, the instant up to which the day is covered. */
+/** Returns up to which instant each day's loaded statement can list outcomes. */
 export async function coveredDays(
   reader: Reader,
   rail: string,
