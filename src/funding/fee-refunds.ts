@@ -158,16 +158,13 @@ function feeAccountMoves(
   name: string,
   due: readonly AmountDue[],
 ): Pick<RefundMoves<Proposal>, 'taken' | 'returned'> {
-  const proposal = ({ accountId, asset, raw, tries }: AmountDue): Proposal => {
-    const reference = feeAccountReference(name, accountId, tries);
-    return {
-      accountId,
-      direction: raw > 0n ? 'out' : 'in',
-      asset,
-      raw: raw > 0n ? raw : -raw,
-      reference,
-    };
-  };
+  const proposal = ({ accountId, asset, raw, tries }: AmountDue): Proposal => ({
+    accountId,
+    direction: raw > 0n ? 'out' : 'in',
+    asset,
+    raw: raw > 0n ? raw : -raw,
+    reference: feeAccountReference(name, accountId, tries),
+  });
   return {
     taken: due.filter(({ raw }) => raw > 0n).map(proposal),
     returned: due.filter(({ raw }) => raw < 0n).map(proposal),

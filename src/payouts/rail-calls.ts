@@ -6,32 +6,16 @@ import {
   type Payout,
   type PayoutRailEvent,
   payoutRailEvents,
-  payoutResolutions,
   payouts,
   payoutSecrets,
 } from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { ApiError, assertFound, invalidState } from '../core/errors.js';
+import { ApiError, assertFound } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
-import { capabilityRefusal } from '../accounts/rules.js';
-import {
-  changeRow,
-  type Decision,
-  type LockedState,
-  rowKey,
-  refuse,
-  leaveUnchanged,
-} from '../ledger/writer/types.js';
+import { ACCOUNT_CANNOT_SEND, attemptPayout, beginPayout } from './attempts.js';
 import type { RailBreakers } from './breaker.js';
-import {
-  insertRailEvent,
-  type PayoutCommand,
-  definePayoutCommand,
-  newPayoutCommand,
-  railEvent,
-  payoutOrThrow,
-} from './commands.js';
+import { newPayoutCommand, payoutOrThrow, railEvent } from './commands.js';
 import { type OutcomeObserver, type ReportDeps, submitReport } from './outcomes.js';
 import {
   type Rail,
@@ -40,10 +24,9 @@ import {
   type Rails,
   RailUnresponsive,
 } from './rails/rail.js';
-import { isKnownToRail, type Report, reportRowKeys } from './reports.js';
+import type { Report } from './reports.js';
 import { effectOf } from './state-machine.js';
-import { afterProgress, isUnfinished, nextInstant } from './rules.js';
-import { openResolution } from './resolution-checks.js';
+import { isUnfinished } from './rules.js';
 import { openSecrets } from './service.js';
 
 export type RailCall = 'submission' | 'inquiry' | 'void';
@@ -141,66 +124,6 @@ export class RailCalls {
     );
   }
 }
-
-/** Makes an approved payout `in_progress` and counts the first attempt, if its account may send. */
-const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
-  decide: (command, payout, state) => {
-    if (payout.status !== 'approved' || !maySend(payout, state)) return leaveUnchanged(payout);
-    const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
-    const begun: Payout = { ...afterProgress(payout), ...begins };
-    return { ...recordAttempt(command, begun, state), bindsKey: true };
-  },
-});
-
-/** Permits one more attempt, unless a resolution is proposed, which may release the money. */
-export const attemptPayout = definePayoutCommand<PayoutCommand>('attempt payout', {
-  rowKeys: (snapshot) => [
-    rowKey(payoutResolutions, { payoutId: snapshot.id }),
-    ...reportRowKeys(snapshot),
-  ],
-  decide: (command, payout, state) => {
-    const { status } = payout;
-    const message = `the payout is ${status}, so it is not submitted`;
-    if (status !== 'in_progress') return refuse(invalidState(message, status, ['in_progress']));
-    if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED);
-    if (isKnownToRail(payout, state)) return refuse(KNOWN_TO_RAIL);
-    if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND);
-    return recordAttempt(command, payout, state);
-  },
-});
-
-function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
-  const source = state.account(sourceAccountId);
-  if (source === undefined) throw new Error('the account of a payout does not exist');
-  return capabilityRefusal(source.account) === null;
-}
-
-function recordAttempt(
-  { eventId }: PayoutCommand,
-  payout: Payout,
-  { at }: LockedState,
-): Decision<Payout> {
-  const next: Payout = { ...payout, attempts: payout.attempts + 1, attemptedAt: at };
-  const what = { kind: 'submission', effect: 'sent', attempt: next.attempts, at } as const;
-  const rows = [changeRow(payouts, next), insertRailEvent(eventId, next, what)];
-  return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
-}
-
-const KNOWN_TO_RAIL = invalidState(
-  'the rail has meanwhile received the payout, so it is not submitted again',
-  'received',
-  ['unknown'],
-);
-const BEING_RESOLVED = invalidState(
-  'a resolution is proposed, so the payout is not submitted before it is approved or rejected',
-  'proposed',
-  ['none_proposed'],
-);
-const ACCOUNT_CANNOT_SEND = invalidState(
-  'the source account may not send, so the payout is not submitted until it may',
-  'frozen',
-  ['active'],
-);
 
 export interface SubmissionResult {
   readonly payout: Payout;

@@ -5,7 +5,7 @@ import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { newPayoutCommand } from '../../src/payouts/commands.js';
-import { attemptPayout } from '../../src/payouts/rail-calls.js';
+import { attemptPayout } from '../../src/payouts/attempts.js';
 import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
