@@ -70,7 +70,10 @@ export function payoutActivities(
 }
 export type PayoutActivities = ReturnType<typeof payoutActivities>;
 
-/** Builds the activities that call a rail. `isHeld` in their result means that nothing was done. */
+/**
+ * Builds the activities that call a rail. In their result, `isHeld` means that nothing was done, and
+ * `isFrozen` that this is because the account may not send.
+ */
 export function railActivities(approvals: PayoutApprovals, submitter: PayoutSubmitter) {
   const stateOf = async (submitted: Promise<SubmissionResult>): Promise<ApprovalState> => {
     const { payout, isHeld, isFrozen } = await submitted;

@@ -52,7 +52,7 @@ export class RecipientBudget {
   /**
    * Pays for the results of some names before they are revealed. If the budget does not cover all
    * of them, it pays for as many as possible, which makes these known, and throws ApiError
-   * rate_limited.
+   * rate_limited. A null result means that no account has the name.
    */
   async charge(owner: BudgetOwner, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = owner;
@@ -108,6 +108,7 @@ export class RecipientBudget {
   /** A budget without a row is full. */
   private async lock(transaction: Transaction, owner: BudgetOwner): Promise<readonly Budget[]> {
     const names = namesOf(owner);
+    // Setting only the name changes nothing in an existing row, but locks it.
     for (const name of names)
       await transaction.execute(
         upsertSql(recipientBudgets, [{ name, fullAt: this.clock() }], ['name']),

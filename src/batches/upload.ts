@@ -60,7 +60,8 @@ export async function uploadBatch(
     // The tenant's row is the lock on its stored files.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // Locks the account last, so that its lock is short. No other transaction waits for the new rows.
+    // Locks the account last, so that its lock is short. No other transaction can wait for the new
+    // rows, because only this one knows them.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     const batch = newBatch(id, caller, upload, clock());

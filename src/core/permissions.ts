@@ -24,8 +24,8 @@ export interface Permission {
     | 'source, or a destination of the same tenant'
     | 'any account of the tenant'
     | null;
-  /** Members whom other rules admit or exclude in addition to the roles. */
-  readonly also?: string;
+  /** Whom another rule admits in addition to the roles, or excludes. */
+  readonly rule?: string;
 }
 
 export const PERMISSIONS = {
@@ -43,9 +43,9 @@ export const PERMISSIONS = {
     scopes: ['transfers'],
     roles: APPROVERS,
     roleIn: 'source',
-    also: 'not the creator',
+    rule: 'not the creator',
   },
-  cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
+  cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', rule: 'the creator' },
   manageWebhooks: { scopes: ['webhooks'], roles: MANAGERS, roleIn: 'any account of the tenant' },
   /** Single bonuses, and uploads of batches. */
   createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },
@@ -58,16 +58,16 @@ export const PERMISSIONS = {
   readBatches: { scopes: ['read', 'bonuses'], roles: EVERY_ROLE, roleIn: 'source' },
   /** A policy may exclude the uploader. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
-  withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', also: 'the uploader' },
+  withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', rule: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
   readPayouts: { scopes: ['read', 'payouts'], roles: EVERY_ROLE, roleIn: 'source' },
   approvePayout: {
     scopes: ['payouts'],
     roles: APPROVERS,
     roleIn: 'source',
-    also: 'not the creator',
+    rule: 'not the creator',
   },
-  cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', also: 'the creator' },
+  cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', rule: 'the creator' },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
   /** The member's own requests; the token needs a scope that the request itself required. */
   readRequests: { scopes: SCOPES, roles: null, roleIn: null },

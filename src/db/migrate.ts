@@ -33,7 +33,10 @@ interface MigrateOptions {
   readonly lockWaitS?: number;
   /** Called for each statement before it is retried. */
   readonly onWait?: (statement: string) => void;
-  /** Called if the database is a copy, so that its ledger was closed. */
+  /**
+   * Called if the ledger was closed, because the database has tenants but the application's user has
+   * no rights on it yet: it is a copy.
+   */
   readonly onClosed?: () => void;
 }
 

@@ -104,15 +104,15 @@ function exampleField(example: unknown): { example?: unknown } {
 
 /** For machines. (docs/contract.md, Roles and scopes) */
 function permissionOf({ permits }: Pick<Route, 'permits'>): object {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[permits];
-  return { operation: permits, scopes, roles, role_in: roleIn, also: also ?? null };
+  const { scopes, roles, roleIn, rule }: Permission = PERMISSIONS[permits];
+  return { operation: permits, scopes, roles, role_in: roleIn, also: rule ?? null };
 }
 
 function permissionText({ permits }: Pick<Route, 'permits'>): string {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[permits];
+  const { scopes, roles, roleIn, rule }: Permission = PERMISSIONS[permits];
   const scope = `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`;
   if (roles === null || roleIn === null) return scope;
-  return `${scope} Role in ${roleIn}: ${[...roles, ...(also === undefined ? [] : [also])].join(', ')}.`;
+  return `${scope} Role in ${roleIn}: ${[...roles, ...(rule === undefined ? [] : [rule])].join(', ')}.`;
 }
 
 const SUCCESS: Readonly<Record<number, string>> = {

@@ -9,7 +9,10 @@ import { statesAllowing } from './state-machine.js';
 
 /** When two people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 
-/** Why money may be given back: the rail's confirmation that it will never pay, or a quiet time. */
+/**
+ * Why money may be given back: the rail's confirmation that it will never pay, or a quiet time since
+ * the last submission, after which a rail no longer pays an earlier order.
+ */
 export type Release =
   | { readonly by: 'void'; readonly report: RailReport; readonly eventId: Uuid }
   /** `lostUntil`: the end of the time that restores lost; null if nothing was lost. */
@@ -26,6 +29,7 @@ export function openResolution(
 
 /** Returns whether money returns to the account although the rail may still pay. */
 export function givesBack({ status, railReference }: Payout, outcome: ResolutionOutcome): boolean {
+  // If it is completed without a reference, staff resolved it and the rail never confirmed it.
   const mayStillPay = status === 'in_progress' || railReference === null;
   return (outcome === 'failed' || outcome === 'returned') && mayStillPay;
 }
@@ -43,7 +47,7 @@ export function outcomeRefusal(
 
 export interface SeenState {
   readonly status: Payout['status'];
-  /** The number of different contradictions and statement lines. No time, because clocks differ. */
+  /** Count of different contradictions and statement lines, not a time, because clocks differ. */
   readonly contradictions: number;
 }
 
@@ -81,7 +85,7 @@ export function applyRefusal(
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
   if (givesBack(payout, outcome))
-    return release === null ? VOID_NOT_REQUESTED : quietRefusal(payout, release, state.at);
+    return release === null ? voidNotRequested(payout) : quietRefusal(payout, release, state.at);
   if (payout.status !== 'failed' || outcome !== 'completed') return null;
   const { sourceAccountId, feeAccountId, feeRaw } = payout;
   if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed')
@@ -90,9 +94,8 @@ export function applyRefusal(
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
-/** Refuses until the quiet time has ended, after which a rail no longer pays an earlier order. */
 function quietRefusal(
-  { attemptedAt, submittedAt }: Payout,
+  { status, attemptedAt, submittedAt }: Payout,
   release: Release,
   at: Instant,
 ): Refusal | null {
@@ -102,7 +105,13 @@ function quietRefusal(
   const until = instant(maxInstant(sentAt, release.lostUntil ?? sentAt) + release.quietMs);
   if (at >= until) return null;
   const message = `the rail cannot confirm that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after the last submission`;
-  return invalidState(message, 'in_progress', ['completed']);
+  return invalidState(message, status, ['quiet_time_over']);
+}
+
+function voidNotRequested({ status }: Payout): Refusal {
+  const message =
+    'the rail has not yet confirmed that it will never pay this: approve the resolution again';
+  return invalidState(message, status, ['voided']);
 }
 
 const FEE_ACCOUNT_CLOSED = invalidState(
@@ -114,11 +123,6 @@ export const TOO_LARGE = invalidState(
   'a balance would be larger than the ledger can hold: move money out of the source account or the fee account, and approve the resolution again',
   'overflow',
   ['room_in_balances'],
-);
-const VOID_NOT_REQUESTED = invalidState(
-  'the rail has not yet confirmed that it will never pay this: approve the resolution again',
-  'in_progress',
-  ['completed'],
 );
 export const OPEN_ALREADY = invalidState(
   'a resolution is already proposed: approve or reject it first',

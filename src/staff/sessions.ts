@@ -8,7 +8,7 @@ import { staff, type StaffSession, staffSessions } from '../db/entities/staff.js
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { denied, type StaffIdentity } from './rules.js';
-import { identityOf, type StaffDeps, staffEntry, verifyClaim } from './verification.js';
+import { identityOf, type StaffDeps, staffEntry, verifyPerson } from './verification.js';
 
 /** One code proves the person for every action of the next hours. (docs/contract.md, Staff) */
 
@@ -37,7 +37,7 @@ export async function signIn(
   credentials: Credentials,
 ): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, channel, place } = credentials;
-  const verified = await verifyClaim(deps, {
+  const verified = await verifyPerson(deps, {
     name,
     code,
     channel,

@@ -13,7 +13,7 @@ import {
   MAX_STAFF_NAME,
   type StaffDeps,
   staffEntry,
-  verifyClaim,
+  verifyPerson,
 } from './verification.js';
 
 /**
@@ -61,7 +61,7 @@ export async function linkSubject(
   code: string,
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
   const refusalEntry = staffEntry(person.id, 'staff.bind_refused');
-  const verified = await verifyClaim(deps, {
+  const verified = await verifyPerson(deps, {
     name: person.name,
     code,
     channel: 'support',

@@ -64,7 +64,7 @@ const CHECKS_KEPT_MS = 7 * 24 * 60 * 60_000;
  * this purpose. A refusal is recorded once and counts as a wrong code. A call with the same purpose
  * returns the same result. (docs/contract.md, Staff)
  */
-export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verified> {
+export async function verifyPerson(deps: StaffDeps, claim: Claim): Promise<Verified> {
   try {
     return await verifyOnce(deps, claim);
   } catch (failure) {
@@ -254,7 +254,7 @@ export class StaffSignals {
     const reason = 'clean' in cleaned ? cleaned.clean : null;
     const code = signal.code ?? null;
     const workflowId = WORKFLOW_ID_OF[subject.subjectType](subject.subjectId);
-    const verified = await verifyClaim(this.deps, {
+    const verified = await verifyPerson(this.deps, {
       name: actor,
       code,
       channel: 'temporal',

@@ -177,12 +177,12 @@ describe('the reference', () => {
     it(`the reference shows of ${route.method} ${route.path} its scopes and its roles`, () => {
       const article = articles.get(operation.operationId) ?? '';
       assert.ok(article.includes(`<b>${route.method}</b> <code>${route.path}</code>`), article);
-      const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[route.permits];
+      const { scopes, roles, roleIn, rule }: Permission = PERMISSIONS[route.permits];
       const [needs = ''] = /<p>Scope: [\s\S]*?<\/p>/.exec(article) ?? [];
       const words = Array.from(needs.matchAll(/<code>(\w+)<\/code>/g), ([, word]) => word);
       assert.deepEqual(words, scopes);
       const role = roles === null ? '' : `Role in ${roleIn}: ${roles.join(', ')}`;
-      for (const text of [role, also ?? '']) assert.ok(needs.includes(text), needs);
+      for (const text of [role, rule ?? '']) assert.ok(needs.includes(text), needs);
     });
 
     it(`the reference shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {

@@ -9,7 +9,7 @@ import {
   type Claim,
   type StaffDeps,
   type Verified,
-  verifyClaim,
+  verifyPerson,
 } from '../../src/staff/verification.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 import { isCommit, Proxy } from '../helpers/proxy.js';
@@ -52,7 +52,8 @@ describe('a claim of one of the staff', () => {
     },
     ...changes,
   });
-  const verify = (changes?: Partial<Claim>): Promise<Verified> => verifyClaim(deps, claim(changes));
+  const verify = (changes?: Partial<Claim>): Promise<Verified> =>
+    verifyPerson(deps, claim(changes));
   const said = (verified: Verified): string =>
     'refusal' in verified ? verified.refusal.message : 'verified';
   const lines = () =>
@@ -117,8 +118,8 @@ describe('a claim of one of the staff', () => {
   it('a code has the same result for the same purpose later, and is used up and recorded once', async () => {
     const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
     for (let round = 0; round < 3; round += 1) {
-      assert.equal(said(await verifyClaim(deps, good)), 'verified');
-      assert.equal(said(await verifyClaim(deps, bad)), 'the code is wrong');
+      assert.equal(said(await verifyPerson(deps, good)), 'verified');
+      assert.equal(said(await verifyPerson(deps, bad)), 'the code is wrong');
       now = instant(now + 20 * MINUTE_MS);
     }
     assert.equal((await lines()).length, 1);
@@ -232,10 +233,10 @@ describe('a claim of one of the staff', () => {
       const database = openDatabase(proxy.through(db.url));
       const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
       proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
-      await assert.rejects(verifyClaim({ ...deps, database }, one));
+      await assert.rejects(verifyPerson({ ...deps, database }, one));
       assert.equal(proxy.cuts, 1);
       proxy.fateOf = () => 'pass';
-      const again = await verifyClaim({ ...deps, database }, one);
+      const again = await verifyPerson({ ...deps, database }, one);
       assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
       assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
       assert.equal((await lines()).length, isRight ? 0 : 1);

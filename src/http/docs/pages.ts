@@ -4,7 +4,7 @@ import type { Route } from '../route.js';
 import type { SiteUrls } from './layout.js';
 import { MARKDOWN_DOCS_URL } from './markdown-page.js';
 
-/** Pages that are written as Markdown by tables of the service. */
+/** Pages generated as Markdown from the tables of errors and permissions. */
 
 /** Returns the page of errors, with an anchor for each code, to which `doc_url` links. */
 export function errorsPage(urls: SiteUrls): string {
@@ -49,9 +49,9 @@ export function permissionsPage(
   linkOf: (route: Route) => string,
 ): string {
   const rows = (Object.keys(PERMISSIONS) as Operation[]).map((operation) => {
-    const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
+    const { scopes, roles, roleIn, rule }: Permission = PERMISSIONS[operation];
     const calls = routes.filter((route) => route.permits === operation).map(linkOf);
-    const allowed = [...(roles ?? ['–']), ...(also === undefined ? [] : [also])];
+    const allowed = [...(roles ?? ['–']), ...(rule === undefined ? [] : [rule])];
     return [calls.join(', '), scopes.join(', '), roleIn ?? '–', allowed.join(', ')];
   });
   return `# Authentication and permissions

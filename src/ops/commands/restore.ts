@@ -45,7 +45,7 @@ const STEPS = `
   restore finish                           a second person finishes the restore, and opens the ledger again:
     1. every event log and every chain of the audit log skips the numbers that were lost
     2. everything that waits gets its workflow; workers tell running ones to look again
-    3. each rail is asked for the orders that it received since then, and for the outcome of unfinished payouts
+    3. each rail is asked for the orders received since the moment restored to, and for the outcome of unfinished payouts
     4. the audit
   If it stops, repeat the command: it continues where it stopped. Until the ledger is open, no step can do harm.`;
 
@@ -83,11 +83,11 @@ const finishCommand = command({
     const earlier = await unqueriedRestores(reader, restore);
     const unasked = [...earlier, restore].filter(({ railsQueriedAt }) => railsQueriedAt === null);
     await assertRails(work, unasked);
-    const isClosed = restore.finishedAt === null;
-    if (isClosed) await openRestored(work, restore, acceptFindings);
+    const wasClosed = restore.finishedAt === null;
+    if (wasClosed) await openRestored(work, restore, acceptFindings);
     for (const one of earlier) await ask(work, one, followUp);
-    // `openRestored` has asked the rails already.
-    if (isClosed || restore.railsQueriedAt !== null) await followUp(work, restore);
+    // The rails were asked already, by `openRestored` or in an earlier run.
+    if (wasClosed || restore.railsQueriedAt !== null) await followUp(work, restore);
     else await ask(work, restore, followUp);
     const found = await findingsSince(reader, restore);
     listFindings(ops.output, found.filter(contradicts));
@@ -170,7 +170,7 @@ async function ask(work: FinishDeps, restore: Restore, follow?: typeof followUp)
     });
     for (const rail of unlisted)
       out.say(
-        `${rail} does not list its payments: take its statements since then (payouts reconcile --help)`,
+        `${rail} does not list its payments: take its statements since the moment restored to (payouts reconcile --help)`,
       );
     await follow?.(work, restore);
   };
@@ -235,7 +235,7 @@ export const restoreCommands = {
   finish: finishCommand,
   status: query({
     summary:
-      'the last restore: whether it is open, its progress, and earlier restores that left out a rail',
+      'the last restore: whether its ledger is open, its progress, and earlier restores that left out a rail',
     examples: ['restore status', 'restore status --json'],
     run: async ({ database, output }) => {
       const last = await lastRestore(database.reader);
@@ -260,10 +260,10 @@ export const restoreCommands = {
 export const backupCommands = {
   mark: localCommand({
     summary:
-      'print the SQL that closes a copy of the database: put it behind each dump, or start a physical copy with it',
+      'print the SQL that closes a copy of the database: append it to each dump, or start a physical copy with it (--init-file)',
     explanation: `
 A copy that is loaded with the mark posts nothing until its restore is finished (restore --help). The mark changes nothing
-if a restore is already open.`,
+if a restore is already unfinished.`,
     examples: ['backup mark', 'backup mark --database money_drill'],
     input: {
       database: option(

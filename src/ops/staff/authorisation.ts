@@ -19,7 +19,7 @@ import {
   type StaffIdentity,
 } from '../../staff/rules.js';
 import { findSession } from '../../staff/sessions.js';
-import { verifyClaim } from '../../staff/verification.js';
+import { verifyPerson } from '../../staff/verification.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError, shellWord } from '../failures.js';
 import { PROGRAM } from '../help.js';
@@ -187,7 +187,7 @@ async function verifyCode(
   const encryptionKeys = deps.encryptionKeys();
   const mayIfProven = rightRefusal(identity, right, { requiresPerson: true }) === null;
   const code = mayIfProven ? await deps.code(identity.name) : null;
-  const result = await verifyClaim(
+  const result = await verifyPerson(
     { database, clock, encryptionKeys },
     {
       name: identity.name,

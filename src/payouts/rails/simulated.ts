@@ -86,7 +86,10 @@ export function scenarioNamed(name: string | null): Scenario {
 
 const PAGE = 500;
 
-/** A bank that does not exist, in tables of its own, which count each payment. */
+/**
+ * A bank that does not exist, in tables of its own. They count submissions, and have a row for each
+ * time that a payment was accepted: two rows for one payment are money paid twice.
+ */
 export class SimulatedRail implements Rail {
   constructor(
     private readonly database: Database,

@@ -24,7 +24,7 @@ type Attributes = Readonly<Record<string, string>>;
 /** Builds rows from parsing events. The caller takes them with `take` during parsing. */
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
-  private isData = false;
+  private inSheetData = false;
   private hadData = false;
   private rowNumber = 0;
   private isHidden = false;
@@ -32,12 +32,12 @@ export class SheetRows implements PartReader {
   private column = 0;
   private type = 'n';
   private style = 0;
-  private isCell = false;
+  private inCell = false;
   private hasValue = false;
   private hasInline = false;
   private hasFormula = false;
-  private isInline = false;
-  private isRun = false;
+  private inInlineText = false;
+  private inRun = false;
   private textTarget: TextBuffer | null = null;
   private readonly value = new TextBuffer();
   private readonly inline = new TextBuffer();
@@ -56,22 +56,22 @@ export class SheetRows implements PartReader {
 
   /** Structure of a worksheet: worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
-    // Programs read a value with an element in it differently.
+    // Programs differ on how they read a value with an element in it.
     if (this.textTarget !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is not a worksheet');
     else if (depth === 2) this.openPart(name);
-    else if (!this.isData) return;
+    else if (!this.inSheetData) return;
     else if (depth === 3 && name === 'row') this.openRow(attributes);
     else if (depth === 4 && name === 'c' && this.cells !== null) this.openCell(attributes);
-    else if (!this.isCell) return;
+    else if (!this.inCell) return;
     else if (depth === 5) this.openContent(name);
-    else if (this.isInline && depth <= 7) this.openInline(name, depth);
+    else if (this.inInlineText && depth <= 7) this.openInline(name, depth);
   }
 
   close(name: string, depth: number): void {
     this.textTarget = null;
-    if (!this.isData) return;
+    if (!this.inSheetData) return;
     if (depth === 4 && name === 'c') this.closeCell();
     else if (depth === 3 && name === 'row') this.closeRow();
   }
@@ -81,9 +81,10 @@ export class SheetRows implements PartReader {
   }
 
   private openPart(name: string): void {
-    this.isData = name === 'sheetData';
-    if (this.isData && this.hadData) throw unreadable('the first sheet has its cells in two parts');
-    this.hadData ||= this.isData;
+    this.inSheetData = name === 'sheetData';
+    if (this.inSheetData && this.hadData)
+      throw unreadable('the first sheet has its cells in two parts');
+    this.hadData ||= this.inSheetData;
   }
 
   private openRow({ r, hidden, ht }: Attributes): void {
@@ -103,7 +104,7 @@ export class SheetRows implements PartReader {
     if (column <= this.column)
       throw unreadable(`the cells of row ${this.rowNumber} are out of order`);
     this.column = column;
-    this.isCell = true;
+    this.inCell = true;
     this.type = t ?? 'n';
     this.style = s === undefined ? 0 : parseIndex(s);
     this.hasValue = false;
@@ -113,10 +114,10 @@ export class SheetRows implements PartReader {
 
   /** Refuses a cell with two values, because programs differ on which one they show. */
   private openContent(name: string): void {
-    this.isInline = name === 'is';
-    if ((name === 'v' && this.hasValue) || (this.isInline && this.hasInline))
+    this.inInlineText = name === 'is';
+    if ((name === 'v' && this.hasValue) || (this.inInlineText && this.hasInline))
       throw unreadable(`a cell in row ${this.rowNumber} has two values`);
-    this.hasInline ||= this.isInline;
+    this.hasInline ||= this.inInlineText;
     if (name === 'f') this.hasFormula = true;
     else if (name === 'v') {
       this.hasValue = true;
@@ -126,12 +127,12 @@ export class SheetRows implements PartReader {
 
   /** Ignores phonetic hints, which are in runs with another name. */
   private openInline(name: string, depth: number): void {
-    if (name === 't' && (depth === 6 || this.isRun)) this.textTarget = this.inline;
-    else if (depth === 6) this.isRun = name === 'r';
+    if (name === 't' && (depth === 6 || this.inRun)) this.textTarget = this.inline;
+    else if (depth === 6) this.inRun = name === 'r';
   }
 
   private closeCell(): void {
-    this.isCell = false;
+    this.inCell = false;
     const value = this.value.take();
     const inline = this.inline.take();
     const cell = this.cellOf(value, inline);

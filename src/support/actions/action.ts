@@ -12,7 +12,7 @@ import {
   type StaffActionName,
   type StaffIdentity,
 } from '../../staff/rules.js';
-import { verifyClaim } from '../../staff/verification.js';
+import { verifyPerson } from '../../staff/verification.js';
 import { type DeskDeps, DeskError, type SignedInPerson } from '../desk.js';
 import { codeOf, isHmacOf, hmacOf } from '../forms.js';
 import type { Content, Html } from '../html.js';
@@ -171,7 +171,7 @@ async function codeRefusal<Resource>(
 ): Promise<Refusal | null> {
   if (!asksForCode(name, 'support')) return null;
   const rule = STAFF_ACTIONS[name];
-  const verified = await verifyClaim(deps, {
+  const verified = await verifyPerson(deps, {
     name: identity.name,
     code: codeOf(form),
     channel: 'support',

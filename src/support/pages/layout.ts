@@ -198,7 +198,7 @@ const TAG_KINDS = Object.entries({
   ],
 });
 
-/** Shows a status. Its colour adds no meaning: yellow needs a person, and blue does not yet. */
+/** Shows a status. The colour only repeats the text: yellow needs a person, and blue does not yet. */
 export function tag(status: string): Html {
   const [kind] = TAG_KINDS.find(([, statuses]) => statuses.includes(status)) ?? ['none'];
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
@@ -268,7 +268,7 @@ export function tableSection<Item>(
   return items.length > 0 && section(id, heading, table(items, rowOf));
 }
 
-/** Links with their text and address to the pages before and after, as far as there are any. */
+/** Shows links to the previous and the next page, each if there is one. */
 export function pageLinks(previous: PageLink | null, next: PageLink | null): Html {
   const linkTo = (rel: string, [text, href]: PageLink): Html =>
     element('a', { class: 'button', rel, href }, text);

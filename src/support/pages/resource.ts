@@ -70,16 +70,16 @@ export async function resourcePage<Resource>(
   const forms = actionForms(shown, failed, approved.has(id));
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
-  const isBeside = described.history !== undefined || described.before === undefined;
+  const isBeside = described.history !== undefined || described.beforeLists === undefined;
   const content = html`${done !== null && notice('good', done)}${failed && resultNotice(failed)}
     <div class="columns">
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
-        ${forms.length > 0 && section('acts', 'Actions', forms)}${described.before}
+        ${forms.length > 0 && section('acts', 'Actions', forms)}${described.beforeLists}
         ${isBeside && story}
       </div>
     </div>
-    ${lists}${historySections(history, timeZone)}${described.after}${!isBeside && story}`;
+    ${lists}${historySections(history, timeZone)}${described.afterLists}${!isBeside && story}`;
   return {
     title: kind.titleOf(resource),
     content,

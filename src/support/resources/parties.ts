@@ -101,13 +101,13 @@ export const accountKind: ResourceKind<Account> = {
         tenant,
         ['Opened', time(account.createdAt)],
       ],
-      before: tableSection('balances', 'Balances', details.balances, (balance) => [
+      beforeLists: tableSection('balances', 'Balances', details.balances, (balance) => [
         ['Asset', balance.asset],
         sumFact('Available', balance.available, balance.asset),
         sumFact('Held', balance.held, balance.asset),
         sumFact('Total', balance.available + balance.held, balance.asset),
       ]),
-      after: [
+      afterLists: [
         tableSection('holds', 'Newest holds', held, (hold) => holdRow(hold, context)),
         limits,
         adjusted && section('adjusted', 'Newest adjustments', adjusted),
@@ -238,7 +238,7 @@ export const tenantKind: ResourceKind<Tenant> = {
         ['Network', network ?? 'none'],
         ['Opened', time(createdAt)],
       ],
-      before: totalsSection(await readTotals(reader, [id], now)),
+      beforeLists: totalsSection(await readTotals(reader, [id], now)),
     };
   },
 };

@@ -42,8 +42,8 @@ interface Described {
   readonly facts: readonly Fact[];
   /** Where the resource has its postings and events. Without it, only staff actions are shown. */
   readonly history?: HistorySource;
-  readonly before?: Content;
-  readonly after?: Content;
+  readonly beforeLists?: Content;
+  readonly afterLists?: Content;
   readonly workflowId?: string | null;
   /** The list to which the resource belongs or belonged, for the link to the next one. */
   readonly list?: WaitingKind;

@@ -73,7 +73,7 @@ export const batchKind: ResourceKind<BonusBatch> = {
             : memberLine(executedAt, 'Execution started', names.person(executedBy)),
         ].flat(),
       },
-      before: [
+      beforeLists: [
         problemRows(problems),
         earlier !== null && earlierPayments(earlier),
         failedRows(failed, batch.rowsFailed),
@@ -147,6 +147,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
       name: 'deliveries',
       async read({ id }, { reader, timeZone }, before, limit) {
         const { items, next } = await readDeliveries(reader, id, parsePosition(before), limit);
+        // Without a URL the table omits the endpoint, which is this page.
         const deliveries = items.map((delivery) => ({ url: '', delivery, ...delivery }));
         const rows = deliveries.length > 0 && deliveryTable(deliveries, timeZone);
         return { rows, next: printPosition(next) };
