@@ -39,6 +39,7 @@ export async function pollDue(
      ORDER BY next_poll_at LIMIT ${Math.trunc(limit)}`,
   );
   const polls = due.map((payout) => pollEnded(calls, payout, windowMs));
+  // All polls end, and each stores when the payout is due again, before a failure is thrown.
   await Promise.allSettled(polls);
   await Promise.all(polls);
   return due.length;

@@ -102,16 +102,17 @@ export async function findCreatedWithin(
   const end = newest ?? firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
   const stops: Uuid[] = [];
   const found = await findEach(OPERATIONS, async (table, kind) => {
-    const within = `t.id<=${uuid.literal(end)} AND t.id>`;
+    const fromEnd = `t.id<=${uuid.literal(end)}`;
+    const toOldest = `t.id>=${uuid.literal(oldest)}`;
     const [last] = await reader.query(
-      `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${within}=${uuid.literal(oldest)}
+      `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${fromEnd} AND ${toOldest}
        ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE ${within}${stop === null ? `=${uuid.literal(oldest)}` : uuid.literal(stop)}${filterSql(kind, filter)}
+       WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>${uuid.literal(stop)}`}${filterSql(kind, filter)}
        AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));

@@ -40,6 +40,15 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
 };
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
+const NOTHING: SearchResult = {
+  transfers: [],
+  payouts: [],
+  batches: [],
+  endpoints: [],
+  adjustments: [],
+  accounts: [],
+  tenants: [],
+};
 
 /** Maximum of results of each kind. */
 export const MAX_FOUND = 25;
@@ -69,8 +78,7 @@ export async function findEach<Kind extends keyof Rows>(
   const found = await Promise.all(
     kinds.map(async (kind) => [kind, await read(TABLES[kind] as Table<never>, kind)] as const),
   );
-  const nothing = KINDS.map((kind) => [kind, []] as const);
-  return Object.fromEntries([...nothing, ...found]) as unknown as SearchResult;
+  return { ...NOTHING, ...Object.fromEntries(found) };
 }
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {

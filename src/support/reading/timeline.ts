@@ -205,7 +205,7 @@ function actionLine(
   const words = `${isOwn ? '' : `${noun} `}${ACTION_WORDS[plain] ?? plain}`;
   const name = people.get(row.actorClaimed) ?? row.actorClaimed;
   const details = parseDetails(row);
-  // In a decision on a proposal, \`reason\` repeats that of the proposal.
+  // In a decision on a proposal, `reason` repeats that of the proposal.
   const reason = details.why ?? details.reason ?? '';
   // The page of an adjustment shows all other details as facts.
   const isShort = row.subjectType === 'adjustment' && !isRefused;
