@@ -11,7 +11,7 @@ import {
 } from '../ledger/writer/types.js';
 import { definePayoutCommand, insertRailEvent, type PayoutCommand } from './commands.js';
 import { isKnownToRail, reportRowKeys } from './reports.js';
-import { openResolution } from './resolution-checks.js';
+import { openResolution } from './resolution/checks.js';
 import { afterProgress, nextInstant } from './rules.js';
 
 /** Makes an approved payout `in_progress` and counts the first attempt, if its account may send. */

@@ -8,7 +8,7 @@ import { RailBreakers } from '../payouts/breaker.js';
 import { railMetrics } from '../payouts/metrics.js';
 import { RailCalls } from '../payouts/rail-calls.js';
 import { openRails } from '../payouts/rails/registry.js';
-import { DEFAULT_QUIET_MS, type ReleaseDeps } from '../payouts/approve-resolution.js';
+import { DEFAULT_QUIET_MS, type ReleaseDeps } from '../payouts/resolution/approve.js';
 import { resourceRoutes, waitingRoutes } from '../support/routes.js';
 import { sessionRoutes } from '../support/sign-in.js';
 import { singleSignOnRoutes } from '../support/single-sign-on/routes.js';

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import { counted } from '../core/collections.js';
 import type { RateState } from '../http/rate-limit.js';
 import type { PayoutApprovals } from '../payouts/decide.js';
-import type { ReleaseDeps } from '../payouts/approve-resolution.js';
+import type { ReleaseDeps } from '../payouts/resolution/approve.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { ProviderSettings } from '../staff/subjects.js';
 import type { StaffDeps } from '../staff/verification.js';

@@ -13,12 +13,12 @@ import {
 } from '../../src/db/entities/payouts.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
-import { approveResolution } from '../../src/payouts/approve-resolution.js';
+import { approveResolution } from '../../src/payouts/resolution/approve.js';
 import {
   proposeResolution,
   rejectResolution,
   type SeenPayout,
-} from '../../src/payouts/resolutions.js';
+} from '../../src/payouts/resolution/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile, DEFAULT_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
 import {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
-import { proposeResolution } from '../../src/payouts/resolutions.js';
+import { proposeResolution } from '../../src/payouts/resolution/resolutions.js';
 import { proposeFactorReset } from '../../src/staff/factor-resets.js';
 import type { StaffActionName } from '../../src/staff/rules.js';
 import { BatchWorld, payroll } from '../batches/support.js';

@@ -21,8 +21,12 @@ import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { type Rail, type Rails, SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailCalls, PayoutSubmitter } from '../../src/payouts/rail-calls.js';
-import { approveResolution } from '../../src/payouts/approve-resolution.js';
-import { proposeResolution, readSeen, type SeenPayout } from '../../src/payouts/resolutions.js';
+import { approveResolution } from '../../src/payouts/resolution/approve.js';
+import {
+  proposeResolution,
+  readSeen,
+  type SeenPayout,
+} from '../../src/payouts/resolution/resolutions.js';
 import { DEFAULT_RETURN_WINDOW_MS } from '../../src/payouts/rules.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';

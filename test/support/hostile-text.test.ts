@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '../helpers/api.js';
 import { idLiteral, LEAST, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { openPayoutBank, seen, submitAndRaise } from '../payouts/support.js';
-import { proposeResolution } from '../../src/payouts/resolutions.js';
+import { proposeResolution } from '../../src/payouts/resolution/resolutions.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { proven } from '../helpers/staff.js';

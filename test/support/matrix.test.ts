@@ -4,7 +4,7 @@ import { instant } from '../../src/core/instant.js';
 import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
-import { proposeResolution } from '../../src/payouts/resolutions.js';
+import { proposeResolution } from '../../src/payouts/resolution/resolutions.js';
 import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
 import { BatchWorld, payroll } from '../batches/support.js';

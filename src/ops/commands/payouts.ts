@@ -7,13 +7,13 @@ import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import { members, tenants } from '../../db/entities/parties.js';
 import { type Payout, payoutRailEvents, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
-import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/approve-resolution.js';
+import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/resolution/approve.js';
 import {
   listResolutions,
   proposeResolution,
   readSeen,
   rejectResolution,
-} from '../../payouts/resolutions.js';
+} from '../../payouts/resolution/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { PayoutSubmitter } from '../../payouts/rail-calls.js';

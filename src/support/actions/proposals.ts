@@ -13,14 +13,18 @@ import {
 } from '../../db/entities/payouts.js';
 import { decidedRefusal } from '../../funding/rules.js';
 import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
-import { approveResolution } from '../../payouts/approve-resolution.js';
+import { approveResolution } from '../../payouts/resolution/approve.js';
 import {
   ANOTHER_OPEN,
   outcomeRefusal,
   type ResolutionOutcome,
-} from '../../payouts/resolution-checks.js';
+} from '../../payouts/resolution/checks.js';
 import { isUnfinished } from '../../payouts/rules.js';
-import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
+import {
+  proposeResolution,
+  rejectResolution,
+  type SeenPayout,
+} from '../../payouts/resolution/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';

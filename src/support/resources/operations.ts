@@ -16,7 +16,7 @@ import {
   payouts,
 } from '../../db/entities/payouts.js';
 import { adjustmentResource } from '../../funding/schemas.js';
-import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
+import { readSeen, type SeenPayout } from '../../payouts/resolution/resolutions.js';
 import { isUnfinished, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';

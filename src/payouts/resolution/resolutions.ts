@@ -1,19 +1,19 @@
-import { auditRow } from '../access/audit-log.js';
-import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError } from '../core/errors.js';
-import { commandFingerprint } from '../core/fingerprint.js';
-import { newId, type Uuid } from '../core/ids.js';
-import type { Reader } from '../db/database.js';
-import { auditLog } from '../db/entities/identity.js';
+import { auditRow } from '../../access/audit-log.js';
+import { checkedText, MAX_REASON } from '../../core/checked-text.js';
+import { ApiError } from '../../core/errors.js';
+import { commandFingerprint } from '../../core/fingerprint.js';
+import { newId, type Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import { auditLog } from '../../db/entities/identity.js';
 import {
   type Payout,
   type PayoutResolution,
   payoutResolutions,
   payouts,
-} from '../db/entities/payouts.js';
-import { endingRowKeys } from '../approvals/commands.js';
-import { overflows } from '../accounts/rules.js';
-import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+} from '../../db/entities/payouts.js';
+import { endingRowKeys } from '../../approvals/commands.js';
+import { overflows } from '../../accounts/rules.js';
+import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
 import {
   accept,
   changeRow,
@@ -24,18 +24,18 @@ import {
   refuse,
   type RowWrite,
   type Writes,
-} from '../ledger/writer/types.js';
-import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
+} from '../../ledger/writer/types.js';
+import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../../staff/rules.js';
 import {
   insertRailEvent,
   type PayoutCommand,
   definePayoutCommand,
   payoutOrThrow,
   insertOutboxEntry,
-} from './commands.js';
-import { NOT_FLAGGED, postedAccounts } from './rules.js';
-import { applyReport } from './outcomes.js';
-import { countReports, openLines, readReportCount, reportRowKeys } from './reports.js';
+} from '../commands.js';
+import { NOT_FLAGGED, postedAccounts } from '../rules.js';
+import { applyReport } from '../outcomes.js';
+import { countReports, openLines, readReportCount, reportRowKeys } from '../reports.js';
 import {
   ANOTHER_OPEN,
   applyRefusal,
@@ -49,8 +49,8 @@ import {
   type SeenState,
   TOO_LARGE,
   unseenRefusal,
-} from './resolution-checks.js';
-import { effectOf } from './state-machine.js';
+} from './checks.js';
+import { effectOf } from '../state-machine.js';
 
 /** Outcomes that operators decide: one person proposes, and another approves. (docs/payouts.md) */
 

@@ -1,11 +1,15 @@
-import { fundsRefusal } from '../accounts/rules.js';
-import { invalidState, type Refusal } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
-import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import { type Payout, type PayoutResolution, payoutResolutions } from '../db/entities/payouts.js';
-import type { LockedState } from '../ledger/writer/types.js';
-import type { RailReport } from './rails/rail.js';
-import { statesAllowing } from './state-machine.js';
+import { fundsRefusal } from '../../accounts/rules.js';
+import { invalidState, type Refusal } from '../../core/errors.js';
+import type { Uuid } from '../../core/ids.js';
+import { instant, type Instant, maxInstant, toRfc3339 } from '../../core/instant.js';
+import {
+  type Payout,
+  type PayoutResolution,
+  payoutResolutions,
+} from '../../db/entities/payouts.js';
+import type { LockedState } from '../../ledger/writer/types.js';
+import type { RailReport } from '../rails/rail.js';
+import { statesAllowing } from '../state-machine.js';
 
 /** When two people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 

@@ -1,17 +1,17 @@
-import { recordAction } from '../access/audit-log.js';
-import { ApiError, invalidState } from '../core/errors.js';
-import { newId } from '../core/ids.js';
-import { type Instant, maxInstant } from '../core/instant.js';
-import type { Reader } from '../db/database.js';
-import type { Payout } from '../db/entities/payouts.js';
-import { restores } from '../db/entities/restores.js';
-import { transact } from '../db/reader.js';
-import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { isServed } from './recovery.js';
-import type { RailCalls } from './rail-calls.js';
-import type { RailReport } from './rails/rail.js';
-import { readReportCount } from './reports.js';
-import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './resolution-checks.js';
+import { recordAction } from '../../access/audit-log.js';
+import { ApiError, invalidState } from '../../core/errors.js';
+import { newId } from '../../core/ids.js';
+import { type Instant, maxInstant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import { restores } from '../../db/entities/restores.js';
+import { transact } from '../../db/reader.js';
+import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../../staff/rules.js';
+import { isServed } from '../recovery.js';
+import type { RailCalls } from '../rail-calls.js';
+import type { RailReport } from '../rails/rail.js';
+import { readReportCount } from '../reports.js';
+import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './checks.js';
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**
