@@ -44,7 +44,7 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
     query: routes.query,
     responses: { 200: routes.page },
     summary: list.title,
-    description: `${list.order} With \`idempotency_key\`, what that key created; an empty list does not rule out that it appears later.`,
+    description: `${list.order} With \`idempotency_key\`, what that key created or approved; an empty list does not rule out that it appears later.`,
     handler: (request) => {
       const { caller, query } = request;
       const filters = { ...operationFilter(query), ...routes.filter(query) };

@@ -44,6 +44,7 @@ import {
   type BatchCommand,
   insertCancelAudit,
   type Cancellation,
+  decideDueLapse,
   findOwnBatch,
   type MemberCommand,
   insertOutboxEntry,
@@ -76,6 +77,8 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
     const policy = state.row(approvalPolicies, { accountId: sourceAccountId, asset: batch.asset });
     if (requiredApprovals(policy, batch.totalRaw, state.at) !== null) return refuse(OWN_UPLOAD);
   }
+  const lapse = decideDueLapse(batch, outboxId, EXECUTABLE, state);
+  if (lapse !== null) return lapse;
   if (batch.asset === null || !EXECUTABLE.includes(batch.status))
     return refuse(stateRefusal(batch.status, EXECUTABLE));
 
@@ -226,6 +229,8 @@ export function decideCancel(
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
+  const lapse = decideDueLapse(batch, outboxId, CANCELABLE, state);
+  if (lapse !== null) return lapse;
   if (batch.status === 'ready')
     return endReadyBatch(batch, { code: 'withdrawn', outboxId, by }, state);
   if (isSettled(batch)) return refuse(SETTLED);

@@ -59,7 +59,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     responses: { 200: BonusBatchPageSchema },
     summary: 'List batches',
     description:
-      'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
+      'Newest first. With `idempotency_key`, what that key created or executed; an empty list does not rule out that it appears later.',
     handler: (request) => {
       const { caller, query } = request;
       const filter = { ...operationFilter(query), status: query.status };

@@ -7,6 +7,9 @@ import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonu
 
 export const MAX_ROWS = 100_000;
 
+/** Time after its validation at which a batch that was not executed lapses. */
+export const READY_MS = 30 * 24 * 3_600_000;
+
 /** Age up to which an earlier upload of the same bytes is mentioned in the review. */
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
 export const MAX_DUPLICATES_NAMED = 100;

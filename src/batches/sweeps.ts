@@ -20,6 +20,7 @@ import { transact } from '../db/reader.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
 import { lapseBatchKind } from './commands.js';
 import type { BatchControlDeps } from './control.js';
+import { READY_MS } from './rules.js';
 import type { BatchWorkflowService } from './workflow-service.js';
 
 const EVERY_MS = 600_000;
@@ -27,8 +28,6 @@ const DAY_MS = 86_400_000;
 
 const LAPSE_EVERY_MS = 10_000;
 const LAPSED_AT_ONCE = 100;
-
-const READY_MS = 30 * DAY_MS;
 
 export function lapseSweep(deps: BatchControlDeps): Sweep {
   return {

@@ -2,7 +2,12 @@ import { type Actor, type AuditDetails, auditRow } from '../access/audit-log.js'
 import { NOT_FOUND } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
-import { type BatchRejection, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import {
+  type BatchRejection,
+  type BatchStatus,
+  type BonusBatch,
+  bonusBatches,
+} from '../db/entities/bonuses.js';
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
@@ -20,7 +25,7 @@ import {
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox.js';
 import { batchEvent } from './schemas.js';
-import { batchAudit, hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
+import { batchAudit, hasLapsed, READY_MS, stateRefusal, WITHDRAWABLE } from './rules.js';
 
 /** Decisions that end a ready batch without execution. (docs/contract.md, Batches) */
 
@@ -73,6 +78,8 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   const role = state.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
   const isUploader = batch.createdBy === memberId && role !== undefined;
   if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT);
+  const lapse = decideDueLapse(batch, outboxId, WITHDRAWABLE, state);
+  if (lapse !== null) return lapse;
   if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE));
   const actor: Actor = { channel: 'api', name: `member:${memberId}` };
   return endReadyBatch(
@@ -91,6 +98,19 @@ export function decideLapse(
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
   if (!hasLapsed(batch, readyForMs, state.at)) return leaveUnchanged(batch);
   return endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
+}
+
+/** Ends a batch that has lapsed, and refuses the action that found it. Returns null for any other batch. */
+export function decideDueLapse(
+  batch: BonusBatch,
+  outboxId: Uuid,
+  allowed: readonly BatchStatus[],
+  state: LockedState,
+): Decision<BonusBatch> | null {
+  if (!hasLapsed(batch, READY_MS, state.at)) return null;
+  const { writes } = endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
+  const refusal = stateRefusal('rejected', allowed);
+  return { outcome: { done: false, refusal }, writes, bindsKey: false };
 }
 
 export function endReadyBatch(

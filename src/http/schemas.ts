@@ -144,7 +144,7 @@ export const KEYED_QUERY = {
   source_account: uuidField.optional().describe('Paid from this account.'),
   idempotency_key: uuidField
     .optional()
-    .describe('Created under this `Idempotency-Key`: at most one item.'),
+    .describe('Created, approved or executed under this `Idempotency-Key`: at most one item.'),
 };
 
 export const OPERATION_QUERY = {

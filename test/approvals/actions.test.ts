@@ -109,7 +109,10 @@ for (const kind of KINDS)
           await own.act('approve', id, 'viewer');
           const isLast = index + 1 === required;
           const status = isLast ? ENDS[kind].approve : 'pending_approval';
-          const { json } = answered(await own.act('approve', id, person), 200);
+          const key = randomUUID();
+          const { json } = answered(await own.act('approve', id, person, { key }), 200);
+          const found = (await own.bank.get(`/v1/${kind}s?idempotency_key=${key}`)).json;
+          assert.deepEqual(found.items, [json], 'the key finds what it approved');
           assert.deepEqual([json.status, object(json.approval).received], [status, index + 1]);
           if (isLast) continue;
           const again = answered(await own.act('approve', id, person), 200);

@@ -187,6 +187,10 @@ describe('batches over HTTP', () => {
     assert.deepEqual(await ids('&created_at[lte]=2020-01-01T00:00:00Z'), []);
     assert.deepEqual(await ids(`&idempotency_key=${served.lastKey}`), [three.id]);
     assert.deepEqual(await ids(`&idempotency_key=${served.lastKey}&status=ready`), []);
+    const key = randomUUID();
+    answered(await bank.request('POST', `/v1/bonus_batches/${one.id}/execute`, { key }), 202);
+    assert.deepEqual(await ids(`&idempotency_key=${key}`), [one.id]);
+    await served.pay(one.id);
     await db.change(`DELETE FROM member_roles WHERE account_id=${idLiteral(payer.id)}`);
     assert.deepEqual(await ids(''), [three.id]);
     answered(await bank.get(`/v1/bonus_batches/${one.id}`), 403, 'authority_insufficient');

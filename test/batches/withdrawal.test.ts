@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { lapseDueBatches } from '../../src/batches/sweeps.js';
+import type { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
@@ -198,6 +199,36 @@ describe('a batch that is ready', () => {
     ]);
     assert.equal(codeOf(await dated.execute(ready)), 'invalid_state');
     await dated.pay(executing);
+  });
+
+  it('executing, withdrawing or canceling a batch that was ready for 30 days records the lapse and is refused, and one millisecond earlier it is not', async () => {
+    let now: Instant = instant(Date.parse('2031-03-01T00:00:00.000Z'));
+    const dated = await BatchWorld.open(db, { clock: () => now });
+    await dated.account({ alias: '$ana' });
+    const source = await dated.account({ funds: { COPM: 10n * LEAST } });
+    const acts: readonly ((batch: BonusBatch) => Promise<string | undefined>)[] = [
+      (batch) => dated.execute(batch).then(codeOf),
+      ({ id }) => dated.batches.withdraw(dated.caller(), id).then(codeOf),
+      ({ id }) =>
+        cancelBatch(dated.deps, id, TEST_ACTOR, 'ticket 7').then(
+          () => undefined,
+          ({ refusal }: ApiError) => refusal.code,
+        ),
+    ];
+    for (const act of acts) {
+      const [late, inTime] = [await dated.ready(source, file), await dated.ready(source, file)];
+      const before = (await dated.events()).length;
+      now = instant(now + 30 * DAY_MS - 1);
+      assert.equal(await act(inTime), undefined);
+      now = instant(now + 1);
+      assert.deepEqual([await act(late), await act(late)], ['invalid_state', 'invalid_state']);
+      const { status, rejectionCode, finishedAt } = await dated.batch(late.id);
+      assert.deepEqual([status, rejectionCode, finishedAt], ['rejected', 'lapsed', now]);
+      const ends = (await dated.events()).slice(before);
+      assert(ends.every((type) => type === 'bonus_batch.rejected'));
+      assert.equal(ends.length, act === acts[0] ? 1 : 2);
+      if (act === acts[0]) await dated.pay(inTime);
+    }
   });
 
   it('a ready batch that is executed, withdrawn twice and lapses at the same time has exactly one end', async () => {

@@ -36,6 +36,7 @@ export const BATCH_ENDINGS = [
 const APPROVERS = ['approver', 'admin', 'owner'];
 const MANAGERS = ['admin', 'owner'];
 const SAME_FILE_MS = 90 * 86_400_000;
+const READY_MS = 30 * 86_400_000;
 
 export class ReferenceBatches {
   /** What every row asked for, as long as its file was not read. */
@@ -110,6 +111,7 @@ export class ReferenceBatches {
       ledger.count('batch not executed by its uploader');
       return FORBIDDEN;
     }
+    this.lapse(batch);
     if (batch.status !== 'ready' || asset === null) return stateRefusal(batch);
     const debit = total + batch.fees;
     batch.isHeld = source.balances[asset] >= debit;
@@ -149,13 +151,14 @@ export class ReferenceBatches {
     if (batch.source.tenant !== this.ledger.tenantOf(actor).id) return NOT_FOUND;
     const isUploader = actor === batch.of.creator && role !== null;
     if (!MANAGERS.includes(role ?? '') && !isUploader) return FORBIDDEN;
+    this.lapse(batch);
     if (batch.status !== 'ready') return stateRefusal(batch);
     this.endUnexecuted(batch, 'withdrawn');
     return { status: 200, body: batch.json };
   }
 
-  /** By time, after so long. */
-  lapse(batch: RefBatch, readyForMs: number): void {
+  /** By time, after so long: also when somebody would execute or withdraw it. */
+  lapse(batch: RefBatch, readyForMs = READY_MS): void {
     if (batch.status === 'ready' && this.ledger.now >= batch.validatedAt + readyForMs)
       this.endUnexecuted(batch, 'lapsed');
   }
@@ -169,6 +172,7 @@ export class ReferenceBatches {
       return null;
     }
     if (batch.isEndedBySupport) return null;
+    this.lapse(batch);
     if (batch.status === 'ready') this.endUnexecuted(batch, 'withdrawn');
     else if (batch.status !== 'executing' || isSettled) return 'invalid_state';
     else {

@@ -213,7 +213,7 @@ export class Operations extends Calls {
 
   /**
    * List transfers.
-   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
    * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listTransfers(
@@ -395,7 +395,7 @@ export class Operations extends Calls {
 
   /**
    * List bonuses.
-   * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listBonuses(
@@ -426,7 +426,7 @@ export class Operations extends Calls {
 
   /**
    * List batches.
-   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Newest first. With `idempotency_key`, what that key created or executed; an empty list does not rule out that it appears later.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   listBonusBatches(
@@ -630,7 +630,7 @@ export class Operations extends Calls {
 
   /**
    * List payouts.
-   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
    * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
   listPayouts(

@@ -10,7 +10,7 @@ export interface paths {
     };
     /**
      * List transfers
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+     * @description Newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
@@ -124,7 +124,7 @@ export interface paths {
     };
     /**
      * List payouts
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+     * @description Newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -274,7 +274,7 @@ export interface paths {
     };
     /**
      * List bonuses
-     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created or approved; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
@@ -322,7 +322,7 @@ export interface paths {
     };
     /**
      * List batches
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+     * @description Newest first. With `idempotency_key`, what that key created or executed; an empty list does not rule out that it appears later.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -3006,7 +3006,7 @@ export interface operations {
         'created_at[lte]'?: string;
         /** @description Paid from this account. */
         source_account?: string;
-        /** @description Created under this `Idempotency-Key`: at most one item. */
+        /** @description Created, approved or executed under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
         /** @description Only amounts in this asset. Required with a bound on the amount. */
         asset?: components['schemas']['Asset'];
@@ -3445,7 +3445,7 @@ export interface operations {
         'created_at[lte]'?: string;
         /** @description Paid from this account. */
         source_account?: string;
-        /** @description Created under this `Idempotency-Key`: at most one item. */
+        /** @description Created, approved or executed under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
         /** @description Only amounts in this asset. Required with a bound on the amount. */
         asset?: components['schemas']['Asset'];
@@ -4120,7 +4120,7 @@ export interface operations {
         'created_at[lte]'?: string;
         /** @description Paid from this account. */
         source_account?: string;
-        /** @description Created under this `Idempotency-Key`: at most one item. */
+        /** @description Created, approved or executed under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
         /** @description Only amounts in this asset. Required with a bound on the amount. */
         asset?: components['schemas']['Asset'];
@@ -4348,7 +4348,7 @@ export interface operations {
         'created_at[lte]'?: string;
         /** @description Paid from this account. */
         source_account?: string;
-        /** @description Created under this `Idempotency-Key`: at most one item. */
+        /** @description Created, approved or executed under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
         /** @description Only batches in this state. */
         status?:
