@@ -16,7 +16,10 @@ export const MAX_CELL_LENGTH = 2_048;
 export type Cell = {
   readonly kind: 'text' | 'number' | 'date' | 'boolean' | 'error' | 'formula';
   readonly text: string;
-  /** Code of a number's format, shortened. Absent for General, 0, #,##0 and text. */
+  /**
+   * Code of the format, shortened: of a number unless it is General or text; of a text only if the
+   * format shows more, less or other than the text.
+   */
   readonly format?: string;
 } | null;
 
@@ -176,23 +179,31 @@ export function* piecesOf(
 /** Significant digits of a number. Spreadsheets change all further digits. */
 export const MAX_DIGITS = 15;
 
-/** A format that pads with zeros (`00000`), with an optional language before and sections after. */
-const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
+/** The format `0`, or one that pads with zeros (`00000`), with an optional language before. */
+const PADDING = /^(?:\[\$-[0-9A-F]{1,4}\])?(0{1,40})$/i;
 
 /**
- * Returns the digits of a number cell in a text column: an integer with the leading zeros of its
- * format, or else the shortest decimal (Excel stores 1.1 as 1.1000000000000001). Null for more
- * digits.
+ * Returns the digits that a number cell shows in a text column: an integer with the leading zeros
+ * of its format, or else the shortest decimal (Excel stores 1.1 as 1.1000000000000001). Otherwise
+ * returns why the digits are not those that a person sees.
  */
-export function textOfNumber(stored: string, format = ''): string | null {
+export function textOfNumber(
+  stored: string,
+  format?: string,
+): { readonly text: string } | { readonly fault: 'format' | 'too_long' } {
+  const zeros = format === undefined ? '' : PADDING.exec(format)?.[1];
+  if (zeros === undefined) return { fault: 'format' };
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     SHORTEST_DECIMAL.exec(String(Number(stored))) ?? [];
   const shift = -Number.parseInt(exponent, 10);
   if (whole === '' || shift < 0 || `${whole}${fraction}`.replace(/^0+/, '').length > MAX_DIGITS)
-    return null;
-  if (shift > 0) return `${sign}0.${'0'.repeat(shift - 1)}${whole}${fraction}`;
-  if (fraction !== '') return `${sign}${whole}.${fraction}`;
-  return `${sign}${whole.padStart(PADDING.exec(format)?.[1]?.length ?? 0, '0')}`;
+    return { fault: 'too_long' };
+  const decimal =
+    shift > 0 ? `0.${'0'.repeat(shift - 1)}${whole}${fraction}` : `${whole}.${fraction}`;
+  if (shift === 0 && fraction === '')
+    return { text: `${sign}${whole.padStart(zeros.length, '0')}` };
+  // The format 0 shows a rounded number.
+  return zeros === '' ? { text: `${sign}${decimal}` } : { fault: 'format' };
 }
 
 const SHORTEST_DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;

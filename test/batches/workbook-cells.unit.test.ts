@@ -56,7 +56,7 @@ const GIVEN: readonly (readonly string[])[] = [
   ['$dora', '150000', 'TRUE', '!more than 15 digits'],
   ['$dora', '!#,##0.00" is not a valid amount', 'x', '!a date or a time (2026-11-01)'],
   ['$dora', '!"150000" in the format "0.00%"', '13:30:00', '1001'],
-  ['$dora', '150000', '0.0000001', '4.35', 'hidden'],
+  ['$dora', '150000', '0.0000001', '!in the format "0.0"', 'hidden'],
 ];
 /** pandas writes the numbers of a column with an empty cell as decimals. */
 const OF_PANDAS = [['573001112233', '150000', '2026-11-01', '1001']];
@@ -101,8 +101,7 @@ async function cellRead(
   const good = ['$dora', '150000', 'COPM', 'x', 'R-1'];
   const cells = header.map((name, at) => (name === column ? cell : text(good[at] ?? '')));
   const sheet = sheetXml(`<row>${header.map(text).join('')}</row><row>${cells.join('')}</row>`);
-  const code =
-    typeof format === 'string' ? format.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : '';
+  const code = typeof format === 'string' ? xmlText(format) : '';
   const styles = `<numFmts><numFmt numFmtId="170" formatCode="${code}"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="${typeof format === 'number' ? format : 170}"/></cellXfs>`;
   const book = `<workbookPr date1904="${is1904 ? '1' : 'false'}"/><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets>`;
   const R = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -116,6 +115,10 @@ async function cellRead(
     }),
   );
   return row?.[COLUMNS.indexOf(column)] ?? '';
+}
+
+function xmlText(text: string): string {
+  return text.replace(/[&"<]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const numberCell = (value: string, format: Format = null): string =>
@@ -155,12 +158,38 @@ const NUMBERS: readonly Line[] = [
   ['42', '00000', '00042'],
   ['42', '[$-C0A]00000', '00042'],
   ['123456', '00000', '123456'],
-  ['1001', '000-000', '1001'],
-  ['1001', '#,##0', '1001'],
-  ['1001', '@', '1001'],
-  ['1001', '"$"#,##0.00', '1001'],
-  ['1001', '0\\d', '1001'],
-  ['0.5', 9, '0.5'],
+  ...[1, 49, 'general', 'Standard', '@', '[$-409]0'].map((code): Line => ['1001', code, '1001']),
+  ...['0', '00000'].map((code): Line => ['1.5', code, `!"1.5" in the format "${code}"`]),
+];
+
+/** Formats that show more, less or other than the digits of a number. */
+const CARRIES_VALUE: readonly Format[] = [
+  // A prefix or a suffix
+  ...[
+    '"EMP-"0000',
+    '"+1 "000\\-000\\-0000',
+    '0000"-26"',
+    '\\E0',
+    '0\\d',
+    '+0',
+    '$0',
+    '"$bruno";;;;',
+  ],
+  ...['[$+1-409]0000000000', '[$COP]\\ 0', '0_)', '* 0', '(000) 000-0000', '0@'],
+  // Groups, decimals, scaling, percent, fractions, exponents
+  ...[2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 37, 38, 41, 44, 48, 163, '#,##0', '0,', '0,,', '0%', '0‰'],
+  ...['# ?/?', '0.0', '0.0##', '##0.0E+0', '000-000', '00 00', '#', '#####', '0#', '?0', '# ##0'],
+  // Conditions, sections, colours, digits of other scripts, nothing at all
+  ...['[<1000]0;0000', '[=1001]"x";0', '0;-0', '0;"x"', '00000;;', ';;;', ';0', '', '0;0;0;@'],
+  ...[
+    '[Red]0',
+    '[Color 5]00000',
+    '[$-2000401]0',
+    '[$-D000000]00000',
+    '[DBNum1]0',
+    't0',
+    'General" kg"',
+  ],
 ];
 
 const DAY = '2026-11-01';
@@ -217,11 +246,21 @@ describe('a number cell', () => {
     assertEach(NUMBERS, { column: 'reference' }),
   );
 
+  for (const column of ['recipient', 'description', 'reference'] as const)
+    it(`a number cell of a ${column} is refused in a format that can show another value, and the message quotes the format`, async () => {
+      for (const format of CARRIES_VALUE)
+        assertShown(
+          await cellRead(numberCell('3001112234', format), { column, format }),
+          `!"3001112234" in the format "${typeof format === 'number' ? '' : format}`,
+          `${format}`,
+        );
+    });
+
   it('a number cell of a recipient is a phone in plain digits', async () => {
     for (const [value, format, expected] of [
       ['573001112233.0', null, '573001112233'],
       ['5.73001112233E+11', null, '573001112233'],
-      ['573001112233', '#,##0', '573001112233'],
+      ['573001112233', '0', '573001112233'],
       ['573001112233', '000000000000', '573001112233'],
       ['573001112233.5', null, '!is neither an alias'],
       ['60123456.75', null, '!is neither an alias'],
@@ -324,5 +363,42 @@ describe('a text cell', () => {
       }),
       '150000',
     );
+  });
+
+  it('a text cell is refused in a format that shows another text, and the message quotes the format', async () => {
+    const cell = '<c t="inlineStr" s="1"><is><t>3001112233</t></is></c>';
+    const accounting = '_-* #,##0_-;-* #,##0_-;_-* "-"_-;_-@_-';
+    for (const column of COLUMNS) {
+      for (const format of [
+        '"+1 "@',
+        '\\+57 @',
+        '[$+1]@',
+        '@" mil"',
+        '@@',
+        ';;;',
+        '0;0;0;"x"',
+        '0;0;0;',
+      ])
+        assertShown(
+          await cellRead(cell, { column, format }),
+          `!is "3001112233" in the format "${format}"`,
+          `${format} in ${column}`,
+        );
+      for (const format of [
+        accounting,
+        '"$"0',
+        ';;',
+        '[Red]@',
+        '@* ',
+        '_(@_)',
+        '0;0;0;General',
+        14,
+      ])
+        assertShown(
+          await cellRead(cell, { column, format }),
+          '3001112233',
+          `${format} in ${column}`,
+        );
+    }
   });
 });

@@ -21,6 +21,8 @@ function cellFault(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
     return problem('is a formula: put in the value itself', 'formula_cell');
   if (cell?.kind === 'error') return problem('shows an error: put in the value itself');
+  if (cell?.kind === 'text' && cell.format !== undefined)
+    return problem(`is ${formatted(cell)}, which shows something else. ${AS_TEXT}`);
   return LINE_BREAK.test(cell?.text.trim() ?? '')
     ? problem('has a line break inside the cell: remove it')
     : null;
@@ -42,7 +44,7 @@ export interface NamedRecipient {
   readonly text: string;
 }
 
-/** Returns the text of a cell, or the digits that a person sees in a number cell. */
+/** Returns the text of a cell, or the digits that a number cell shows. */
 function displayedText(
   field: 'recipient' | 'description' | 'reference',
   cell: FilledCell,
@@ -55,14 +57,22 @@ function displayedText(
       `${field} is a date or a time (${cell.text}), perhaps a code that the spreadsheet has converted`,
     );
   if (cell.kind !== 'number') return { text: cell.text.trim() };
-  const text = textOfNumber(cell.text, cell.format);
-  if (text !== null) return { text };
+  const read = textOfNumber(cell.text, cell.format);
+  if ('text' in read) return read;
   return refused(
-    `${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones`,
+    read.fault === 'format'
+      ? `${formatted(cell)} can show another value`
+      : `${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones`,
   );
 }
 
+function formatted({ text, format = '' }: FilledCell): string {
+  return `${quote(text)} in the format ${quote(format)}`;
+}
+
 const AS_TEXT = 'Format the column as text and enter the value again.';
+/** Besides General and text. */
+const AMOUNT_FORMATS: readonly string[] = ['0', '#,##0'];
 
 /** Reads an alias (`$ana`), an account's id or a phone. A phone may be in a number cell. */
 export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
@@ -98,9 +108,9 @@ export function readAmount(cell: FilledCell | null): Reading<bigint> {
       return refused(`${quote(text)} is over ${MAX_RAW}`);
     return refused(notAnAmount(quote(text)));
   }
-  if (format !== undefined)
+  if (format !== undefined && !AMOUNT_FORMATS.includes(format))
     return refused(
-      `${notAnAmount(`${quote(text)} in the format ${quote(format)}`)} Use the format General, 0, #,##0 or text.`,
+      `${notAnAmount(formatted(found.cell))} Use the format General, 0, #,##0 or text.`,
     );
   const digits = kind === 'number' ? integerText(text) : null;
   const raw = digits === null ? null : parseRaw(digits);

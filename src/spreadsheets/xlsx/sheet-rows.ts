@@ -9,7 +9,7 @@ import {
   unreadable,
 } from '../sheet.js';
 import { isTrue, type PartReader, TextBuffer, type SharedStrings, unescapeText } from './xml.js';
-import { type CellStyle, isoOfDays, isoOfText } from './styles.js';
+import { type CellStyle, GENERAL, isoOfDays, isoOfText } from './styles.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
@@ -164,11 +164,11 @@ export class SheetRows implements PartReader {
   private displayed(value: string, inline: string): Cell {
     switch (this.type) {
       case 's':
-        return value === '' ? null : textCell(this.sharedText(value));
+        return value === '' ? null : this.textCell(this.sharedText(value));
       case 'inlineStr':
-        return textCell(unescapeText(inline));
+        return this.textCell(unescapeText(inline));
       case 'str':
-        return textCell(unescapeText(value));
+        return this.textCell(unescapeText(value));
       case 'b':
         return value === ''
           ? null
@@ -195,15 +195,17 @@ export class SheetRows implements PartReader {
     return format === null ? { kind: 'number', text } : { kind: 'number', text, format };
   }
 
+  private textCell(text: string): Cell {
+    if (text === '') return null;
+    const { showsText, format } = this.book.styles[this.style] ?? GENERAL;
+    return showsText || format === null ? { kind: 'text', text } : { kind: 'text', text, format };
+  }
+
   private sharedText(value: string): string {
     const { texts } = this.book;
     if (texts === null) throw unreadable('the workbook lacks its texts');
     return texts.at(parseIndex(value.trim()));
   }
-}
-
-function textCell(text: string): Cell {
-  return text === '' ? null : { kind: 'text', text };
 }
 
 /** Spreadsheets show an error (`#####`) for a number that is not a date. */

@@ -5,11 +5,13 @@ type NumberView = 'number' | 'date' | 'time' | 'duration';
 
 export interface CellStyle {
   readonly view: NumberView;
-  /** Cut to `MAX_FORMAT_SHOWN`; null for formats that show a number's own digits. */
+  /** Cut to `MAX_FORMAT_SHOWN`; null for General and text. */
   readonly format: string | null;
+  /** Whether the format shows a text as it is. */
+  readonly showsText: boolean;
 }
 
-export const GENERAL: CellStyle = { view: 'number', format: null };
+export const GENERAL: CellStyle = { view: 'number', format: null, showsText: true };
 
 /** Built-in formats, without currency formats, which depend on the language. */
 const BUILT_IN: Readonly<Record<string, string>> = {
@@ -75,18 +77,49 @@ function builtInStyle(id: string): CellStyle {
   if (code !== undefined) return styleOf(code);
   const number = /^\d{1,3}$/.test(id) ? Number.parseInt(id, 10) : 0;
   const format = `number format ${id.slice(0, MAX_FORMAT_SHOWN)}`;
+  const style = { format, showsText: true } as const;
   if (!DATE_FORMATS.some(([first, last]) => number >= first && number <= last))
-    return { view: 'number', format };
-  if (number === DURATION_FORMAT) return { view: 'duration', format };
-  return { view: TIME_FORMATS.includes(number) ? 'time' : 'date', format };
+    return { ...style, view: 'number' };
+  if (number === DURATION_FORMAT) return { ...style, view: 'duration' };
+  return { ...style, view: TIME_FORMATS.includes(number) ? 'time' : 'date' };
 }
 
-/** Formats that add only thousands separators. Some programs write `Standard` for General. */
-const PLAIN = /^(?:general|standard|0|#,##0|@)$/i;
+/** General and text. Some programs write `Standard` for General. */
+const PLAIN = /^(?:general|standard|@)$/i;
 
 function styleOf(code: string): CellStyle {
   if (PLAIN.test(code)) return GENERAL;
-  return { view: viewOf(code), format: code.slice(0, MAX_FORMAT_SHOWN) };
+  const format = code.slice(0, MAX_FORMAT_SHOWN);
+  return { view: viewOf(code), format, showsText: showsText(code) };
+}
+
+/**
+ * Judges the section of a format code for texts: the one with `@`, or else the fourth. Without one,
+ * a text is shown as it is. Colours and spaces do not count.
+ */
+function showsText(formatCode: string): boolean {
+  const code = formatCode.slice(0, MAX_FORMAT);
+  const sections = [{ shown: '', hasText: false }];
+  for (let at = 0; at < code.length;) {
+    const [character = '', section] = [code[at], sections.at(-1)];
+    const next = nextIndex(code, character, at);
+    if (character === ';') sections.push({ shown: '', hasText: false });
+    else if (section !== undefined) {
+      section.hasText ||= character === '@';
+      section.shown += shownBy(code.slice(at, next));
+    }
+    at = next;
+  }
+  const section = sections.find(({ hasText }) => hasText) ?? sections[3];
+  return section === undefined || PLAIN.test(section.shown.trim());
+}
+
+/** Returns what a part of a format code shows. A currency in brackets (`[$USD-409]`) is shown. */
+function shownBy(part: string): string {
+  if (part.startsWith('"')) return part.replaceAll('"', '');
+  if (part.startsWith('[')) return /^\[\$([^\]-]*)/.exec(part)?.[1] ?? '';
+  if (part.startsWith('\\')) return part.slice(1);
+  return /^[_*]/.test(part) ? '' : part;
 }
 
 /**
