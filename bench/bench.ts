@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { VARIABLES } from '../src/config/config.js';
 import { type Ledger, makeLedger, openLedger } from './ledgers/ledger.js';
 import { evenLedger, type LedgerShape } from './ledgers/shape.js';
@@ -8,7 +9,7 @@ import { say } from './report/say.js';
 import { RowFailed } from './row-failed.js';
 import { ApiProcess } from './service/api-process.js';
 import { type GroupHistogram, groupsBetween } from './service/group-sizes.js';
-import { cpuMsOf, databasePid } from './service/process-figures.js';
+import { cpuMsOf, databasePid, growthOf, idleMs, perRequestUs } from './service/process-figures.js';
 import type { ServiceProcess } from './service/service-process.js';
 import type { Environment } from './service/settings.js';
 import { unreachableTemporal, BenchTemporal } from './service/temporal.js';
@@ -18,6 +19,10 @@ import { startWorker } from './service/worker-process.js';
 export interface Run {
   readonly load: LoadResult;
   readonly groups: GroupHistogram;
+  /** Microseconds for each request, warm-up included; null if the system does not report them. */
+  readonly cpuUsPerRequest: Readonly<Record<'api' | 'database' | 'generator', number | null>>;
+  /** Share of the machine's processor time that nothing used, warm-up included. */
+  readonly idleShare: number | null;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -140,6 +145,8 @@ export class Bench {
       apis.reduce<number | null>((sum, one) => added(sum, one.cpuMs()), 0),
     );
     const databaseMs = growthOf(() => cpuMsOf(databaseProcess));
+    const idle = growthOf(idleMs);
+    const began = performance.now();
     const result = await runLoad({
       perSecond: null,
       ...load,
@@ -154,8 +161,14 @@ export class Bench {
       database: perRequestUs(databaseMs(), result.answered),
       generator: result.generatorUsPerRequest,
     };
+    const idleForMs = idle();
+    const idleShare =
+      idleForMs === null
+        ? null
+        : idleForMs / ((performance.now() - began) * availableParallelism());
     const groups = groupsBetween(groupsBefore, await api.groupSizes());
-    return { load: result, groups, details: { load: result, groups, cpuUsPerRequest } };
+    const figures = { load: result, groups, cpuUsPerRequest, idleShare };
+    return { ...figures, details: figures };
   }
 
   private async runBoth<T>(
@@ -189,19 +202,6 @@ async function whileRunning<T>(running: ServiceProcess, work: () => Promise<T>):
 
 function added(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
-}
-
-/** Returns a function that returns how much the figure has grown since this call. */
-function growthOf(spentMs: () => number | null): () => number | null {
-  const before = spentMs();
-  return () => {
-    const after = spentMs();
-    return before === null || after === null ? null : after - before;
-  };
-}
-
-function perRequestUs(spentMs: number | null, requests: number): number | null {
-  return spentMs === null ? null : (spentMs * 1000) / requests;
 }
 
 const UNTIL_THE_LIST_ENDS_S = 120;

@@ -17,13 +17,15 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--repeat N] [--full] [--quick] [--profile]
+npm run bench -- [ROW…] --against COMMIT [--rounds N] [--seconds N]
 
   ROW          only these rows: their names or the first words of their names (default: all)
   --seconds N  measured time of each row (default 10), after a warm-up of half of it
   --repeat N   measures each row N times (default 1) and prints the run with the median ratio, and the lowest and the highest
   --full       also measures on a ledger of ten million entries, which takes about ten minutes to make, once
   --quick      small ledgers and short runs, to see that everything works; not for comparing
-  --profile    writes CPU profiles of API and worker beside the results and prints where its time went`;
+  --profile    writes CPU profiles of API and worker beside the results and prints where its time went
+  --against    measures the rows in turn at the commit and here, 5 times each or as often as --rounds says, and compares the medians`;
 
 const DEFAULT_SECONDS = 10;
 const QUICK_SECONDS = 2;

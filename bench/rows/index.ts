@@ -2,6 +2,7 @@ import type { Row } from '../row.js';
 import { approvalsRow } from './approvals.js';
 import { batchRows } from './batch.js';
 import { bytesRow } from './bytes.js';
+import { cpuRows } from './cpu.js';
 import { expiriesRow } from './expiries.js';
 import { growthRow } from './growth.js';
 import { listsRow } from './lists.js';
@@ -18,6 +19,7 @@ import { webhookRows } from './webhooks.js';
 /** Every row, in the order in which they are run and shown. */
 const ROWS: readonly Row[] = [
   ...transferRows,
+  ...cpuRows,
   ...processRows,
   bytesRow,
   replaysRow,

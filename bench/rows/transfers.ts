@@ -9,8 +9,9 @@ import { Random } from '../ledgers/random.js';
 import { settle } from '../ledgers/settle.js';
 import { latencyText, perSecond } from '../report/text.js';
 import { sizesOf } from '../service/group-sizes.js';
+import { cpuMsOf, databasePid, growthOf, perRequestUs } from '../service/process-figures.js';
 
-const CLIENTS = 64;
+export const CLIENTS = 64;
 const ACCOUNTS = 1_000;
 /** Enough for a steady figure; each one is first recorded and rolled back. */
 const MAX_REPLAYED = 30_000;
@@ -107,16 +108,29 @@ export function loadOf(parties: Parties, connections: number): Load {
   };
 }
 
-/** Database time of the run's groups, by the bare driver with as many groups at a time. */
-export async function replaySame(ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
+/** The run's groups, sent by the bare driver with as many groups at a time, and the CPU time for each transfer. */
+export async function replaySame(
+  ledger: Ledger,
+  run: Run,
+  next: NextTransfer,
+): Promise<Replayed & { readonly cpuUs: Readonly<Record<'driver' | 'database', number | null>> }> {
   let commands = 0;
   const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MAX_REPLAYED);
   const groups = await recordGroups(ledger, sizes, next);
   await settle(ledger.adminUrl);
-  return replayGroups(ledger.url, groups, GROUPS_IN_FLIGHT);
+  const databaseProcess = await databasePid(ledger.adminUrl);
+  const driverMs = growthOf(() => cpuMsOf(process.pid));
+  const databaseMs = growthOf(() => cpuMsOf(databaseProcess));
+  const replayed = await replayGroups(ledger.url, groups, GROUPS_IN_FLIGHT);
+  const sent = groups.reduce((sum, group) => sum + group.commands, 0);
+  const cpuUs = {
+    driver: perRequestUs(driverMs(), sent),
+    database: perRequestUs(databaseMs(), sent),
+  };
+  return { ...replayed, cpuUs };
 }
 
-function anyOf({ sources, destinations }: Parties): NextTransfer {
+export function anyOf({ sources, destinations }: Parties): NextTransfer {
   const chance = new Random(4);
   return () => {
     const source = chance.pick(sources);

@@ -13,6 +13,30 @@ export function cpuMsOf(pid: number | undefined): number | null {
   }
 }
 
+/** Returns a function that returns how much the figure has grown since this call. */
+export function growthOf(figure: () => number | null): () => number | null {
+  const before = figure();
+  return () => {
+    const after = figure();
+    return before === null || after === null ? null : after - before;
+  };
+}
+
+export function perRequestUs(spentMs: number | null, requests: number): number | null {
+  return spentMs === null ? null : (spentMs * 1000) / requests;
+}
+
+/** The time that all processors together were idle or waited for a disk, in milliseconds; null except on Linux. */
+export function idleMs(): number | null {
+  try {
+    // The first line sums all processors: user, nice, system, idle, iowait, and more, in hundredths of a second.
+    const [, , , , idle, wait] = readFileSync('/proc/stat', 'latin1').split(/ +/, 6);
+    return (Number(idle) + Number(wait)) * 10;
+  } catch {
+    return null;
+  }
+}
+
 /** A process's peak resident memory, in MB (10^6 bytes); null except on Linux. */
 export function peakMbOf(pid: number | undefined): number | null {
   try {
