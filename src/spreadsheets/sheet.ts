@@ -21,6 +21,8 @@ export type Cell = {
    * format shows more, less or other than the text.
    */
   readonly format?: string;
+  /** Set in a CSV, where a quotation mark that is left open hides the rows that follow. */
+  readonly hasLineBreak?: true;
 } | null;
 
 export type FilledCell = NonNullable<Cell>;

@@ -59,6 +59,41 @@ const missing = (row: number, code: string): Problem[] =>
   ['recipient', 'amount', 'asset'].map((column) => [`${row} ${column} ${code}`, /./]);
 const FEW = 'recipient,amount,asset,note\n';
 
+/** Quotation marks that hide rows, and the rows that are named for it. */
+const IGNORED: readonly (readonly [title: string, file: string, ...rows: readonly string[]])[] = [
+  [
+    'a quotation mark that swallows two people',
+    `recipient,amount,asset,reference,notes\n$dora,150000,COPM,N-1,"first half\n$dora,175000,COPM,N-2,\n$dora,160000,COPM,N-3,second half"\n$dora,110000,COPM,N-4,\n`,
+    '2  invalid_field',
+  ],
+  [
+    'a quotation mark that swallows whole lines',
+    `${FEW}$dora,100000,COPM,"\n$dora,100000,COPM,"\n$dora,100000,COPM,x\n`,
+    '2  invalid_field',
+  ],
+  ['a line break', `${FEW}$dora,100000,COPM,"a\nb"\n`, '2  invalid_field'],
+  ['a line break at the end', `${FEW}$dora,100000,COPM,"a\n"\n`, '2  invalid_field'],
+  ['nothing but a line break', `${FEW}$dora,100000,COPM,"\n"\n`, '2  invalid_field'],
+  ['a carriage return', `${FEW}$dora,100000,COPM,"a\rb"\n`, '2  invalid_field'],
+  [
+    'CRLF',
+    `${FEW}$dora,100000,COPM,"a\r\nb"\n`.replace(/([^\r])\n/g, '$1\r\n'),
+    '2  invalid_field',
+  ],
+  ['a formula with a line break', `${FEW}$dora,100000,COPM,"=1\n+1"\n`, '2  invalid_field'],
+  [
+    'line breaks in two rows',
+    `${FEW}$dora,100000,COPM,"a\nb"\n$dora,100000,COPM,x\n$dora,100000,COPM,"c\nd"\n`,
+    '2  invalid_field',
+    '4  invalid_field',
+  ],
+  [
+    'a line break beyond 2,048 characters',
+    `${FEW}$dora,100000,COPM,"${'x'.repeat(3000)}\n$dora,100000,COPM,"\n`,
+    '2  invalid_field',
+  ],
+];
+
 const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expected: Expected])[] = [
   ['pandas: a phone in a column with an empty cell', sample('phone_dot_zero.csv'), [badPhone()]],
   ['pandas to_csv: a phone without + as a float', phone('573001112236.0'), [badPhone()]],
@@ -120,7 +155,43 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   lineBreakIn('recipient', '"$do\nra",100000,COPM,x,'),
   lineBreakIn('amount', '$dora,"100\n000",COPM,x,'),
   lineBreakIn('asset', '$dora,100000,"CO\nPM",x,'),
-  ['a line break after a value', csv('"$dora\n",100000,COPM,x,'), 'ready'],
+  lineBreakIn('recipient', '"$dora\n",100000,COPM,x,'),
+  lineBreakIn('recipient', '"\r$dora",100000,COPM,x,'),
+  lineBreakIn('reference', '$dora,100000,COPM,x,"\n"'),
+  lineBreakIn('description', `$dora,100000,COPM,"${'x'.repeat(3000)}\n",`),
+  ...IGNORED.map(
+    ([title, file, ...rows]) =>
+      [
+        `${title} in a column that is ignored`,
+        file,
+        rows.map((where): Problem => [where, /line break in column [45], .*quotation mark/]),
+      ] as const,
+  ),
+  [
+    'a line break in a row of nothing else',
+    `${FEW},,,"a\nb"\n`,
+    [['2  invalid_field', /line break in column 4/], ...missing(2, 'missing_field')],
+  ],
+  [
+    'a line break beyond the header',
+    `${FEW}$dora,100000,COPM,x,"a\nb"\n`,
+    [['2  invalid_field', /in column 5, but the header has 4/]],
+  ],
+  [
+    'nothing but a line break beyond the header',
+    `${FEW}$dora,100000,COPM,x,"\n"\n`,
+    [['2  invalid_field', /in column 5, but the header has 4/]],
+  ],
+  [
+    'a line break in the header',
+    `recipient,amount,asset,"note\n$dora,100000,COPM,x\n"\n$dora,100000,COPM,x\n`,
+    [['1  invalid_field', /line break in column 4/]],
+  ],
+  [
+    'a line break in a known column of the header',
+    `recipient,"amount\n",asset\n$dora,100000,COPM\n`,
+    [['1 amount invalid_field', /line break in column 2/]],
+  ],
 ];
 
 const HTML = /an HTML page/;

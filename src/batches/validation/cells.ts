@@ -23,7 +23,7 @@ function cellFault(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'error') return problem('shows an error: put in the value itself');
   if (cell?.kind === 'text' && cell.format !== undefined)
     return problem(`is ${formatted(cell)}, which shows something else. ${AS_TEXT}`);
-  return LINE_BREAK.test(cell?.text.trim() ?? '')
+  return cell?.hasLineBreak === true || LINE_BREAK.test(cell?.text.trim() ?? '')
     ? problem('has a line break inside the cell: remove it')
     : null;
 }
@@ -184,6 +184,7 @@ export function readHeader({ cells }: SheetRow): Header {
   cells.forEach((cell, index) => {
     const text = cell?.text.trim().toLowerCase();
     const name = COLUMNS.find((known) => known === text);
+    if (cell?.hasLineBreak === true) problems.push(lineBreakProblem(name ?? '', cell, index));
     if (name === undefined) return;
     const twice = `there are two columns ${name}: keep one`;
     if (columns[name] === undefined) columns[name] = index;
@@ -194,6 +195,11 @@ export function readHeader({ cells }: SheetRow): Header {
     if (columns[name] === undefined)
       problems.push(cellProblem(name, 'missing_column', missing(name, found), null));
   return { columns, width: cells.findLastIndex((cell) => !isBlank(cell)) + 1, problems };
+}
+
+export function lineBreakProblem(field: string, cell: FilledCell | null, index: number): Problem {
+  const message = `there is a line break in column ${index + 1}, so a quotation mark may be open and hide rows: remove the line break`;
+  return cellProblem(field, 'invalid_field', message, cell);
 }
 
 function missing(name: ColumnName, found: readonly string[]): string {

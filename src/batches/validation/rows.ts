@@ -21,6 +21,7 @@ import {
   cellProblem,
   type ColumnName,
   type Header,
+  lineBreakProblem,
   type NamedRecipient,
   type Problem,
   quote,
@@ -42,7 +43,8 @@ interface BatchTerms {
 export interface ReadRow {
   readonly number: number;
   readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
-  readonly tooLong: Problem | null;
+  /** Problems outside of the columns that are read. */
+  readonly faults: readonly Problem[];
   readonly recipient: Reading<NamedRecipient>;
   readonly amount: Reading<bigint>;
   readonly asset: Reading<Asset>;
@@ -77,23 +79,42 @@ export function readRow(
     description: at('description'),
     reference: at('reference'),
   };
-  const extra = cells.findIndex((cell, index) => index >= width && !isBlank(cell));
-  const tooLong = extra < 0 ? null : tooLongProblem(number, cells[extra] ?? null, extra, width);
+  const faults = rowFaults(number, cells, { columns, width });
   if (
-    tooLong === null &&
-    Object.values(own).every((cell) => isBlank(cell) && cell?.kind !== 'formula')
+    faults.length === 0 &&
+    Object.values(own).every(
+      (cell) => isBlank(cell) && cell?.kind !== 'formula' && cell?.hasLineBreak !== true,
+    )
   )
     return null;
   return {
     number,
     cells: own,
-    tooLong,
+    faults,
     recipient: readRecipient(own.recipient),
     amount: readAmount(own.amount),
     asset: readAsset(own.asset),
     description: readText('description', own.description, MAX_DESCRIPTION),
     reference: readText('reference', own.reference, MAX_REFERENCE),
   };
+}
+
+function rowFaults(
+  number: number,
+  cells: readonly Cell[],
+  { columns, width }: Pick<Header, 'columns' | 'width'>,
+): Problem[] {
+  const faults: Problem[] = [];
+  const hasLineBreak = (index: number): boolean => cells[index]?.hasLineBreak === true;
+  const broken = cells.findIndex(
+    (_, index) => index < width && hasLineBreak(index) && !Object.values(columns).includes(index),
+  );
+  if (broken >= 0) faults.push(lineBreakProblem('', cells[broken] ?? null, broken));
+  const extra = cells.findIndex(
+    (cell, index) => index >= width && (!isBlank(cell) || hasLineBreak(index)),
+  );
+  if (extra >= 0) faults.push(tooLongProblem(number, cells[extra] ?? null, extra, width));
+  return faults;
 }
 
 /** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves all later cells. */
@@ -120,7 +141,7 @@ export class RowChecker {
 
   check(row: ReadRow, found: Recipients): CheckedRow {
     const { number, cells } = row;
-    const problems: Problem[] = row.tooLong === null ? [] : [row.tooLong];
+    const problems: Problem[] = [...row.faults];
     const refuse: Refuse = (field, code, message) => {
       problems.push(cellProblem(field, code, message, cells[field]));
       return null;

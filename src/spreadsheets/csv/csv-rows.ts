@@ -113,7 +113,9 @@ function notUtf8(): SheetProblem {
 /** Text that begins with `=` is a formula for spreadsheet programs, even `="0012"`. */
 function cellOf(text: string): Cell {
   if (text === '') return null;
-  return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
+  const kind = /^\s*=/.test(text) ? 'formula' : 'text';
+  const cell = { kind, text: text.slice(0, MAX_CELL_LENGTH) } as const;
+  return text.includes('\n') ? { ...cell, hasLineBreak: true } : cell;
 }
 
 /** Uses the parser's row number, because the reader has taken fewer rows. */
