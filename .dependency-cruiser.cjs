@@ -113,7 +113,7 @@ module.exports = {
       [
         '^src/$1/',
         '^src/(http|spreadsheets|core)/',
-        '^src/(approvals/(routes|service)|accounts/routes-operations)\\.ts$',
+        '^src/(approvals/(routes|service)|operations/routes)\\.ts$',
       ],
     ),
     {

@@ -1,4 +1,4 @@
-import { listOperations, type OperationFilter } from '../../src/accounts/operation-list.js';
+import { listOperations, type OperationFilter } from '../../src/operations/operation-list.js';
 import type { TimePosition } from '../../src/core/page.js';
 import { toRfc3339 } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';

@@ -22,7 +22,7 @@ import { identityOf } from '../../src/staff/verification.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
 import { hashToken, issueToken, keyIdOf, revokeToken } from '../../src/access/tokens.js';
 import { displayName } from '../../src/accounts/recipients.js';
-import { setFeeAccount, setFeeSchedule } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount, setFeeSchedule } from '../../src/operations/fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import { declareVerification } from '../../src/accounts/verification.js';
 import { setPolicy } from '../../src/approvals/policies.js';

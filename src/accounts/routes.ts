@@ -5,16 +5,9 @@ import { readAccount } from './access.js';
 import { parseAliasOrThrow, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
 import { presentMovement, readMovements } from './movements.js';
-import { listAccounts, readLimits } from './read-accounts.js';
+import { listAccounts } from './read-accounts.js';
 import type { RecipientBudget } from './recipient-budget.js';
 import { AliasLookup, lookUpPhone, parsePhone } from './recipients.js';
-import {
-  BalancesResponse,
-  BalancesQuery,
-  LimitsSchema,
-  MovementPageSchema,
-  MovementQuery,
-} from './schemas-money.js';
 import {
   AccountPageSchema,
   AccountQuery,
@@ -22,8 +15,12 @@ import {
   AccountSchema,
   AliasBody,
   AliasSchema,
+  BalancesQuery,
+  BalancesResponse,
   LookupQuery,
   LookupSchema,
+  MovementPageSchema,
+  MovementQuery,
   VerificationBody,
   VerificationSchema,
 } from './schemas.js';
@@ -34,11 +31,7 @@ export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): vo
   balanceAndMovementRoutes(api, deps, cursors);
 }
 
-function accountReadRoutes(
-  api: Api,
-  { database: { reader }, clock }: ReadingDeps,
-  cursors: Cursors,
-) {
+function accountReadRoutes(api: Api, { database: { reader } }: ReadingDeps, cursors: Cursors) {
   api.get('/v1/accounts', {
     operationId: 'listAccounts',
     permits: 'readAccount',
@@ -67,18 +60,6 @@ function accountReadRoutes(
       body: accountResource.present(
         await readAccount(reader, request.caller, pathId(request, 'account_id'), 'readAccount'),
       ),
-    }),
-  });
-
-  api.get('/v1/accounts/{account_id}/limits', {
-    operationId: 'getLimits',
-    permits: 'readLimits',
-    responses: { 200: LimitsSchema },
-    summary: 'Read the limits of an account',
-    description: 'The limits of a single operation and of the month, with the amount used.',
-    handler: async (request) => ({
-      status: 200,
-      body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
     }),
   });
 }

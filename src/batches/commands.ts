@@ -9,7 +9,7 @@ import {
 } from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { limitRowKeys } from '../accounts/limits-and-fees.js';
+import { limitRowKeys } from '../operations/limits.js';
 import { readOwners } from '../accounts/access.js';
 import {
   type Command,

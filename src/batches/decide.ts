@@ -10,7 +10,7 @@ import {
   bonusBatchRows,
 } from '../db/entities/bonuses.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { creditRefusal, findRecipient, checkSpending } from '../accounts/payments.js';
+import { creditRefusal, findRecipient, checkSpending } from '../operations/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import { bonusWrites } from '../bonuses/decide.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockAccount } from '../accounts/access.js';
-import { readLimitState } from '../accounts/read-accounts.js';
+import { readLimitState } from '../operations/limits.js';
 import type { Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';

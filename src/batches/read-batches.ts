@@ -1,4 +1,4 @@
-import type { OperationList } from '../accounts/operation-list.js';
+import type { OperationList } from '../operations/operation-list.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { Uuid } from '../core/ids.js';
 import { integer, nullable, time, uuid } from '../db/columns.js';

@@ -1,5 +1,5 @@
-import { feeOf } from '../accounts/limits-and-fees.js';
-import { creditRefusal, findParties, checkSpending } from '../accounts/payments.js';
+import { feeOf } from '../operations/fees.js';
+import { creditRefusal, findParties, checkSpending } from '../operations/payments.js';
 import { AUTHORITY_INSUFFICIENT, paymentEntries } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import type { Amount } from '../core/amount.js';

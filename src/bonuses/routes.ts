@@ -1,4 +1,4 @@
-import { operationRoutes } from '../accounts/routes-operations.js';
+import { operationRoutes } from '../operations/routes.js';
 import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import {

@@ -1,5 +1,5 @@
-import { paymentKind } from '../accounts/payments.js';
-import type { OperationList } from '../accounts/operation-list.js';
+import { paymentKind } from '../operations/payments.js';
+import type { OperationList } from '../operations/operation-list.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import {
   resultsToCharge,

@@ -1,5 +1,5 @@
 import { ApiError, notFound } from '../core/errors.js';
-import { operationRoutes } from '../accounts/routes-operations.js';
+import { operationRoutes } from '../operations/routes.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { Approvals } from '../approvals/service.js';
 import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';

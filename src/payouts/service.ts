@@ -9,8 +9,8 @@ import {
   type PayoutSecrets,
   payoutSecrets,
 } from '../db/entities/payouts.js';
-import { paymentKind } from '../accounts/payments.js';
-import type { OperationList } from '../accounts/operation-list.js';
+import { paymentKind } from '../operations/payments.js';
+import type { OperationList } from '../operations/operation-list.js';
 import type { ApprovalDeps } from '../approvals/service.js';
 import { systemAccountId } from '../funding/service.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';

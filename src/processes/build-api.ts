@@ -17,6 +17,7 @@ import { Api } from '../http/route.js';
 import { createService } from '../http/service.js';
 import { RailCallbacks } from '../payouts/callbacks.js';
 import { callbackMetrics, outcomeMetrics } from '../payouts/metrics.js';
+import { limitRoute } from '../operations/routes.js';
 import { httpRail } from '../payouts/rails/rail.js';
 import { payoutRoutes, railCallbackRoute } from '../payouts/routes.js';
 import { readRequest, RequestLog, requestLogMetrics } from '../requests/log.js';
@@ -137,6 +138,7 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   bonusRoutes(api, core, cursors);
   batchRoutes(api, new Batches({ ...core, timeoutMs }), cursors, baseUrl);
   accountRoutes(api, core, cursors);
+  limitRoute(api, core);
   identityRoutes(api, core);
   statementRoutes(api, { ...core, timeoutMs }, cursors, baseUrl);
   requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));

@@ -1,7 +1,7 @@
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { tenants } from '../db/entities/parties.js';
-import { creditRefusal, findRecipient } from '../accounts/payments.js';
+import { creditRefusal, findRecipient } from '../operations/payments.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';

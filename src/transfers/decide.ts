@@ -5,8 +5,8 @@ import { approvalPolicies } from '../db/entities/approvals.js';
 import type { EventType } from '../db/entities/events.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { feeOf } from '../accounts/limits-and-fees.js';
-import { creditRefusal, findParties, checkSpending } from '../accounts/payments.js';
+import { feeOf } from '../operations/fees.js';
+import { creditRefusal, findParties, checkSpending } from '../operations/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import {

@@ -1,4 +1,4 @@
-import { operationRoutes } from '../accounts/routes-operations.js';
+import { operationRoutes } from '../operations/routes.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { type ApprovalDeps, Approvals } from '../approvals/service.js';
 import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';

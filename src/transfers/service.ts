@@ -1,5 +1,5 @@
-import { paymentKind } from '../accounts/payments.js';
-import type { OperationList } from '../accounts/operation-list.js';
+import { paymentKind } from '../operations/payments.js';
+import type { OperationList } from '../operations/operation-list.js';
 import type { ApprovalDeps } from '../approvals/service.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';

@@ -4,13 +4,8 @@ import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
 import { setAlias } from '../../src/accounts/alias.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import {
-  clearAccountLimits,
-  removeFeeSchedule,
-  setAccountLimits,
-  setFeeAccount,
-  setFeeSchedule,
-} from '../../src/accounts/limits-and-fees.js';
+import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/operations/fees.js';
+import { clearAccountLimits, setAccountLimits } from '../../src/operations/limits.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
 import { listAuditRows } from '../../src/access/audit-log.js';
-import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  clearAccountLimits,
-  type LimitChange,
-  setAccountLimits,
-} from '../../src/accounts/limits-and-fees.js';
+import { clearAccountLimits, type LimitChange, setAccountLimits } from '../../src/operations/limits.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Asset } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
 import { listTenantAccounts, readAccountDetails } from '../../src/accounts/read-accounts.js';
-import {
-  listFeeSchedules,
-  removeFeeSchedule,
-  setFeeAccount,
-} from '../../src/accounts/limits-and-fees.js';
+import { listFeeSchedules, removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import { type NewAccount, openAccount } from '../../src/accounts/open-accounts.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/status.js';
-import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonuses } from '../../src/db/entities/bonuses.js';

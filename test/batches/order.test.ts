@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
-import { setAccountLimits } from '../../src/accounts/limits-and-fees.js';
+import { setAccountLimits } from '../../src/operations/limits.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';

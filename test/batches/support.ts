@@ -18,7 +18,7 @@ import {
   type BonusBatchRow,
 } from '../../src/db/entities/bonuses.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
-import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';

@@ -7,7 +7,7 @@ import {
   listNewest,
   listOperations,
   type OperationFilter,
-} from '../../src/accounts/operation-list.js';
+} from '../../src/operations/operation-list.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { TimePosition } from '../../src/core/page.js';

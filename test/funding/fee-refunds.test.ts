@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { closeAccount } from '../../src/accounts/status.js';
 import { formatAmount } from '../../src/core/amount.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';

@@ -4,7 +4,7 @@ import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
-import { setFeeSchedule } from '../../src/accounts/limits-and-fees.js';
+import { setFeeSchedule } from '../../src/operations/fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { grantRole, removeRole } from '../../src/access/members.js';
-import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
 import { asUuid } from '../../src/core/ids.js';

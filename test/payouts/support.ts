@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { addMember } from '../../src/access/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import type { Keyring } from '../../src/core/fingerprint.js';

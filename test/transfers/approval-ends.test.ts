@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { transferActivities } from '../../activities/approvals.js';
 import { lockAccount } from '../../src/accounts/access.js';
-import { setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../src/operations/fees.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { transact } from '../../src/db/reader.js';

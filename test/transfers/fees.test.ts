@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/limits-and-fees.js';
+import { removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../helpers/api.js';
 import {

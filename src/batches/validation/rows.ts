@@ -1,4 +1,4 @@
-import { limitsOf } from '../../accounts/limits-and-fees.js';
+import { limitsOf } from '../../operations/limits.js';
 import { type Limits, operationLimitRefusal } from '../../accounts/rules.js';
 import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
 import { MAX_REFERENCE } from '../../bonuses/decide.js';

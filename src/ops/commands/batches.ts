@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { performBatchAction } from '../../batches/control.js';
-import { listNewest } from '../../accounts/operation-list.js';
+import { listNewest } from '../../operations/operation-list.js';
 import { batchList, readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { isAccepted, pendingRows } from '../../batches/rules.js';

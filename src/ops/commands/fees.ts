@@ -1,9 +1,5 @@
 import type { z } from 'zod';
-import {
-  listFeeSchedules,
-  removeFeeSchedule,
-  setFeeSchedule,
-} from '../../accounts/limits-and-fees.js';
+import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../operations/fees.js';
 import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { counted, groupBy } from '../../core/collections.js';
 import type { Adjustment } from '../../db/entities/operations.js';

@@ -1,5 +1,5 @@
-import { clearAccountLimits, setAccountLimits } from '../../accounts/limits-and-fees.js';
-import { readLimitState } from '../../accounts/read-accounts.js';
+import { clearAccountLimits, setAccountLimits } from '../../operations/limits.js';
+import { readLimitState } from '../../operations/limits.js';
 import {
   type AccountPolicy,
   DEFAULT_EXPIRY_S,

@@ -2,7 +2,7 @@ import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policies.js';
-import { setFeeAccount } from '../../accounts/limits-and-fees.js';
+import { setFeeAccount } from '../../operations/fees.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { snakeCase } from '../../db/table.js';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { listNewest, type OperationList } from '../../accounts/operation-list.js';
+import { listNewest, type OperationList } from '../../operations/operation-list.js';
 import type { ApprovalFeature } from '../../approvals/decide.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';

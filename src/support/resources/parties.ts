@@ -1,12 +1,12 @@
 import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
 import { displayName } from '../../accounts/recipients.js';
-import { limitsOf } from '../../accounts/limits-and-fees.js';
+import { limitsOf } from '../../operations/limits.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
 import {
   type AccountOperation,
   listNewest,
   type OperationList,
-} from '../../accounts/operation-list.js';
+} from '../../operations/operation-list.js';
 import { batchList } from '../../batches/read-batches.js';
 import { listPolicies } from '../../approvals/policies.js';
 import { ASSETS, formatAmount } from '../../core/amount.js';

@@ -13,8 +13,8 @@ import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { findRequestResource } from '../requests/log.js';
-import { readReach } from './access.js';
-import { AUTHORITY_INSUFFICIENT } from './rules.js';
+import { readReach } from '../accounts/access.js';
+import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 
 /** The columns that decide who may see an operation and which lists contain it. */
 export interface AccountOperation extends TimePosition {

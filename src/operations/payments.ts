@@ -13,9 +13,10 @@ import {
   type LockedState,
   rowKey,
 } from '../ledger/writer/types.js';
-import { feeRowKeys, limitRowKeys, limitsOf, readFeeAccounts } from './limits-and-fees.js';
-import { readReach } from './access.js';
-import { type Fee, isReachable, overflowRefusal, spendingRefusal } from './rules.js';
+import { feeRowKeys, readFeeAccounts } from './fees.js';
+import { limitRowKeys, limitsOf } from './limits.js';
+import { readReach } from '../accounts/access.js';
+import { type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
 
 interface PaymentCommand extends Command {
   readonly memberId: Uuid;

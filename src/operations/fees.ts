@@ -1,9 +1,10 @@
-import { accountAudit, type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
-import { type Asset, calculateFee, LISTED_ASSETS, MAX_RAW } from '../core/amount.js';
+import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
+import { lockOpenAccount } from '../accounts/access.js';
+import type { Fee } from '../accounts/rules.js';
+import { type Asset, calculateFee, MAX_RAW } from '../core/amount.js';
 import { ApiError, assertFound, invalidField, invalidState, notFound } from '../core/errors.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import type { Uuid } from '../core/ids.js';
-import { perReader, transact } from '../db/reader.js';
 import { asset, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
@@ -16,13 +17,9 @@ import {
   feeSchedules,
   tenants,
 } from '../db/entities/parties.js';
+import { perReader, transact } from '../db/reader.js';
 import { deleteSql, literal, literals, updateSql, upsertSql } from '../db/statements.js';
 import { type LockedState, rowKey, type RowKey } from '../ledger/writer/types.js';
-import { instant, type Instant, monthOf } from '../core/instant.js';
-import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
-import { monthTotals } from '../db/entities/ledger.js';
-import { lockAccount, lockOpenAccount } from './access.js';
-import type { Fee, Limits } from './rules.js';
 
 type FeeAccountByAsset = ReadonlyMap<Asset, Uuid>;
 
@@ -174,86 +171,4 @@ export async function removeFeeSchedule(
 
 export function listFeeSchedules(reader: Reader, tenantId: Uuid): Promise<FeeScheduleRow[]> {
   return reader.select(feeSchedules, { tenantId }, { orderBy: FEE_KEY });
-}
-
-const BUSINESS_FACTOR = 100n;
-
-/** Returns the account's own limits, else those of its type. (docs/contract.md, Limits and fees) */
-export function limitsOf(
-  account: Pick<Account, 'type'>,
-  asset: Asset,
-  own: AccountLimits | undefined,
-): Limits {
-  const { minimum, maximum, month } = LISTED_ASSETS[asset].limits;
-  const factor = account.type === 'person' ? 1n : BUSINESS_FACTOR;
-  return {
-    minimum: own?.minimum ?? minimum,
-    maximum: own?.maximum ?? maximum * factor,
-    month: own?.month ?? month * factor,
-  };
-}
-
-/** More than the offset of any time zone from UTC, which is at most 14 hours. */
-const WIDEST_OFFSET_MS = 15 * 3_600_000;
-
-/** Includes each month that `at` may be in: the tenant's time zone is read only with these rows. */
-export function limitRowKeys(accountId: Uuid, asset: Asset, at: Instant): RowKey[] {
-  const months = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
-    (offset) => monthOf(instant(at + offset), 'UTC').name,
-  );
-  const totals = [...new Set(months)].map((month) =>
-    rowKey(monthTotals, { accountId, asset, month }),
-  );
-  return [rowKey(accountLimits, { accountId, asset }), ...totals];
-}
-
-type LimitName = 'minimum' | 'maximum' | 'month';
-
-/** Null restores the limit of the account's type, undefined keeps the limit, 0 forbids all spending. */
-export interface LimitChange extends Partial<Record<LimitName, bigint | null | undefined>> {
-  readonly accountId: Uuid;
-  readonly asset: Asset;
-}
-
-/** Throws not_found, invalid_field (a minimum of zero, or over the maximum). */
-export async function setAccountLimits(
-  { database, clock }: DatabaseDeps,
-  change: LimitChange,
-  actor: Actor,
-): Promise<void> {
-  const { accountId, asset } = change;
-  await transact(database, async (transaction) => {
-    const account = await lockAccount(transaction, accountId);
-    const before = await transaction.find(accountLimits, { accountId, asset });
-    const limit = (name: LimitName): bigint | null => {
-      const changed = change[name];
-      return changed === undefined ? (before?.[name] ?? null) : changed;
-    };
-    const own = { minimum: limit('minimum'), maximum: limit('maximum'), month: limit('month') };
-    const row: AccountLimits = { accountId, asset, ...own };
-    const { minimum, maximum } = limitsOf(account, asset, row);
-    if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
-    if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
-    await transaction.execute(upsertSql(accountLimits, [row], ['minimum', 'maximum', 'month']));
-    const texts = Object.entries(own).map(([name, raw]) => [name, raw?.toString() ?? null]);
-    const details = { asset, ...Object.fromEntries(texts) };
-    await recordAction(transaction, actor, clock(), accountAudit(account, 'limits.set', details));
-  });
-}
-
-/** Restores the limits of the account's type. Returns false if the account had none of its own. */
-export async function clearAccountLimits(
-  { database, clock }: DatabaseDeps,
-  accountId: Uuid,
-  asset: Asset,
-  actor: Actor,
-): Promise<boolean> {
-  return transact(database, async (transaction) => {
-    const account = await lockAccount(transaction, accountId);
-    const deleted = await transaction.execute(deleteSql(accountLimits, { accountId, asset }));
-    if (deleted === 0) return false;
-    const entry = accountAudit(account, 'limits.clear', { asset });
-    await recordAction(transaction, actor, clock(), entry);
-    return true;
-  });
 }

@@ -1,8 +1,10 @@
 import type { Operation } from '../core/permissions.js';
+import type { DatabaseDeps } from '../db/database.js';
 import { type Api, pathId } from '../http/route.js';
 import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { type OPERATION_QUERY, operationFilter } from '../http/schemas.js';
 import type { z } from '../http/zod.js';
+import { readLimits } from './limits.js';
 import {
   type AccountOperation,
   listOperations,
@@ -10,6 +12,7 @@ import {
   type OperationList,
   readOperation,
 } from './operation-list.js';
+import { LimitsSchema } from './schemas.js';
 
 export type OperationReader = Parameters<typeof readOperation>[1];
 
@@ -67,6 +70,20 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
     handler: async (request) => ({
       status: 200,
       body: present(await readOperation(operations, reader, request.caller, pathId(request, 'id'))),
+    }),
+  });
+}
+
+export function limitRoute(api: Api, { database: { reader }, clock }: DatabaseDeps): void {
+  api.get('/v1/accounts/{account_id}/limits', {
+    operationId: 'getLimits',
+    permits: 'readLimits',
+    responses: { 200: LimitsSchema },
+    summary: 'Read the limits of an account',
+    description: 'The limits of a single operation and of the month, with the amount used.',
+    handler: async (request) => ({
+      status: 200,
+      body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
     }),
   });
 }
