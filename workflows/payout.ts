@@ -11,7 +11,7 @@ import {
   type PayoutWorkflowInput,
   railQueue,
 } from '../src/temporal/contracts.js';
-import { waitForApproval, WorkflowInterface } from './transfer.js';
+import { waitForApproval, WorkflowInterface } from './approval.js';
 import { ATTEMPT, clockTime, describedActivities } from './common.js';
 import { counted } from '../src/core/collections.js';
 

@@ -1,6 +1,6 @@
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
-import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
+import { addTenant, DEFAULT_TIME_ZONE } from '../../src/accounts/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import { systemClock } from '../../src/core/instant.js';

@@ -19,7 +19,7 @@ import { DEFAULT_QUOTAS, setQuotas } from '../../src/access/quotas.js';
 import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
-import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
+import { addTenant, DEFAULT_TIME_ZONE } from '../../src/accounts/tenants.js';
 import { hashToken, issueToken, keyIdOf, revokeToken } from '../../src/access/tokens.js';
 import { displayName } from '../../src/accounts/recipients.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/operations/fees.js';

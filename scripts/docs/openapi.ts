@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { buildApi, buildSender, buildWebhooks } from '../../src/processes/build-api.js';
+import { buildApi } from '../../src/processes/build-api.js';
+import { buildSender, buildWebhooks } from '../../src/processes/build-webhooks.js';
 import { buildCore, closeCore } from '../../src/processes/build-core.js';
 import { readConfig } from '../../src/config/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';

@@ -35,8 +35,10 @@ export function serviceEnv(settings, rates) {
 /** Returns rate limits of a hundred times the defaults, so that people who try things out are not throttled. */
 export async function demoRates() {
   if (process.env.RATE_LIMITS === 'default') return {};
-  const { DEFAULT_NEW_RECIPIENTS: recipients, RATE_CLASS_DEFAULTS } =
-    await import('../../dist/src/http/rate-limit.js');
+  const [{ DEFAULT_NEW_RECIPIENTS: recipients }, { RATE_CLASS_DEFAULTS }] = await Promise.all([
+    import('../../dist/src/config/rates.js'),
+    import('../../dist/src/http/rate-limit.js'),
+  ]);
   return {
     RATE_LIMITS: Object.entries(RATE_CLASS_DEFAULTS)
       .map(([name, { rate }]) => `${name}=${100 * rate}`)

@@ -7,16 +7,17 @@ import {
   invalidField,
   type Refusal,
 } from '../core/errors.js';
+import { ASSETS } from '../core/amount.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Role } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
+import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { openLedgerAccounts } from '../ledger/keyed-writes.js';
 import { ALIAS_RESERVED, ALIAS_TAKEN, quarantineRefusal } from './alias.js';
 import { parseAlias, parsePhone } from './recipients.js';
 
@@ -241,4 +242,14 @@ export async function importAccounts(
     ? await checkDrafts(database.reader, tenantId, drafts, 'import', clock())
     : await openAccounts(deps, tenantId, drafts, 'import');
   return drafted.map((draft) => ('code' in draft ? draft : (notOpened.get(draft) ?? 'opened')));
+}
+
+/** Inserts accounts with zero in every asset. Throws 1062 for a taken alias or phone. */
+export async function openLedgerAccounts(
+  transaction: Transaction,
+  opened: readonly Account[],
+): Promise<void> {
+  await transaction.execute(insertSql(accounts, opened));
+  const zero = opened.flatMap((account) => ASSETS.map((asset) => noBalance(account, asset)));
+  await transaction.execute(insertSql(balances, zero));
 }

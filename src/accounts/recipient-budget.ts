@@ -22,9 +22,13 @@ interface FilePiece {
   readonly row: number;
 }
 
-interface BudgetSize {
+/** How many new people a token and its tenant may name at once. */
+export interface NewRecipients {
   readonly ofToken: number;
   readonly ofTenant: number;
+}
+
+interface BudgetSize extends NewRecipients {
   /** Milliseconds after which an empty budget is full again. */
   readonly fullAfterMs: number;
 }

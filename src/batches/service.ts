@@ -1,4 +1,8 @@
-import { listOperations, type OperationFilter, readOperation } from '../operations/operation-list.js';
+import {
+  listOperations,
+  type OperationFilter,
+  readOperation,
+} from '../operations/operation-list.js';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';

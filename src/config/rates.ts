@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import type { NewRecipients } from '../accounts/recipient-budget.js';
 import {
   eachRateClass,
-  type NewRecipients,
   RATE_CLASSES,
-  DEFAULT_NEW_RECIPIENTS,
   RATE_CLASS_DEFAULTS,
   type Rate,
   type RateClass,
@@ -50,6 +49,9 @@ const newRecipients = z.string().transform((text, context): NewRecipients => {
     context.addIssue('must be two whole numbers above 0 with a slash between');
   return { ofToken: Number(ofToken), ofTenant: Number(ofTenant) };
 });
+
+/** A token may name as many new people at once as the largest file has rows. */
+export const DEFAULT_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
 
 export const NEW_RECIPIENTS = newRecipients
   .default(DEFAULT_NEW_RECIPIENTS)

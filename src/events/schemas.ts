@@ -1,7 +1,7 @@
 import { VerificationSchema } from '../accounts/schemas.js';
 import { BatchOfEventSchema } from '../batches/schemas.js';
 import { BATCH_EVENT_EXAMPLES } from '../batches/schemas-endpoints.js';
-import { API_VERSIONS } from '../db/entities/webhooks.js';
+import { API_VERSIONS } from '../core/api-version.js';
 import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';
 import { EXAMPLE, exampledAs, exampleOf, z } from '../http/zod.js';
 import {

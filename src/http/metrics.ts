@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 import { metersOf } from '../core/meters.js';
-import { CURRENT_VERSION } from '../db/entities/webhooks.js';
+import { CURRENT_VERSION } from '../core/api-version.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 

@@ -1,6 +1,6 @@
 import type { OpenAPIRegistry, ResponseConfig } from '@asteasolutions/zod-to-openapi';
 import { ERROR_CODES, type ErrorCode, type ErrorEntry, ERRORS } from '../core/error-table.js';
-import { API_VERSIONS, CURRENT_VERSION } from '../db/entities/webhooks.js';
+import { API_VERSIONS, CURRENT_VERSION } from '../core/api-version.js';
 import { ErrorWriter } from './errors.js';
 import { amountField, AmountSchema, assetField, ErrorSchema, errorSchema } from './schemas.js';
 import type { z } from './zod.js';

@@ -8,7 +8,7 @@ import {
 import { ASSETS } from '../core/amount.js';
 import { type ErrorCode, type ErrorEntry, ERRORS } from '../core/error-table.js';
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
-import { CURRENT_VERSION } from '../db/entities/webhooks.js';
+import { CURRENT_VERSION } from '../core/api-version.js';
 import {
   errorOf,
   headerRefs,

@@ -2,7 +2,7 @@ import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
 import { type Fingerprint, type Keyring, requestFingerprint } from '../core/fingerprint.js';
 import { withTimeout } from '../core/timers.js';
 import type { Caller } from '../core/permissions.js';
-import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../db/entities/webhooks.js';
+import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/api-version.js';
 import { DatabaseUnavailable } from '../db/failures.js';
 import {
   assertScope,

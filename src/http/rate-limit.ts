@@ -6,14 +6,6 @@ export const RATE_CLASS_DEFAULTS = {
   redeliver: { rate: 60, burst: 60, seconds: 60 },
 } as const;
 
-export interface NewRecipients {
-  readonly ofToken: number;
-  readonly ofTenant: number;
-}
-
-/** A token may name as many new people at once as the largest file has rows. */
-export const DEFAULT_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
-
 export type RateClass = keyof typeof RATE_CLASS_DEFAULTS;
 export const RATE_CLASSES = Object.keys(RATE_CLASS_DEFAULTS) as readonly RateClass[];
 

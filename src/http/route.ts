@@ -3,7 +3,7 @@ import { type ErrorCode, SPENDING_CODES } from '../core/error-table.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
-import type { ApiVersion } from '../db/entities/webhooks.js';
+import type { ApiVersion } from '../core/api-version.js';
 import type { RateClass } from './rate-limit.js';
 import type { UploadedFile } from './upload.js';
 import { z } from './zod.js';

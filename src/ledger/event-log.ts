@@ -3,7 +3,7 @@ import { ApiError, LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { currentTraceparent, type Traceparent } from '../core/trace.js';
-import { CURRENT_VERSION } from '../db/entities/webhooks.js';
+import { CURRENT_VERSION } from '../core/api-version.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import { eventCounters, eventHeads, events, type EventType } from '../db/entities/events.js';

@@ -15,9 +15,6 @@ import {
   RESULT_UNKNOWN,
   UnknownResults,
 } from './idempotency.js';
-import { ASSETS } from '../core/amount.js';
-import { balances, noBalance } from '../db/entities/ledger.js';
-import { type Account, accounts } from '../db/entities/parties.js';
 
 interface Resource {
   readonly id: Uuid;
@@ -107,14 +104,4 @@ async function writeOnce<Row extends Resource>(
       ? new UnknownResults(results, keys.commitId, failure)
       : failure;
   }
-}
-
-/** Inserts accounts with zero in every asset. Throws 1062 for a taken alias or phone. */
-export async function openLedgerAccounts(
-  transaction: Transaction,
-  opened: readonly Account[],
-): Promise<void> {
-  await transaction.execute(insertSql(accounts, opened));
-  const zero = opened.flatMap((account) => ASSETS.map((asset) => noBalance(account, asset)));
-  await transaction.execute(insertSql(balances, zero));
 }

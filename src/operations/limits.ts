@@ -97,13 +97,12 @@ export async function clearAccountLimits(
 }
 
 export async function readLimits(
-  reader: Reader,
+  { database: { reader }, clock }: DatabaseDeps,
   caller: Caller,
   accountId: Uuid,
-  now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
   const account = await readAccount(reader, caller, accountId, 'readLimits');
-  const limits = await readLimitState(reader, account, now);
+  const limits = await readLimitState(reader, account, clock());
   return {
     account_id: accountId,
     limits: limits.map(({ asset, limits: { minimum, maximum, month }, used, resetsAt }) => ({

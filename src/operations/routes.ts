@@ -1,5 +1,4 @@
 import type { Operation } from '../core/permissions.js';
-import type { DatabaseDeps } from '../db/database.js';
 import { type Api, pathId } from '../http/route.js';
 import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { type OPERATION_QUERY, operationFilter } from '../http/schemas.js';
@@ -74,7 +73,7 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
   });
 }
 
-export function limitRoute(api: Api, { database: { reader }, clock }: DatabaseDeps): void {
+export function limitRoute(api: Api, deps: Parameters<typeof readLimits>[0]): void {
   api.get('/v1/accounts/{account_id}/limits', {
     operationId: 'getLimits',
     permits: 'readLimits',
@@ -83,7 +82,7 @@ export function limitRoute(api: Api, { database: { reader }, clock }: DatabaseDe
     description: 'The limits of a single operation and of the month, with the amount used.',
     handler: async (request) => ({
       status: 200,
-      body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
+      body: await readLimits(deps, request.caller, pathId(request, 'account_id')),
     }),
   });
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Command, Help, HelpConfiguration, Option } from 'commander';
-import { CURRENT_VERSION } from '../db/entities/webhooks.js';
+import { CURRENT_VERSION } from '../core/api-version.js';
 import { packageVersion } from '../http/metrics.js';
 
 /** Command with which the user started the program, for help and remarks. */

@@ -10,7 +10,6 @@ import { metersOf } from '../core/meters.js';
 import type { Caller } from '../core/permissions.js';
 import { eventRoutes } from '../events/routes.js';
 import { Cursors } from '../http/cursor.js';
-import { describeFault } from '../http/logging.js';
 import { listen } from '../http/node-server.js';
 import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
 import { Api } from '../http/route.js';
@@ -24,28 +23,10 @@ import { readRequest, RequestLog, requestLogMetrics } from '../requests/log.js';
 import { requestRoutes } from '../requests/routes.js';
 import { statementRoutes } from '../statements/routes.js';
 import { transferRoutes } from '../transfers/routes.js';
-import { AddressGuard } from '../webhooks/address-guard.js';
-import { DeliveryStore } from '../webhooks/delivery-store.js';
-import { UNOBSERVED, type WebhookDeps, type WebhookObserver } from '../webhooks/deps.js';
 import { webhookRoutes, type Webhooks } from '../webhooks/routes.js';
-import { ATTEMPT_TIMEOUT_MS, Sender, type DeliverySender } from '../webhooks/sender.js';
-import { TestDeliveries } from '../webhooks/test-deliveries.js';
+import type { DeliverySender } from '../webhooks/sender.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
-
-export function buildWebhookDeps(
-  core: Core,
-  sender: DeliverySender,
-  observer: WebhookObserver = UNOBSERVED,
-): WebhookDeps {
-  return { ...core, store: new DeliveryStore(core), sender, observer };
-}
-
-export function buildSender(config: ServiceConfig, timeoutMs: number = ATTEMPT_TIMEOUT_MS): Sender {
-  const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_PROXY_URL: proxy } = config;
-  const proxyUrl = proxy === undefined ? null : new URL(proxy);
-  const guard = new AddressGuard({ allowedHosts, namesAreLeftToProxy: proxyUrl !== null });
-  return new Sender({ guard, timeoutMs, proxyUrl });
-}
+import { buildSender, buildWebhooks } from './build-webhooks.js';
 
 /** Builds what receives callbacks, by HTTP or from the simulated rail in the worker. */
 export function buildCallbacks(
@@ -62,7 +43,7 @@ export function buildCallbacks(
   return new RailCallbacks({ ...core, keys, onCallback, observer });
 }
 
-interface OpenApi {
+interface StartedApi {
   readonly port: number;
   readonly adminPort: number;
   readonly webhooks: Webhooks;
@@ -71,11 +52,11 @@ interface OpenApi {
 }
 
 /** Starts the API. Requests are answered with 503 while MySQL is unavailable. */
-export async function openApi(
+export async function startApi(
   config: Config,
   core: Core,
   sending?: DeliverySender,
-): Promise<OpenApi> {
+): Promise<StartedApi> {
   const { clock, database, registry, logger, errors } = core;
   const sender = buildSender(config);
   const webhooks = buildWebhooks(core, sending ?? sender);
@@ -117,14 +98,6 @@ export async function openApi(
     await Promise.all([closeCore(core), admin.close()]);
   };
   return { port: server.port, adminPort: admin.port, webhooks, stop };
-}
-
-export function buildWebhooks(core: Core, sender: DeliverySender): Webhooks {
-  const deps = buildWebhookDeps(core, sender);
-  const tests = new TestDeliveries(deps, (fault) =>
-    core.logger.error({ fault: describeFault(fault) }, 'a test delivery was not recorded'),
-  );
-  return { deps, tests };
 }
 
 export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {

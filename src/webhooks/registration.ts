@@ -3,8 +3,8 @@ import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
+import type { ApiVersion } from '../core/api-version.js';
 import {
-  type ApiVersion,
   type WebhookEndpoint,
   webhookEndpoints,
   type WebhookSubscription,

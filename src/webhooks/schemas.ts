@@ -1,10 +1,6 @@
 import { toRfc3339 } from '../core/instant.js';
-import {
-  API_VERSIONS,
-  DELIVERY_CAUSES,
-  DELIVERY_STATES,
-  DISABLED_REASONS,
-} from '../db/entities/webhooks.js';
+import { API_VERSIONS } from '../core/api-version.js';
+import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
 import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
 import { EXAMPLE, exampled, exampledAs, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';

@@ -1,6 +1,4 @@
-import { DateTime } from 'luxon';
 import { type AuditDetails, recordAction, wasPerformed } from '../access/audit-log.js';
-import { counted } from '../core/collections.js';
 import { ApiError, assertFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
@@ -19,6 +17,7 @@ import {
   type EndpointWithTypes,
   updateEndpoint,
 } from './endpoints.js';
+import { describeEndpoint, MAX_COUNTED } from './endpoint-text.js';
 import { disableEndpoint, enableEndpoint } from './endpoint-changes.js';
 import { readEndpointState } from './endpoint-claims.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
@@ -174,84 +173,4 @@ async function countOpen(
      WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state='${state}' LIMIT ${MAX_COUNTED + 1}) few`,
   );
   return column.integer.parse(row?.found);
-}
-
-/** State of an endpoint. `pending` and `retrying` are counted up to `MAX_COUNTED + 1`. */
-export interface EndpointSnapshot {
-  readonly endpoint: Pick<
-    WebhookEndpoint,
-    | 'status'
-    | 'disabledReason'
-    | 'disabledAt'
-    | 'pausedAt'
-    | 'pausedBy'
-    | 'probeAt'
-    | 'recoverUntil'
-  >;
-  readonly pending: number;
-  readonly retrying: number;
-  readonly nextAttemptAt: Instant | null;
-  readonly unreadEvents: bigint;
-  readonly now: Instant;
-  readonly timeZone: string;
-}
-
-const REASONS = {
-  by_tenant: 'by its tenant',
-  by_operator: 'by an operator',
-  answered_410: 'because its receiver answered 410 Gone',
-  failing_for_5_days: 'because every attempt failed for 5 days',
-} as const;
-
-export function describeEndpoint(snapshot: EndpointSnapshot): string {
-  const { endpoint } = snapshot;
-  const parts = unsentTexts(snapshot);
-  if (endpoint.status === 'deleted') return 'deleted';
-  if (endpoint.status === 'disabled') {
-    const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
-    const since =
-      endpoint.disabledAt === null ? '' : ` since ${timeText(endpoint.disabledAt, snapshot)}`;
-    return [`disabled${why}${since}`, ...parts].join('; ');
-  }
-  if (endpoint.pausedAt !== null)
-    return [
-      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, snapshot)}`,
-      ...parts,
-    ].join('; ');
-  return parts.length === 0 ? 'no events to send' : parts.join('; ');
-}
-
-function unsentTexts(snapshot: EndpointSnapshot): string[] {
-  const { endpoint, pending, retrying, nextAttemptAt, unreadEvents, now } = snapshot;
-  const texts: string[] = [];
-  const probeAt = endpoint.probeAt;
-  const next =
-    probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
-  if (retrying > 0)
-    texts.push(
-      next !== null && next > now
-        ? `waiting until ${timeText(next, snapshot)} to retry ${deliveries(retrying)}`
-        : `retrying ${deliveries(retrying)}`,
-    );
-  if (pending > 0) texts.push(`${deliveries(pending)} to send`);
-  if (endpoint.recoverUntil !== null) texts.push('resending missed events');
-  if (unreadEvents > 0n) texts.push(`${counted(unreadEvents, 'recorded event')} not read yet`);
-  if (probeAt !== null && texts.length > 0) texts.push('one at a time until one succeeds');
-  return texts;
-}
-
-function deliveries(count: number): string {
-  const countText = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(count);
-  return `${countText} ${count === 1 ? 'delivery' : 'deliveries'}`;
-}
-
-const MAX_COUNTED = 10_000;
-
-function timeText(at: Instant, { now, timeZone }: EndpointSnapshot): string {
-  const [then, today] = [
-    DateTime.fromMillis(at, { zone: timeZone }),
-    DateTime.fromMillis(now, { zone: timeZone }),
-  ];
-  const day = then.hasSame(today, 'day') ? '' : 'yyyy-MM-dd ';
-  return then.toFormat(`${day}HH:mm ${timeZone === 'UTC' ? "'UTC'" : "'UTC'ZZ"}`);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
-import { addTenant } from '../../src/access/tenants.js';
+import { addTenant } from '../../src/accounts/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import { freezeAccount } from '../../src/accounts/status.js';

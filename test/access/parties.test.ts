@@ -7,7 +7,7 @@ import {
   listMembers,
   removeRole,
 } from '../../src/access/members.js';
-import { addTenant } from '../../src/access/tenants.js';
+import { addTenant } from '../../src/accounts/tenants.js';
 import { issueToken, listTokens, revokeToken } from '../../src/access/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
 import { instant, systemClock } from '../../src/core/instant.js';

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { clearAccountLimits, type LimitChange, setAccountLimits } from '../../src/operations/limits.js';
+import {
+  clearAccountLimits,
+  type LimitChange,
+  setAccountLimits,
+} from '../../src/operations/limits.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import type { Asset } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';

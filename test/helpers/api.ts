@@ -3,7 +3,7 @@ import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
 import type { DestinationStream } from 'pino';
-import { openApi } from '../../src/processes/build-api.js';
+import { startApi } from '../../src/processes/build-api.js';
 import { buildCore, type Core } from '../../src/processes/build-core.js';
 import { readConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';
@@ -78,7 +78,7 @@ export async function startTestApi(
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
-  const opened = await openApi(config, core, receiver === 'real' ? undefined : receiver.sender);
+  const opened = await startApi(config, core, receiver === 'real' ? undefined : receiver.sender);
   const baseUrl = `http://127.0.0.1:${opened.port}`;
   return {
     core,

@@ -1,4 +1,4 @@
-import { buildSender } from '../../src/processes/build-api.js';
+import { buildSender } from '../../src/processes/build-webhooks.js';
 import { buildCore, type Core } from '../../src/processes/build-core.js';
 import { type OpenWorker, openWorker } from '../../src/processes/build-worker.js';
 import { readWorkerConfig } from '../../src/config/config.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
-import { addTenant } from '../../src/access/tenants.js';
+import { addTenant } from '../../src/accounts/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
 import { setFeeSchedule } from '../../src/operations/fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';

@@ -10,7 +10,7 @@ import {
   formatAmount,
   LISTED_ASSETS,
 } from '../../src/core/amount.js';
-import { API_VERSIONS } from '../../src/db/entities/webhooks.js';
+import { API_VERSIONS } from '../../src/core/api-version.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/http/rate-limit.js';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { ApiError, ledgerUnavailable, notFound } from '../../src/core/errors.js';
-import { CURRENT_VERSION } from '../../src/db/entities/webhooks.js';
+import { CURRENT_VERSION } from '../../src/core/api-version.js';
 import { CommitUnknown } from '../../src/db/failures.js';
 import { completionScript } from '../../src/ops/commands/completion.js';
 import { exitCodeOf, OpsError, UnknownOutcome, UsageError } from '../../src/ops/failures.js';

@@ -13,7 +13,7 @@ import {
   SCHEDULE_MS,
 } from '../../src/webhooks/rules.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
-import { describeEndpoint, type EndpointSnapshot } from '../../src/webhooks/staff-actions.js';
+import { describeEndpoint, type EndpointSnapshot } from '../../src/webhooks/endpoint-text.js';
 import { answeredWith, failedWith } from '../helpers/receiver.js';
 
 const NOW = instant(Date.parse('2030-03-04T14:00:00.000Z'));

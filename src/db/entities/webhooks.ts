@@ -1,11 +1,7 @@
+import { API_VERSIONS } from '../../core/api-version.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { SUBSCRIBABLE_TYPES } from './events.js';
-
-/** All versions, newest first. (docs/contract.md, Versions) */
-export const API_VERSIONS = ['2026-11-01'] as const;
-export type ApiVersion = (typeof API_VERSIONS)[number];
-export const CURRENT_VERSION: ApiVersion = API_VERSIONS[0];
 
 const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
 export const DISABLED_REASONS = [

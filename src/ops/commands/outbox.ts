@@ -1,75 +1,20 @@
 import { z } from 'zod';
 import { recordAction } from '../../access/audit-log.js';
-import { parseUuid, type Uuid } from '../../core/ids.js';
-import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
+import { parseUuid } from '../../core/ids.js';
+import { instant, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import { integer, nullable, string, time } from '../../db/columns.js';
-import type { DatabaseDeps, Reader } from '../../db/database.js';
 import { outbox } from '../../db/entities/outbox.js';
 import type { Tenant } from '../../db/entities/parties.js';
 import { transact } from '../../db/reader.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { WORKFLOW_RESOURCES } from '../../processes/build-temporal.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
-import type { WorkflowResource } from '../../temporal/workflow-resources.js';
+import { rebuildOutbox } from '../../temporal/rebuild-outbox.js';
 import { type AuthorisedOps, group, managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { flag, limit, optionalTenant, onlyTenant, optional, optionalText } from '../inputs.js';
 import { rowFields } from '../output.js';
-
-const SLICE = 500;
-
-type WaitingResources = Awaited<ReturnType<WorkflowResource['listWaiting']>>;
-
-async function* listAll(
-  reader: Reader,
-  source: WorkflowResource,
-  madeBefore: Instant,
-): AsyncGenerator<WaitingResources> {
-  let after: Uuid | null = null;
-  do {
-    const found: WaitingResources = await source.listWaiting(reader, madeBefore, after, SLICE);
-    if (found.length > 0) yield found;
-    after = found.at(-1)?.id ?? null;
-  } while (after !== null);
-}
-
-/** Writes an entry for every waiting resource without one. More entries do no harm. */
-export async function rebuildOutbox(
-  { database, clock }: DatabaseDeps,
-  onProgress: (done: number, total: number) => void,
-) {
-  const { reader } = database;
-  const entries = new Outbox(database, clock);
-  const madeBefore = clock();
-  let total = 0;
-  for (const source of WORKFLOW_RESOURCES)
-    for await (const slice of listAll(reader, source, madeBefore)) total += slice.length;
-  let done = 0;
-  const rebuilt = [];
-  for (const source of WORKFLOW_RESOURCES) {
-    const { resourceType } = source;
-    const counts = { resource_type: resourceType, waiting: 0, entries_written: 0 };
-    for await (const slice of listAll(reader, source, madeBefore)) {
-      const entriesNow = await reader.select(outbox, {
-        resourceType,
-        resourceId: slice.map(({ id }) => id),
-      });
-      const known = new Set(entriesNow.map(({ resourceId }) => resourceId));
-      const missing = slice.filter(({ id }) => !known.has(id));
-      await entries.add(
-        missing.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })),
-      );
-      counts.waiting += slice.length;
-      counts.entries_written += missing.length;
-      // Resources that ended since the count are absent here.
-      done = Math.min(total, done + slice.length);
-      onProgress(done, total);
-    }
-    rebuilt.push(counts);
-  }
-  return rebuilt;
-}
 
 const OUTBOX = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,
@@ -188,7 +133,11 @@ export const outboxCommands = {
     examples: ['outbox rebuild'],
     run: async (ops) => {
       const { output } = ops;
-      const rebuilt = await rebuildOutbox(ops, output.progress.bind(output, 'Looking'));
+      const rebuilt = await rebuildOutbox(
+        ops,
+        WORKFLOW_RESOURCES,
+        output.progress.bind(output, 'Looking'),
+      );
       const written = rebuilt.reduce((sum, one) => sum + one.entries_written, 0);
       await record(ops, 'outbox.rebuild', {}, written);
       output.list(rebuilt, '');

@@ -1,4 +1,4 @@
-import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
+import { DEFAULT_TIME_ZONE } from '../../accounts/tenants.js';
 import { awaitPostings, totalsAt } from '../../accounts/balances.js';
 import { type Asset, ASSETS } from '../../core/amount.js';
 import { type Instant, instant, isTimeZone, parseMonth } from '../../core/instant.js';

@@ -1,3 +1,5 @@
+import { WORKFLOW_RESOURCES } from '../../processes/build-temporal.js';
+import { rebuildOutbox } from '../../temporal/rebuild-outbox.js';
 import { systemClock } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import {
@@ -37,7 +39,6 @@ import { railCallsOf } from '../context.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, option, optional, text, time, wholeNumber } from '../inputs.js';
-import { rebuildOutbox } from './outbox.js';
 import { type Fields, type Output, rowFields } from '../output.js';
 
 const STEPS = `
@@ -131,7 +132,9 @@ async function openRestored(work: FinishDeps, restore: Restore, accepted: number
   const progress = out.progress.bind(out);
   await skipLostNumbers(work, restore, by(), progress);
   await runStep(work, restore, 'workflowsRebuiltAt', async () => {
-    await rebuildOutbox(work, (done, total) => progress('Looking for what waits', done, total));
+    await rebuildOutbox(work, WORKFLOW_RESOURCES, (done, total) =>
+      progress('Looking for what waits', done, total),
+    );
   });
   await ask(work, restore);
   const { findings } = await auditRestored(work, restore, accepted, progress);

@@ -1,6 +1,6 @@
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
-import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
+import { addTenant, DEFAULT_TIME_ZONE } from '../../accounts/tenants.js';
 import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policies.js';
 import { setFeeAccount } from '../../operations/fees.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';

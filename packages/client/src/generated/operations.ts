@@ -42,26 +42,6 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read the limits of an account.
-   * The limits of a single operation and of the month, with the amount used.
-   * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
-   */
-  getLimits(
-    accountId: ParamOf<'getLimits', 'account_id'>,
-    options?: CallOptions,
-  ): Promise<ResultOf<'getLimits'>> {
-    return this.send(
-      {
-        operation: 'getLimits',
-        method: 'GET',
-        path: `/v1/accounts/${segment(accountId)}/limits`,
-        repeats: 'freely',
-      },
-      options,
-    ) as Promise<ResultOf<'getLimits'>>;
-  }
-
-  /**
    * Read the balances of an account.
    * Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
@@ -103,6 +83,26 @@ export class Operations extends Calls {
       },
       options,
     );
+  }
+
+  /**
+   * Read the limits of an account.
+   * The limits of a single operation and of the month, with the amount used.
+   * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+   */
+  getLimits(
+    accountId: ParamOf<'getLimits', 'account_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getLimits'>> {
+    return this.send(
+      {
+        operation: 'getLimits',
+        method: 'GET',
+        path: `/v1/accounts/${segment(accountId)}/limits`,
+        repeats: 'freely',
+      },
+      options,
+    ) as Promise<ResultOf<'getLimits'>>;
   }
 
   /**

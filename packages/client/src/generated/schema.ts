@@ -537,28 +537,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/v1/accounts/{account_id}/limits': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /**
-     * Read the limits of an account
-     * @description The limits of a single operation and of the month, with the amount used.
-     *
-     *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
-     */
-    get: operations['getLimits'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/v1/accounts/{account_id}/balances': {
     parameters: {
       query?: never;
@@ -595,6 +573,28 @@ export interface paths {
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['listMovements'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/limits': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the limits of an account
+     * @description The limits of a single operation and of the month, with the amount used.
+     *
+     *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getLimits'];
     put?: never;
     post?: never;
     delete?: never;
@@ -2273,51 +2273,6 @@ export interface components {
        */
       created_at: string;
     };
-    Limits: {
-      /**
-       * Format: uuid
-       * @description The id of the account.
-       */
-      account_id: string;
-      /** @description The limits in each asset. */
-      limits: {
-        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
-        asset: components['schemas']['Asset'];
-        /**
-         * Format: int64
-         * @description For a single operation.
-         * @example 150000
-         */
-        minimum: bigint;
-        /**
-         * Format: int64
-         * @description For a single operation.
-         * @example 150000
-         */
-        maximum: bigint;
-        /** @description The limit of the current month. */
-        month: {
-          /**
-           * Format: int64
-           * @description What has left the account or is pending, fees excluded.
-           * @example 150000
-           */
-          used: bigint;
-          /**
-           * Format: int64
-           * @description The most that may leave the account in the month.
-           * @example 150000
-           */
-          limit: bigint;
-          /**
-           * Format: date-time
-           * @description The start of the next month in the tenant's time zone.
-           * @example 2026-11-01T14:05:00.000Z
-           */
-          resets_at: string;
-        };
-      }[];
-    };
     Balances: {
       /**
        * Format: uuid
@@ -2451,6 +2406,51 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
+    };
+    Limits: {
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
+      account_id: string;
+      /** @description The limits in each asset. */
+      limits: {
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset: components['schemas']['Asset'];
+        /**
+         * Format: int64
+         * @description For a single operation.
+         * @example 150000
+         */
+        minimum: bigint;
+        /**
+         * Format: int64
+         * @description For a single operation.
+         * @example 150000
+         */
+        maximum: bigint;
+        /** @description The limit of the current month. */
+        month: {
+          /**
+           * Format: int64
+           * @description What has left the account or is pending, fees excluded.
+           * @example 150000
+           */
+          used: bigint;
+          /**
+           * Format: int64
+           * @description The most that may leave the account in the month.
+           * @example 150000
+           */
+          limit: bigint;
+          /**
+           * Format: date-time
+           * @description The start of the next month in the tenant's time zone.
+           * @example 2026-11-01T14:05:00.000Z
+           */
+          resets_at: string;
+        };
+      }[];
     };
     AccountLookup: {
       /**
@@ -2963,11 +2963,11 @@ export type BonusBatchRowPage = components['schemas']['BonusBatchRowPage'];
 export type BonusBatchRow = components['schemas']['BonusBatchRow'];
 export type AccountPage = components['schemas']['AccountPage'];
 export type Account = components['schemas']['Account'];
-export type Limits = components['schemas']['Limits'];
 export type Balances = components['schemas']['Balances'];
 export type PastBalances = components['schemas']['PastBalances'];
 export type MovementPage = components['schemas']['MovementPage'];
 export type Movement = components['schemas']['Movement'];
+export type Limits = components['schemas']['Limits'];
 export type AccountLookup = components['schemas']['AccountLookup'];
 export type Alias = components['schemas']['Alias'];
 export type SetAlias = components['schemas']['SetAlias'];
@@ -5043,48 +5043,6 @@ export interface operations {
       };
     };
   };
-  getLimits: {
-    parameters: {
-      query?: never;
-      header?: {
-        /** @description The dated version of the API; by default 2026-11-01. */
-        'Svc-Version'?: components['parameters']['Svc-Version'];
-      };
-      path: {
-        account_id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The result. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          /**
-           * @example {
-           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
-           *       "limits": [
-           *         {
-           *           "asset": "COPM",
-           *           "minimum": "100000",
-           *           "maximum": "1200000000",
-           *           "month": {
-           *             "used": "150000",
-           *             "limit": "5000000000",
-           *             "resets_at": "2026-12-01T05:00:00.000Z"
-           *           }
-           *         }
-           *       ]
-           *     }
-           */
-          'application/json': components['schemas']['Limits'];
-        };
-      };
-    };
-  };
   getBalances: {
     parameters: {
       query?: {
@@ -5209,6 +5167,48 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['MovementPage'];
+        };
+      };
+    };
+  };
+  getLimits: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "limits": [
+           *         {
+           *           "asset": "COPM",
+           *           "minimum": "100000",
+           *           "maximum": "1200000000",
+           *           "month": {
+           *             "used": "150000",
+           *             "limit": "5000000000",
+           *             "resets_at": "2026-12-01T05:00:00.000Z"
+           *           }
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Limits'];
         };
       };
     };

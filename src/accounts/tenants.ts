@@ -14,8 +14,8 @@ import {
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { openLedgerAccounts } from '../ledger/keyed-writes.js';
-import { type Actor, recordAction, tenantAudit } from './audit-log.js';
+import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
+import { openLedgerAccounts } from './open-accounts.js';
 
 interface NewTenant {
   /** 1 to 80 characters, unique. */
