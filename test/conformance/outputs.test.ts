@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { run } from '../ops/ops.js';
 import type { Arrived } from '../helpers/http-receiver.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -28,19 +27,6 @@ describe('the recorded outputs', () => {
   after(async () => {
     await assertLedgerSound(world.db.database);
     await world.close();
-  });
-
-  it('the help of every command equals the recorded help', async () => {
-    const recorder = new Recorder('help');
-    const walk = async (path: readonly string[]): Promise<void> => {
-      const { stdout } = await run('src/ops/main.js', [...path, '--help'], {});
-      recorder.addExact(`$ ops ${[...path, '--help'].join(' ')}`, stdout);
-      if (!/^Usage: .*\[command\]$/m.test(stdout)) return;
-      for (const [, name = ''] of stdout.matchAll(/^ {2}([a-z][a-z-]*)/gm))
-        if (name !== 'help') await walk([...path, name]);
-    };
-    await walk([]);
-    recorder.finish();
   });
 
   it('the output of commands, files and deliveries equals the recorded output', async () => {

@@ -36,9 +36,9 @@ export class Recorder {
     this.pieces.push(`${this.masked(heading)}\n${this.masked(output)}\n`);
   }
 
-  /** Adds an output that nothing is masked in. */
-  addExact(heading: string, output: string): void {
-    this.pieces.push(`${heading}\n${output}\n`);
+  /** Adds a line without masking anything. */
+  addLine(line: string): void {
+    this.pieces.push(line);
   }
 
   /** Compares with the fixture, or writes the fixture if RECORD_OUTPUTS is set. */
