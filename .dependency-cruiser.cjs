@@ -1,4 +1,31 @@
-// The arrows of the architecture: processes → a feature's routes → http and the feature's service → ledger → db → core.
+// The arrows of the architecture. The layers are those of docs/architecture.md.
+const { readFileSync } = require('node:fs');
+
+/** The folders of the page's diagram by layers, the highest first. */
+const diagram = readFileSync('docs/architecture.md', 'utf8')
+  .split('\n## Layers\n')[1]
+  .split('```')[1];
+const LAYERS = diagram.split(/^─+$/m).map((layer) => layer.match(/^[a-z]+(?= {2})/gm) ?? []);
+const pathOf = (folder) =>
+  /^(workflows|activities)$/.test(folder) ? `^${folder}/` : `^src/${folder}/`;
+
+/** A folder imports only folders of lower layers. */
+const layerRules = LAYERS.flatMap((folders, number) =>
+  folders.map((folder) => ({
+    name: `${folder}-imports-lower-layers`,
+    comment: 'docs/architecture.md (Layers) shows a folder above all folders that it imports.',
+    severity: 'error',
+    from: { path: pathOf(folder) },
+    to: {
+      path: LAYERS.slice(0, number + 1)
+        .flat()
+        .filter((other) => other !== folder)
+        .map(pathOf)
+        // Nothing is above the top folder; an empty list would match everything.
+        .concat('^$'),
+    },
+  })),
+);
 
 /** Every folder of src but the rooms that know no feature, and those that know all. */
 const FEATURE =
@@ -27,16 +54,7 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
-    reachesOnly('core-is-pure', 'core/ imports nothing of ours.', '^src/core/', ['^src/core/']),
-    reachesOnly(
-      'db-knows-no-business',
-      'db/ imports only core; migrate.ts also the migrations.',
-      '^src/db/',
-      ['^src/(db|core)/', '^migrations/index'],
-    ),
-    reachesOnly('ledger-knows-no-feature', 'ledger/ imports only db and core.', '^src/ledger/', [
-      '^src/(ledger|db|core)/',
-    ]),
+    ...layerRules,
     reachesOnly(
       'the-auditor-believes-the-tables',
       'What is audited has no part in it: no feature, and of the ledger not how it posts.',
