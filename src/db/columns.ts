@@ -166,6 +166,11 @@ export function oneOf<const W extends readonly string[]>(values: W): Column<W[nu
   };
 }
 
+/** ENUM read as text, because a later release may have stored a value that this one lacks. */
+export function openEnum(values: readonly string[]): Column<string> {
+  return { ...string, ...storedAs('enum', { values }) };
+}
+
 /** VARCHAR that the application limits to `values`, so that a new value does not change the schema. */
 export function asciiEnum<const W extends readonly string[]>(
   values: W,

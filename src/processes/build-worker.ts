@@ -79,8 +79,11 @@ export async function openWorker(
   const { clock, database, registry, logger } = core;
   const stopping = new AbortController();
   const sheets = new SheetReaders();
-  const observer = webhookMetrics(registry, (fault) =>
-    logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed and will be retried'),
+  const observer = webhookMetrics(registry, (fault, endpointId) =>
+    logger.warn(
+      { endpointId, fault: describeFault(fault) },
+      'sending webhooks failed and will be retried',
+    ),
   );
   const webhooks = buildWebhookDeps(core, sender, observer);
   const dispatcher = new WebhookDispatcher(webhooks, ENDPOINTS_AT_ONCE);

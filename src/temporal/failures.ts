@@ -13,6 +13,27 @@ export class TemporalUnavailable extends Error {
   override name = 'TemporalUnavailable';
 }
 
+/** Failures of this many workflows show that Temporal is away, if no call succeeded meanwhile. */
+const FAILURES_OF_OUTAGE = 3;
+
+/** Tells failures of single workflows from an outage, in one round of calls for many workflows. */
+export class OutageDetector {
+  private failures = 0;
+  private hasSucceeded = false;
+
+  get isAway(): boolean {
+    return !this.hasSucceeded && this.failures >= FAILURES_OF_OUTAGE;
+  }
+
+  succeeded(): void {
+    this.hasSucceeded = true;
+  }
+
+  failed(): void {
+    this.failures += 1;
+  }
+}
+
 const NOT_FOUND_CODE = 5;
 
 /** CANCELLED (by a closed connection), DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE. */

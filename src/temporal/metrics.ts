@@ -27,7 +27,7 @@ export function relayMetrics(
   );
   const unavailable = counter(
     'outbox_unavailable_total',
-    'Rounds that ended because Temporal could not be reached',
+    'Rounds in which Temporal did not answer some or all calls',
   );
   return {
     relayed: (resourceType, entries) => relayed.inc({ resource_type: resourceType }, entries),
@@ -41,7 +41,7 @@ export function relayMetrics(
     },
     unavailable: (message) => {
       unavailable.inc();
-      onTrouble(`Temporal is not reachable: ${message}`);
+      onTrouble(`Temporal did not answer: ${message}`);
     },
   };
 }

@@ -15,8 +15,8 @@ const MAX_RETRY_MS = 60_000;
 const MAX_ERROR_LENGTH = 300;
 /** Attempts after which an entry becomes a dead letter, after about 20 minutes. */
 export const MAX_TRIES = 25;
-/** Failures that affect every entry count as at most this many attempts. */
-const MAX_GENERAL_TRIES = 6;
+/** Failures that are not the entry's own count as at most this many attempts: 4 s of pause. */
+const MAX_GENERAL_TRIES = 2;
 /** `due_at` of dead letters. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
 
@@ -32,7 +32,7 @@ interface FailedEntry {
   readonly attempts: number;
   /** A line for operators. */
   readonly error: string;
-  /** False if the cause affects every entry, such as a missing namespace. */
+  /** False if Temporal was unavailable, or would refuse every entry: its namespace is missing. */
   readonly isOwnFailure: boolean;
 }
 

@@ -8,7 +8,7 @@ import { restores as restoresTable } from '../db/entities/restores.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import type { TemporalClient } from './client.js';
-import { TemporalUnavailable } from './failures.js';
+import { OutageDetector, TemporalUnavailable } from './failures.js';
 import { idsWithOutboxEntry, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
@@ -38,11 +38,14 @@ interface Pass {
   index: number;
   /** Null at the start of a type. */
   after: Uuid | null;
+  /** Failures of calls for single workflows, which do not stop the pass. */
+  readonly failures: unknown[];
 }
 
 /**
  * Compares waiting resources with their workflows, in case Temporal lost workflows or either side
- * was restored. Runs after a restore, and every 0.75 `lookAgainMs`.
+ * was restored. Runs after a restore, and every 0.75 `lookAgainMs`. Throws failures of single
+ * workflows after the pass.
  */
 export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
   const { database, resources, clock } = deps;
@@ -54,7 +57,7 @@ export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
     run: async (signal) => {
       const restores = pass?.restores ?? (await readNewRestores(database));
       if (pass === null && restores.length === 0 && clock() < nextAt) return false;
-      pass ??= { restores, index: 0, after: null };
+      pass ??= { restores, index: 0, after: null, failures: [] };
       try {
         while (pass.index < resources.length && !signal.aborted) await compareSlice(deps, pass);
       } catch (failure) {
@@ -67,8 +70,11 @@ export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
           updateSql(restoresTable, { workflowsNotifiedAt: clock() }, { id: restores }),
         ),
       );
+      const { failures } = pass;
       pass = null;
       nextAt = clock() + deps.lookAgainMs * PASS_SHARE;
+      if (failures.length > 0)
+        throw new AggregateError(failures, 'calls for single workflows failed');
       return false;
     },
   };
@@ -85,37 +91,60 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   const ids = rows.map(({ id }) => id);
   const withEntry = await idsWithOutboxEntry(reader, ids);
   const withoutEntry = rows.filter(({ id }) => !withEntry.has(id));
-  const compared = await mapConcurrently(
-    CALLS_AT_ONCE,
-    withoutEntry,
-    async ({ id, tenantId, status }) => {
-      const isBehind = (await client.runningStatus(workflowIdOf(id))) !== status;
-      return isBehind ? [{ tenantId, resourceType, resourceId: id }] : [];
-    },
+  const statuses = await callEach(pass, withoutEntry, ({ id }) =>
+    client.runningStatus(workflowIdOf(id)),
   );
-  const behind = compared.flat();
+  // If a workflow cannot be read, the outbox notifies it, and shows why that fails.
+  const behind = withoutEntry
+    .filter(({ status }, index) => statuses[index] !== status)
+    .map(({ id, tenantId }) => ({ tenantId, resourceType, resourceId: id }));
   await outbox.add(behind);
   if (behind.length > 0) onBehind(resourceType, behind.length);
   pass.after = ids.length < ROWS_PER_SLICE ? null : (ids.at(-1) ?? null);
   if (pass.after === null) pass.index += 1;
 }
 
+/**
+ * Returns the result of a call for each workflow, undefined if that alone failed. Throws if Temporal
+ * is away.
+ */
+function callEach<T, R>(
+  { failures }: Pass,
+  workflows: readonly T[],
+  call: (workflow: T) => Promise<R>,
+): Promise<readonly (R | undefined)[]> {
+  const outage = new OutageDetector();
+  return mapConcurrently(CALLS_AT_ONCE, workflows, async (workflow) => {
+    try {
+      const result = await call(workflow);
+      outage.succeeded();
+      return result;
+    } catch (failure) {
+      outage.failed();
+      if (outage.isAway) throw failure;
+      failures.push(failure);
+      return undefined;
+    }
+  });
+}
+
 /** Notifies running workflows whose resource is not waiting. After a restore, notifies all. */
 async function notifyEnded(
   { database, client }: ReconciliationDeps,
   { workflowType, readWaiting }: WorkflowResource,
-  { restores }: Pass,
+  pass: Pass,
 ): Promise<void> {
   for await (const page of client.runningPages(workflowType)) {
     const idOf = (workflowId: string): Uuid | null => parseUuid(workflowId.split('/').at(-1) ?? '');
-    const ids = restores.length > 0 ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
+    const ids =
+      pass.restores.length > 0 ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
     // If a row is unreadable, all workflows are notified, which is harmless.
     const waiting: ReadonlyMap<Uuid | null, unknown> = await readWaiting(
       database.reader,
       ids,
     ).catch(() => new Map());
     const ended = page.filter((workflowId) => !waiting.has(idOf(workflowId)));
-    await mapConcurrently(CALLS_AT_ONCE, ended, (workflowId) => client.notifyWorkflow(workflowId));
+    await callEach(pass, ended, (workflowId) => client.notifyWorkflow(workflowId));
   }
 }
 

@@ -3,19 +3,20 @@ import { groupBy, mapConcurrently } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { continueTrace, currentTraceparent, untraced } from '../core/trace.js';
 import type { Database } from '../db/database.js';
-import type { OutboxRow, WorkflowResourceType } from '../db/entities/outbox.js';
+import type { OutboxRow } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
 import type { TemporalClient } from './client.js';
-import { affectsEveryCall, messageOf, TemporalUnavailable } from './failures.js';
+import { affectsEveryCall, messageOf, OutageDetector, TemporalUnavailable } from './failures.js';
 import { becomesDead, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
 export interface RelayObserver {
-  relayed(resourceType: WorkflowResourceType, entries: number): void;
+  relayed(resourceType: string, entries: number): void;
   /** The sweeper tries again later. */
-  refused(resourceType: WorkflowResourceType, message: string): void;
-  died(resourceType: WorkflowResourceType, message: string): void;
+  refused(resourceType: string, message: string): void;
+  died(resourceType: string, message: string): void;
+  /** Called once for a round in which Temporal did not answer some or all calls. */
   unavailable(message: string): void;
 }
 
@@ -38,72 +39,73 @@ const SWEEP_EVERY_MS = 1_000;
 
 /** Notifies workflows. Entries only name a resource, so they may be relayed twice or late. */
 export class Relay {
-  private readonly resources: ReadonlyMap<WorkflowResourceType, WorkflowResource>;
+  private readonly resources: ReadonlyMap<string, WorkflowResource>;
 
   constructor(private readonly deps: RelayDeps) {
     this.resources = new Map(deps.resources.map((resource) => [resource.resourceType, resource]));
   }
 
-  /** Relays claimed entries, and postpones those that fail. Throws `TemporalUnavailable`. */
-  async relay(rows: readonly OutboxRow[]): Promise<void> {
+  /** Relays claimed entries, and postpones those that fail. Returns whether Temporal is away. */
+  async relay(rows: readonly OutboxRow[]): Promise<boolean> {
     const { outbox, observer } = this.deps;
-    const failures = new Map<Uuid, unknown>();
-    const { untried, cause } = await this.deliver(rows, (entry, failure) =>
-      failures.set(entry.id, failure),
-    );
+    const { untried, failures, isAway } = await this.deliver(rows);
     const failed = rows
       .filter(({ id }) => failures.has(id))
       .map((row) => {
         const failure = failures.get(row.id);
-        return { ...row, error: messageOf(failure), isOwnFailure: !affectsEveryCall(failure) };
+        const isUnavailable = failure instanceof TemporalUnavailable;
+        const isOwnFailure = !isUnavailable && !affectsEveryCall(failure);
+        return { ...row, error: messageOf(failure), isUnavailable, isOwnFailure };
       });
     await outbox.fail(failed);
     for (const one of failed)
       if (becomesDead(one)) observer.died(one.resourceType, one.error);
-      else observer.refused(one.resourceType, one.error);
+      else if (!one.isUnavailable) observer.refused(one.resourceType, one.error);
     await outbox.releaseUntried(rows.filter((row) => untried.has(row.id)));
-    if (cause !== null) throw cause;
+    return isAway;
   }
 
   /** Relays entries that this process has just written. The sweeper relays those that fail. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
-    await this.deliver(entries, (entry, failure) =>
-      this.deps.observer.refused(entry.resourceType, messageOf(failure)),
-    );
+    const { failures } = await this.deliver(entries);
+    for (const { id, resourceType } of entries) {
+      const failure = failures.get(id);
+      if (failure !== undefined && !(failure instanceof TemporalUnavailable))
+        this.deps.observer.refused(resourceType, messageOf(failure));
+    }
   }
 
-  private async deliver(
-    entries: readonly Entry[],
-    onRefused: (entry: Entry, failure: unknown) => void,
-  ): Promise<{ untried: ReadonlySet<Uuid>; cause: TemporalUnavailable | null }> {
+  /** Relays entries until Temporal is away, and removes those that succeeded. */
+  private async deliver(entries: readonly Entry[]) {
     const { outbox, observer } = this.deps;
-    let cause: TemporalUnavailable | null = null;
+    const outage = new OutageDetector();
     const untried = new Set<Uuid>();
+    const failures = new Map<Uuid, unknown>();
     const done: Entry[] = [];
-    const leaveUntried = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
     // Notifies each resource's workflow once.
     const groups = groupBy(entries, (entry) => `${entry.resourceType} ${entry.resourceId}`);
     await mapConcurrently(MAX_CALLS, [...groups.values()], async (own) => {
-      if (cause !== null) return leaveUntried(own);
+      if (outage.isAway) return own.forEach(({ id }) => untried.add(id));
       try {
         failpoint('before_outbox_start');
         await this.notifyTraced(own as [Entry, ...Entry[]]);
         failpoint('after_outbox_start');
+        outage.succeeded();
         done.push(...own);
       } catch (failure) {
         if (failure instanceof DatabaseUnavailable) throw failure;
-        if (!(failure instanceof TemporalUnavailable))
-          return own.forEach((entry) => onRefused(entry, failure));
-        cause = failure;
-        leaveUntried(own);
+        if (failure instanceof TemporalUnavailable) outage.failed();
+        for (const { id } of own) failures.set(id, failure);
       }
     });
     await outbox.remove(done);
     for (const [type, own] of groupBy(done, ({ resourceType }) => resourceType))
       observer.relayed(type, own.length);
-    const unavailable = cause as TemporalUnavailable | null;
-    if (unavailable !== null) observer.unavailable(unavailable.message);
-    return { untried, cause: unavailable };
+    const unavailable = [...failures.values()].find(
+      (failure) => failure instanceof TemporalUnavailable,
+    );
+    if (unavailable !== undefined) observer.unavailable(unavailable.message);
+    return { untried, failures, isAway: outage.isAway };
   }
 
   /** Continues the trace of the resource's last change. */
@@ -116,7 +118,7 @@ export class Relay {
     return continueTrace(span, traces.at(-1), () => this.notify(resourceType, resourceId));
   }
 
-  private async notify(type: WorkflowResourceType, resourceId: Uuid): Promise<void> {
+  private async notify(type: string, resourceId: Uuid): Promise<void> {
     const { client, database, lookAgainMs } = this.deps;
     const resource = this.resources.get(type);
     if (resource === undefined) throw new Error(`the type ${type} has no workflow`);
@@ -134,14 +136,8 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
     everyMs: SWEEP_EVERY_MS,
     run: async () => {
       const rows = await outbox.claim(CLAIM_SIZE);
-      try {
-        await relay.relay(rows);
-      } catch (failure) {
-        // The relay has reported the failure. Its entries stay due.
-        if (failure instanceof TemporalUnavailable) return false;
-        throw failure;
-      }
-      return rows.length === CLAIM_SIZE;
+      const isAway = await relay.relay(rows);
+      return !isAway && rows.length === CLAIM_SIZE;
     },
   };
 }

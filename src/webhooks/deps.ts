@@ -1,4 +1,5 @@
 import type { Keyring } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { WebhookDelivery } from '../db/entities/webhooks.js';
@@ -26,6 +27,8 @@ export interface WebhookObserver {
   }): void;
   /** The number of endpoints that this process now sends to, in fast and in slow slots. */
   slotsTaken(fast: number, slow: number): void;
+  /** The endpoint's rows cannot be read. It is read again after a minute. */
+  setAside(endpointId: Uuid, fault: unknown): void;
   /** A fault of the service ended a round of the dispatcher or a run, which is repeated. */
   failed(fault: unknown): void;
 }
@@ -33,5 +36,6 @@ export interface WebhookObserver {
 export const UNOBSERVED: WebhookObserver = {
   attempted: () => undefined,
   slotsTaken: () => undefined,
+  setAside: () => undefined,
   failed: () => undefined,
 };

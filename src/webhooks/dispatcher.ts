@@ -155,17 +155,18 @@ export class WebhookDispatcher {
   }
 
   private async claimAndRun(candidates: readonly EndpointCandidate[]): Promise<void> {
-    const { database, clock } = this.deps;
-    const claimed = await transact(database, (transaction) =>
+    const { database, clock, observer } = this.deps;
+    const { states, unreadable } = await transact(database, (transaction) =>
       claimEndpoints(
         transaction,
         candidates.map(({ id }) => id),
         clock(),
       ),
     );
-    const ids = new Set(claimed.map(({ endpoint }) => endpoint.id));
+    for (const [id, fault] of unreadable) observer.setAside(id, fault);
+    const ids = new Set(states.map(({ endpoint }) => endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.logs.markUnread(tenantId);
-    for (const state of claimed) this.running.set(state.endpoint.id, this.runEndpoint(state));
+    for (const state of states) this.running.set(state.endpoint.id, this.runEndpoint(state));
   }
 
   private async runEndpoint(state: EndpointState): Promise<void> {

@@ -23,6 +23,9 @@ import { WORKFLOW_HEAD_START_MS } from './rules.js';
 /** How long a claim lasts after the run's last write. */
 export const CLAIM_MS = 5_000;
 
+/** How long an endpoint waits whose rows cannot be read, as after a rollback to an older release. */
+const SET_ASIDE_MS = 60_000;
+
 /** A claimed endpoint, with the number of the claim. */
 export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;
 
@@ -40,24 +43,44 @@ export interface EndpointState {
   readonly nextAttemptAt: Instant | null;
 }
 
-/** Claims unclaimed endpoints that may receive deliveries. Skips locked endpoints. */
+interface ClaimedEndpoints {
+  readonly states: readonly EndpointState[];
+  /** Why each of the endpoints that are set aside cannot be read. */
+  readonly unreadable: ReadonlyMap<Uuid, unknown>;
+}
+
+/**
+ * Claims unclaimed endpoints that may receive deliveries. Skips locked endpoints, and sets those
+ * aside that cannot be read.
+ */
 export async function claimEndpoints(
   transaction: Transaction,
   endpointIds: readonly Uuid[],
   now: Instant,
-): Promise<readonly EndpointState[]> {
+): Promise<ClaimedEndpoints> {
   const rows = await transaction.query(
     `SELECT e.id FROM webhook_endpoints e
      WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)}) AND ${MAY_RECEIVE_SQL} AND ${unclaimedSql(now)}
      ORDER BY e.id FOR UPDATE SKIP LOCKED`,
   );
   const ids = rows.map((row) => column.uuid.parse(row.id));
-  if (ids.length === 0) return [];
+  if (ids.length === 0) return { states: [], unreadable: new Map() };
   // With `next_due_at` in the past, the endpoint is due as soon as the claim expires.
-  const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${column.time.literal(instant(now + CLAIM_MS))},
-    next_due_at=${column.time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
-  const [, states = []] = await transaction.all([update, stateSql(ids)]);
-  return parseStates(states);
+  const claimSql = (own: readonly Uuid[], forMs: number): string =>
+    `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${column.time.literal(instant(now + forMs))},
+     next_due_at=${column.time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', own)})`;
+  const [, found = []] = await transaction.all([claimSql(ids, CLAIM_MS), stateSql(ids)]);
+  const states: EndpointState[] = [];
+  const unreadable = new Map<Uuid, unknown>();
+  for (const [id, own] of groupBy(found, (row) => column.uuid.parse(row.id)))
+    try {
+      states.push(parseState(own));
+    } catch (fault) {
+      unreadable.set(id, fault);
+    }
+  if (unreadable.size > 0)
+    await transaction.execute(claimSql([...unreadable.keys()], SET_ASIDE_MS));
+  return { states, unreadable };
 }
 
 /** Locks endpoints and reads their states. `skip` omits endpoints that are locked elsewhere. */
@@ -149,7 +172,7 @@ export function mayReceive({ status, pausedAt }: WebhookEndpoint): boolean {
 /** The dispatcher finds its work by indexes on what is due, so idle endpoints cost nothing. */
 
 /** SQL condition: the endpoint `e` may receive deliveries (`mayReceive`). */
-const MAY_RECEIVE_SQL = `e.status='enabled' AND e.paused_at IS NULL`;
+export const MAY_RECEIVE_SQL = `e.status='enabled' AND e.paused_at IS NULL`;
 
 /** SQL condition: no run has a claim on the endpoint `e`. */
 export const unclaimedSql = (now: Instant): string =>

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { timeOfId } from '../core/ids.js';
+import { timeOfId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { metersOf, registerGauges } from '../core/meters.js';
 import { integer, nullable, oneOf, time } from '../db/columns.js';
@@ -11,7 +11,7 @@ const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function webhookMetrics(
   registry: Registry,
-  onTrouble: (fault: unknown) => void,
+  onTrouble: (fault: unknown, endpointId?: Uuid) => void,
 ): WebhookObserver {
   const { counter, gauge, histogram } = metersOf(registry);
   const attempts = counter(
@@ -39,6 +39,10 @@ export function webhookMetrics(
     'webhook_sender_failures_total',
     'Rounds of the dispatcher, and endpoints in them, that failed because of a fault of the service; they are repeated',
   );
+  const setAside = counter(
+    'webhook_endpoints_set_aside_total',
+    'Times that an endpoint was set aside for a minute because its rows cannot be read',
+  );
   return {
     attempted: ({ delivery: { cause, steps, eventId }, result, beganAt }) => {
       const outcome =
@@ -51,6 +55,10 @@ export function webhookMetrics(
     slotsTaken: (fast, slow) => {
       endpoints.set({ slot: 'short' }, fast);
       endpoints.set({ slot: 'long' }, slow);
+    },
+    setAside: (endpointId, fault) => {
+      setAside.inc();
+      onTrouble(fault, endpointId);
     },
     failed: (fault) => {
       failures.inc();

@@ -1,10 +1,10 @@
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Database, DatabaseDeps, Reader, StoredRow, Transaction } from '../db/database.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { columnList, equalsSql, literals } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
+import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
+import { webhookEndpoints } from '../db/entities/webhooks.js';
+import { equalsSql, literals } from '../db/statements.js';
+import { rowParser } from '../db/table.js';
 import { transact } from '../db/reader.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
@@ -12,8 +12,8 @@ import {
   unclaimedSql,
   HAS_EVENTS_AHEAD_SQL,
   dueSoonSql,
-  mayReceive,
   makeEndpointsDue,
+  MAY_RECEIVE_SQL,
 } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 
@@ -29,22 +29,23 @@ export async function sweepEndpoints(
   after: Uuid | null,
 ): Promise<Uuid | null> {
   const { rows, last } = await readEndpointSlice(database.reader, now, after);
-  const open = rows.filter(
-    ({ endpoint, head }) =>
-      mayReceive(endpoint) && (endpoint.leaseUntil ?? 0) <= now && head > endpoint.cursorSequence,
+  const idle = rows.filter(({ hasEventsAhead }) => hasEventsAhead === 0);
+  const missed = rows.filter(
+    ({ hasEventsAhead, isDueSoon }) => hasEventsAhead === 1 && isDueSoon === 0,
   );
-  const idle = open.filter(({ hasEventsAhead }) => !hasEventsAhead);
-  const missed = open.filter(({ hasEventsAhead, isDueSoon }) => hasEventsAhead && !isDueSoon);
   if (idle.length > 0)
     await transact(database, (transaction) => moveCursors(transaction, idle, now));
   if (missed.length > 0) {
-    const ids = missed.map(({ endpoint }) => endpoint.id);
+    const ids = missed.map(({ id }) => id);
     await transact(database, (transaction) => makeEndpointsDue(transaction, ids, now));
   }
   return last;
 }
 
-/** Finds endpoints by subscription, because deleted endpoints, which may be many, have none. */
+/**
+ * Reads those of a slice of endpoints that no run has claimed, and whose logs are ahead. Finds them
+ * by subscription, because deleted endpoints, which may be many, have none.
+ */
 export async function readEndpointSlice(
   reader: Reader,
   now: Instant,
@@ -58,24 +59,23 @@ export async function readEndpointSlice(
   if (ids.length === 0) return { rows: [], last: null };
   // One statement, so that `has_events_ahead` covers every event up to `head`.
   const rows = await reader.query(
-    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS has_events_ahead,
+    `SELECT e.id, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS has_events_ahead,
        ${dueSoonSql(now)} AS is_due_soon
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
-     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)})
+       AND ${MAY_RECEIVE_SQL} AND ${unclaimedSql(now)} AND c.last_sequence>e.cursor_sequence`,
   );
   return { rows: rows.map(parseEndpointRow), last: ids.at(-1) ?? null };
 }
 
+/** Reads no column whose values a later release may extend, so that no endpoint stops the sweep. */
+const parseEndpointRow = rowParser({
+  id: column.uuid,
+  head: column.bigint,
+  hasEventsAhead: column.integer,
+  isDueSoon: column.integer,
+});
 type EndpointRow = ReturnType<typeof parseEndpointRow>;
-
-function parseEndpointRow(row: StoredRow) {
-  return {
-    endpoint: parseRow(webhookEndpoints, row),
-    head: column.bigint.parse(row.head),
-    hasEventsAhead: column.integer.parse(row.has_events_ahead) === 1,
-    isDueSoon: column.integer.parse(row.is_due_soon) === 1,
-  };
-}
 
 /** Types that were added since `head` was read start after it, so no event of theirs is skipped. */
 async function moveCursors(
@@ -84,11 +84,11 @@ async function moveCursors(
   now: Instant,
 ): Promise<void> {
   const headsSql = idle
-    .map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`)
+    .map(({ id, head }) => `WHEN ${column.uuid.literal(id)} THEN ${head}`)
     .join(' ');
   await transaction.execute(
     `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${headsSql} END)
-     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${unclaimedSql(now)}`,
+     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ id }) => id) })} AND ${unclaimedSql(now)}`,
   );
 }
 
@@ -108,11 +108,12 @@ export async function removeOldAttempts(
 ): Promise<Piece | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
   const afterSql = after === null ? '' : `WHERE id>${column.uuid.literal(after)} `;
-  const [endpoint] = await database.reader.list(
-    webhookEndpoints,
-    `FORCE INDEX (PRIMARY) ${afterSql}ORDER BY id LIMIT 1`,
+  const [row] = await database.reader.query(
+    `SELECT id, status, disabled_at, recover_after FROM webhook_endpoints FORCE INDEX (PRIMARY)
+     ${afterSql}ORDER BY id LIMIT 1`,
   );
-  if (endpoint === undefined) return null;
+  if (row === undefined) return null;
+  const endpoint = parseAttemptsOwner(row);
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const oldSql = (idColumn: string, endedAt: string, until: Instant): string =>
     `${own} AND ${idColumn}<${column.uuid.literal(firstIdAt(until))} AND ${endedAt}<${column.time.literal(until)}`;
@@ -131,12 +132,19 @@ export async function removeOldAttempts(
   return { lastId: endpoint.id, isPieceDone: removed.every((count) => count < ROWS_PER_DELETE) };
 }
 
+const parseAttemptsOwner = rowParser({
+  id: column.uuid,
+  status: column.string,
+  disabledAt: column.nullable(column.time),
+  recoverAfter: column.nullable(column.bigint),
+});
+
 /** Returns the time from which on a recovery needs deliveries, to skip events that got a 2xx. */
 function deliveriesNeededSince({
   status,
   disabledAt,
   recoverAfter,
-}: WebhookEndpoint): Instant | null {
+}: ReturnType<typeof parseAttemptsOwner>): Instant | null {
   if (status === 'deleted') return null;
   if (recoverAfter !== null) return instant(0);
   return disabledAt === null ? null : instant(disabledAt - FAILING_MS - MAX_CLOCK_DIFFERENCE_MS);

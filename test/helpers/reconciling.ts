@@ -1,14 +1,14 @@
 import { instant } from '../../src/core/instant.js';
+import type { Core } from '../../src/processes/build-core.js';
 import { reconciliationSweep } from '../../src/temporal/reconciliation.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
-import type { TestWorker } from './temporal-worker.js';
 
 /**
  * Runs one pass of the reconciliation, as if two minutes had passed. Returns the number of
  * resources whose workflow was missing or showed another status.
  */
 export async function reconcile(
-  { core }: Pick<TestWorker, 'core'>,
+  { core }: { readonly core: Pick<Core, 'database' | 'outbox' | 'client'> },
   resources: readonly WorkflowResource[],
 ): Promise<number> {
   let behind = 0;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { TemporalClient } from '../../src/temporal/client.js';
@@ -7,7 +8,9 @@ import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
+import { reconcile } from '../helpers/reconciling.js';
 import {
   temporalEnvironment,
   type TestTemporal,
@@ -40,13 +43,18 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
   afterEach(() => db.sql('DELETE FROM outbox'));
 
-  const clientTo = ({
-    address,
-    namespace,
-  }: Pick<TestTemporal, 'address' | 'namespace'>): TemporalClient =>
-    new TemporalClient({ address, namespace, tls: null, apiKey: undefined });
+  const clientTo = (
+    { address, namespace }: Pick<TestTemporal, 'address' | 'namespace'>,
+    interceptors: readonly WorkflowClientInterceptor[] = [],
+  ): TemporalClient =>
+    new TemporalClient({ address, namespace, tls: null, apiKey: undefined }, interceptors);
   const relayOver = (resource: WorkflowResource, own = client) => {
-    const seen = { relayed: 0, refused: [] as string[], died: [] as string[] };
+    const seen = {
+      relayed: 0,
+      refused: [] as string[],
+      died: [] as string[],
+      unavailable: [] as string[],
+    };
     const relay = new Relay({
       ...{
         database: db.database,
@@ -59,7 +67,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
         relayed: (_, entries) => void (seen.relayed += entries),
         refused: (_, message) => void seen.refused.push(message),
         died: (_, message) => void seen.died.push(message),
-        unavailable: (message) => assert.fail(message),
+        unavailable: (message) => void seen.unavailable.push(message),
       },
     });
     return { relay, seen };
@@ -96,6 +104,85 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual([seen.relayed, seen.refused], [others.length, ['unexpected value later']]);
     const [row] = await outboxOf(db, unreadable);
     assert.deepEqual([row?.attempts, row?.lastError], [1, 'unexpected value later']);
+  });
+
+  /** Temporal's client, for which calls about these resources fail as those of a busy workflow do. */
+  const busyFor = (busy: readonly string[]): TemporalClient => {
+    const failIfBusy = (workflowId = ''): void => {
+      if (busy.some((id) => workflowId.endsWith(id)))
+        throw Object.assign(new Error('busy'), { code: 8, details: 'busy', metadata: {} });
+    };
+    const interceptor: WorkflowClientInterceptor = {
+      signalWithStart: (input, next) => (failIfBusy(input.options.workflowId), next(input)),
+      signal: (input, next) => (failIfBusy(input.workflowExecution.workflowId), next(input)),
+      describe: (input, next) => (failIfBusy(input.workflowExecution.workflowId), next(input)),
+    };
+    return clientTo(temporal, [interceptor]);
+  };
+
+  it('an outbox entry of a busy workflow is postponed alone, and never becomes a dead letter', async () => {
+    const [first, second, ...others] = (await bank.pendMany(4)) as [Uuid, Uuid, ...Uuid[]];
+    const own = busyFor([first, second]);
+    const { relay, seen } = relayOver(transferWorkflowResource, own);
+    for (let tries = 0; tries <= MAX_TRIES; tries += 1)
+      assert.equal(await relay.relay(await claimAll()), false);
+    await own.close();
+    assert.deepEqual([seen.relayed, seen.refused, seen.died], [others.length, [], []]);
+    assert.deepEqual(new Set(seen.unavailable), new Set(['busy']));
+    const [row] = await outboxOf(db, first);
+    assert(row !== undefined && row.dueAt - Date.now() <= 4_000);
+    assert.deepEqual([row.deadAt, row.lastError], [null, 'busy']);
+  });
+
+  it('Temporal is away once the calls for several workflows fail and none succeeds: further outbox entries are left for the next round', async () => {
+    const ids = await bank.pendMany(40);
+    const own = busyFor(ids);
+    const { relay, seen } = relayOver(transferWorkflowResource, own);
+    assert.equal(await relay.relay(await claimAll()), true);
+    await own.close();
+    const rows = (await Promise.all(ids.map((id) => outboxOf(db, id)))).flat();
+    const tried = rows.filter(({ attempts }) => attempts > 0).length;
+    assert(tried >= 3 && tried < ids.length, `${tried} were tried`);
+    assert.deepEqual([seen.unavailable, seen.relayed], [['busy'], 0]);
+    const { relay: mended } = relayOver(transferWorkflowResource);
+    assert.equal(await mended.relay(await outbox.claim(100)), false);
+    assert.equal((await outbox.depth()).entries, tried, 'those that were not tried are due');
+  });
+
+  it('an outbox entry of a type that only a later release knows stops no other entry', async () => {
+    const [later, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
+    const types = (more: string) =>
+      db.sql(
+        `ALTER TABLE outbox MODIFY resource_type ENUM('transfer','payout','bonus_batch','webhook_endpoint'${more}) NOT NULL`,
+      );
+    await types(",'schedule'");
+    try {
+      await db.change(
+        `UPDATE outbox SET resource_type='schedule' WHERE resource_id=${idLiteral(later)}`,
+      );
+      const { relay, seen } = relayOver(transferWorkflowResource);
+      await relay.relay(await claimAll());
+      assert.deepEqual([seen.relayed, seen.refused], [1, ['the type schedule has no workflow']]);
+      assert.equal(await workflowStatus(temporal, other), 'RUNNING');
+      assert.equal((await outbox.list({}, 10))[0]?.resourceType, 'schedule');
+    } finally {
+      await db.sql('DELETE FROM outbox');
+      await types('');
+    }
+  });
+
+  it('the reconciliation passes over workflows that fail, reports them, and leaves their resources to the outbox', async () => {
+    const ids = await bank.pendMany(6);
+    await db.sql('DELETE FROM outbox');
+    const [first, second, ...others] = ids as [Uuid, Uuid, ...Uuid[]];
+    const own = busyFor([first, second]);
+    const parts = { core: { database: db.database, outbox, client: own } };
+    await assert.rejects(reconcile(parts, [transferWorkflowResource]), AggregateError);
+    await own.close();
+    for (const id of ids) assert.equal((await outboxOf(db, id)).length, 1, id);
+    await relayOver(transferWorkflowResource).relay.relay(await claimAll());
+    for (const id of [first, ...others])
+      assert.equal(await workflowStatus(temporal, id), 'RUNNING');
   });
 
   it('an outbox entry that cannot be relayed becomes a dead letter, which is not retried until an operator releases it', async () => {

@@ -9,7 +9,7 @@ import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';
 import { pauseEndpoint, resumeEndpoint } from '../../src/webhooks/staff-actions.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
-import { answered } from '../helpers/bank.js';
+import { answered, idLiteral } from '../helpers/bank.js';
 import { openDatabase, ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { failedWith, FakeReceiver, Gate } from '../helpers/receiver.js';
 import { addStaff, proven } from '../helpers/staff.js';
@@ -37,6 +37,7 @@ describe('the dispatcher of a worker', () => {
   let receiver: FakeReceiver;
   let told: OutboxRow[] = [];
   let failures: unknown[] = [];
+  let setAside: Uuid[] = [];
   const working: WebhookDispatcher[] = [];
 
   before(async () => {
@@ -46,7 +47,7 @@ describe('the dispatcher of a worker', () => {
   });
   beforeEach(() => {
     receiver.reply = () => 200;
-    [told, failures] = [[], []];
+    [told, failures, setAside] = [[], [], []];
   });
   afterEach(() => Promise.all(working.splice(0).map((dispatcher) => dispatcher.stop())));
   after(async () => {
@@ -62,6 +63,7 @@ describe('the dispatcher of a worker', () => {
     const observer = {
       attempted: () => undefined,
       slotsTaken: () => undefined,
+      setAside: (id: Uuid) => void setAside.push(id),
       failed: (fault: unknown) => void failures.push(fault),
     };
     const parts = partsOf(api, receiver, { notifier, observer, ...changes });
@@ -129,6 +131,42 @@ describe('the dispatcher of a worker', () => {
     await Promise.all(own.map(untilLeft));
     for (const one of own) assert.deepEqual(arrivedAt(one).toSorted(), (await ids(one)).toSorted());
     assert.deepEqual(failures, []);
+  });
+
+  it('the dispatcher of a worker sets endpoints aside that it cannot read for a minute, and sends to all others', async () => {
+    const statements = [
+      [
+        "UPDATE webhook_subscriptions SET type='later.type' WHERE type='payout.failed' AND endpoint_id=",
+        "UPDATE webhook_subscriptions SET type='payout.failed' WHERE type='later.type' AND endpoint_id=",
+      ],
+      [
+        "UPDATE webhook_endpoints SET api_version='2099-01-01' WHERE id=",
+        "UPDATE webhook_endpoints SET api_version='2026-11-01' WHERE id=",
+      ],
+      [
+        "UPDATE webhook_endpoints SET disabled_reason='later' WHERE id=",
+        'UPDATE webhook_endpoints SET disabled_reason=NULL WHERE id=',
+      ],
+    ] as const;
+    const own = await Promise.all(
+      statements.map(() => hooked(api, ['account.verified', 'payout.failed'])),
+    );
+    const other = await hooked(api);
+    const change = (which: 0 | 1) =>
+      Promise.all(
+        own.map(({ id }, index) => db.change(`${statements[index]![which]}${idLiteral(id)}`)),
+      );
+    await change(0);
+    await Promise.all([...own, other].map((one) => emit(api, one, 1)));
+    begin();
+    await until('the other has its event', () => arrivedAt(other).length === 1);
+    await until('each is set aside', () => setAside.length >= own.length);
+    await emit(api, other, 1);
+    await until('the other has its next event', () => arrivedAt(other).length === 2);
+    assert.deepEqual([setAside.toSorted(), failures], [own.map(({ id }) => id).toSorted(), []]);
+    await change(1);
+    for (const { id } of own) await expireLease(db, id);
+    await until('they have theirs', () => own.every((one) => arrivedAt(one).length === 1));
   });
 
   it('the dispatcher of a worker reaches other endpoints, and the same endpoint, while a delivery hangs', async () => {

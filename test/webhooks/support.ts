@@ -151,9 +151,10 @@ export async function claimAndRun(
   id: Uuid,
   signal = new AbortController().signal,
 ): Promise<StoredResults | null> {
-  const [claimed] = await transact(deps.database, (transaction) =>
+  const { states } = await transact(deps.database, (transaction) =>
     claimEndpoints(transaction, [id], deps.clock()),
   );
+  const [claimed] = states;
   return claimed === undefined ? null : new EndpointRun(deps, claimed, signal).run();
 }
 

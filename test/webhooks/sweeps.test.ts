@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../src/core/errors.js';
-import { newId } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { webhookDeliveries, webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
@@ -74,6 +74,27 @@ describe('webhooks', () => {
       assert.deepEqual([await dueAt(own), await dueAt(probed)], [at, probeAt]);
       assert.equal((await run(own.id)).attempts, 1);
     });
+  });
+
+  it('sweeps pass over endpoints that this release cannot read', async () => {
+    const own = await Promise.all([hooked(api), hooked(api)]);
+    for (const { id } of own) {
+      await emit(api, { account: own.find((one) => one.id === id)!.account }, 1);
+      await db.change(
+        `UPDATE webhook_endpoints SET api_version='2099-01-01' WHERE id=${idLiteral(id)}`,
+      );
+    }
+    await makeAllMissedDue(api, clock.now());
+    assert.deepEqual(await Promise.all(own.map(due)), [true, true]);
+    for (let after: Uuid | null = null; ;) {
+      const piece = await removeOldAttempts(api.core.database, clock.now(), after);
+      if (piece === null) break;
+      after = piece.lastId;
+    }
+    for (const { id } of own)
+      await db.change(
+        `UPDATE webhook_endpoints SET api_version='2026-11-01' WHERE id=${idLiteral(id)}`,
+      );
   });
 
   describe('redeliver', () => {

@@ -10,7 +10,7 @@ export const outbox = defineTable(
   {
     id: column.uuid,
     tenantId: column.uuid,
-    resourceType: column.oneOf(WORKFLOW_RESOURCE_TYPES),
+    resourceType: column.openEnum(WORKFLOW_RESOURCE_TYPES),
     resourceId: column.uuid,
     createdAt: column.time,
     /** When the sweeper next tries it; never for a dead letter. */
