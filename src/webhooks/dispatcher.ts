@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
@@ -17,6 +18,7 @@ import {
 } from './endpoint-claims.js';
 import { EndpointRun } from './endpoint-run.js';
 import { SLOW_AFTER_MS } from './rules.js';
+import { sweepEndpoints } from './sweeps.js';
 
 /** Time between rounds, after a round that found endpoints, and after a round that did not. */
 const PAUSES = { busyMs: 25, idleMs: 100 };
@@ -38,7 +40,7 @@ export class WebhookDispatcher {
   private isDueFirst = false;
   /** True if an endpoint was released since the round began. */
   private hasReleased = false;
-  private loop: Promise<void> = Promise.resolve();
+  private loops: Promise<unknown> = Promise.resolve();
   private readonly roundPause = new Pause();
   /** Extends the pause after a round that found nothing. Ends when an endpoint is released. */
   private readonly idlePause = new Pause();
@@ -60,7 +62,7 @@ export class WebhookDispatcher {
   }
 
   start(): void {
-    this.loop = this.run();
+    this.loops = Promise.all([this.run(), this.findMissed()]);
   }
 
   /** Stops claiming endpoints. Resolves once everything in flight has been stored. */
@@ -68,7 +70,7 @@ export class WebhookDispatcher {
     this.stopping.abort();
     this.roundPause.close();
     this.idlePause.close();
-    await this.loop;
+    await this.loops;
     await Promise.all(this.running.values());
   }
 
@@ -85,6 +87,19 @@ export class WebhookDispatcher {
       await this.roundPause.for(pauseMs);
       if (idleMs > 0 && !this.hasReleased) await this.idlePause.for(idleMs);
     }
+  }
+
+  /** Makes endpoints due whose events are older than what `logs` reads first. */
+  private async findMissed(): Promise<void> {
+    const { signal } = this.stopping;
+    for (let after: Uuid | null = null; !signal.aborted;)
+      try {
+        after = await sweepEndpoints(this.deps.database, this.deps.clock(), after);
+        if (after === null) return;
+      } catch (fault) {
+        this.deps.observer.failed(fault);
+        await sleep(FAILED_ROUND_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      }
   }
 
   /** Runs due endpoints and endpoints with new events. Returns whether any were chosen. */

@@ -156,19 +156,19 @@ const DAMAGES: Damages<Victims> = {
   ],
   'a missing event of an expiry at the end of the log': [
     ({ expired }) => `DELETE FROM events WHERE resource_id=${id(expired)}`,
-    ['event_counter', 'operation_event'],
+    ['event_counter', 'event_head', 'operation_event'],
   ],
   'a rejection with two events': [
     (victims) => doubled(victims, victims.rejected),
-    ['event_body', 'event_counter', 'operation_event'],
+    ['event_body', 'event_counter', 'event_head', 'operation_event'],
   ],
   'an expiry with two events': [
     (victims) => doubled(victims, victims.expired),
-    ['event_body', 'event_counter', 'operation_event'],
+    ['event_body', 'event_counter', 'event_head', 'operation_event'],
   ],
   'an expiry whose event reports a rejection': [
     ({ expired }) => `UPDATE events SET type='transfer.rejected' WHERE resource_id=${id(expired)}`,
-    ['event_body', 'operation_event', 'operation_event'],
+    ['event_body', 'event_head', 'event_head', 'operation_event', 'operation_event'],
   ],
   'an event of a final state of a transfer that still waits': [
     ({ pending, expired }) =>

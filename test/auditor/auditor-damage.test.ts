@@ -168,7 +168,7 @@ const DAMAGES: Damages<Victims> = {
   ],
   'a missing event at the end of the log': [
     ({ tenant }) => `DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`,
-    ['event_counter', 'operation_event'],
+    ['event_counter', 'event_head', 'operation_event'],
   ],
   'a gap in the log': [
     ({ tenant }) => `DELETE FROM events WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
@@ -179,7 +179,7 @@ const DAMAGES: Damages<Victims> = {
       tenant,
     }) => `INSERT INTO events SELECT tenant_id, 3, ${id(newId())}, type, resource_id, body, created_at, NULL FROM events
        WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`,
-    ['event_body', 'event_counter', 'operation_event'],
+    ['event_body', 'event_counter', 'event_head', 'operation_event'],
   ],
   'a changed body of an event': [
     ({ tenant }) =>
@@ -199,7 +199,15 @@ const DAMAGES: Damages<Victims> = {
   'an account that was verified twice': [
     ({ tenant, payer }) =>
       `UPDATE events SET type='account.verified', resource_id=${id(payer.id)} WHERE tenant_id=${id(tenant.tenant.id)}`,
-    ['account_verified', 'event_body', 'event_body', 'operation_event', 'operation_event'],
+    [
+      'account_verified',
+      'event_body',
+      'event_body',
+      'event_head',
+      'event_head',
+      'operation_event',
+      'operation_event',
+    ],
   ],
   'an event of a missing resource': [
     ({ tenant }) =>
@@ -210,6 +218,20 @@ const DAMAGES: Damages<Victims> = {
     ({ tenant }) =>
       `UPDATE event_counters SET last_sequence=9 WHERE tenant_id=${id(tenant.tenant.id)}`,
     ['event_counter'],
+  ],
+  'an event head that is too low, so that webhooks skip events': [
+    ({ tenant }) =>
+      `UPDATE event_heads SET last_sequence=last_sequence-1 WHERE tenant_id=${id(tenant.tenant.id)}`,
+    ['event_head'],
+  ],
+  'an event head that is too high, so that the dispatcher never rests': [
+    ({ tenant }) =>
+      `UPDATE event_heads SET last_sequence=99 WHERE tenant_id=${id(tenant.tenant.id)} LIMIT 1`,
+    ['event_head'],
+  ],
+  'a missing event head': [
+    ({ tenant }) => `DELETE FROM event_heads WHERE tenant_id=${id(tenant.tenant.id)} LIMIT 1`,
+    ['event_head'],
   ],
   'an idempotency key of a missing resource': [
     ({ completed }) =>

@@ -169,6 +169,16 @@ describe('the dispatcher of a worker', () => {
     await until('they have theirs', () => own.every((one) => arrivedAt(one).length === 1));
   });
 
+  it('the dispatcher of a worker that starts sends events of any age that no dispatcher has sent', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 2);
+    await db.change(
+      `UPDATE event_counters SET last_at='2020-01-01' WHERE tenant_id=${idLiteral(own.account.tenantId)}`,
+    );
+    begin();
+    await until('they arrive', () => arrivedAt(own).length === 2);
+  });
+
   it('the dispatcher of a worker reaches other endpoints, and the same endpoint, while a delivery hangs', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();

@@ -24,7 +24,7 @@ import {
 } from '../scan.js';
 import { sourceOf } from '../sources.js';
 import type { Expectation } from '../operation-source.js';
-import { bigint, nullable, time, uuid } from '../../db/columns.js';
+import { bigint, nullable, string, time, uuid } from '../../db/columns.js';
 
 const DAY_MS = 86_400_000;
 /** If an audit takes longer, ranges from which events were removed are compared exactly. */
@@ -220,12 +220,13 @@ function resourceTypeOf(type: string): string {
   return type.split('.')[0] ?? '';
 }
 
-/** Compares event logs with their counters, and events of verifications with the accounts. */
+/** Compares event logs with their counters and heads, and events of verifications with the accounts. */
 export const eventLogChecks: Check = {
   tables: [],
   run: async (audit) => {
     await checkVerified(audit);
     await checkCounters(audit);
+    await checkHeads(audit);
   },
 };
 
@@ -282,4 +283,30 @@ async function checkCounters(audit: AuditRun): Promise<void> {
       audit.report('event_counter', `tenant ${id}`, message);
     }
   });
+}
+
+/** Webhooks skip events after the head of their type. Retention may have removed the last event. */
+async function checkHeads(audit: AuditRun): Promise<void> {
+  const rows = await audit.slice((reader) =>
+    reader.query(
+      `SELECT found.* FROM
+         (SELECT h.tenant_id, h.type, h.last_sequence AS head,
+            (SELECT MAX(e.sequence) FROM events e WHERE e.tenant_id=h.tenant_id AND e.type=h.type) AS last
+          FROM event_heads h${whereAll(audit.tenantConditions('h.tenant_id'))}
+          UNION ALL SELECT logged.tenant_id, logged.type, NULL, logged.last FROM
+            (SELECT e.tenant_id, e.type, MAX(e.sequence) AS last FROM events e FORCE INDEX (type)
+             ${whereAll(audit.tenantConditions('e.tenant_id'))} GROUP BY e.tenant_id, e.type) logged
+          LEFT JOIN event_heads h ON h.tenant_id=logged.tenant_id AND h.type=logged.type
+          WHERE h.type IS NULL) found
+       LEFT JOIN event_removals r ON r.tenant_id=found.tenant_id
+       WHERE NOT found.head<=>found.last AND NOT COALESCE(
+         found.head>COALESCE(found.last, 0) AND found.head<=r.removed_through, FALSE)`,
+    ),
+  );
+  const number = nullable(bigint);
+  for (const row of rows) {
+    const [head, last] = [number.parse(row.head), number.parse(row.last)];
+    const message = `its head of ${string.parse(row.type)} is at ${head ?? 'nothing'}, and its last such event is ${last ?? 'missing'}`;
+    audit.report('event_head', `tenant ${uuid.parse(row.tenant_id)}`, message);
+  }
 }
