@@ -1,9 +1,15 @@
 import { type Amount, type Asset, fitsColumn, formatAmount, MAX_RAW } from '../core/amount.js';
-import { type Month, toRfc3339 } from '../core/instant.js';
+import { type Instant, type Month, toRfc3339 } from '../core/instant.js';
 import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
-import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/writer/types.js';
+import type {
+  Command,
+  EntryDraft,
+  LockedAccount,
+  LockedState,
+  Posting,
+} from '../ledger/writer/types.js';
 
 export const AUTHORITY_INSUFFICIENT: Refusal = {
   code: 'authority_insufficient',
@@ -145,6 +151,38 @@ export function overflows(
 export interface Fee {
   readonly raw: bigint;
   readonly accountId: Uuid | null;
+}
+
+/** The fields of every request that pays from an account. */
+export interface PaymentRequest {
+  readonly sourceAccountId: Uuid;
+  readonly amount: Amount;
+  readonly description: string | null;
+}
+
+export interface PaymentCommand extends Command, PaymentRequest {
+  readonly memberId: Uuid;
+}
+
+/** Returns the columns that every payment has, except its id. */
+export function paymentColumns(
+  payment: PaymentRequest & Pick<PaymentCommand, 'tenantId' | 'memberId'>,
+  fee: Fee,
+  limitMonth: string,
+  createdAt: Instant,
+) {
+  return {
+    tenantId: payment.tenantId,
+    sourceAccountId: payment.sourceAccountId,
+    asset: payment.amount.asset,
+    raw: payment.amount.raw,
+    feeRaw: fee.raw,
+    feeAccountId: fee.accountId,
+    description: payment.description,
+    createdBy: payment.memberId,
+    limitMonth,
+    createdAt,
+  };
 }
 
 type Kind = EntryDraft['kind'];

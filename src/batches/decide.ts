@@ -11,7 +11,7 @@ import {
 } from '../db/entities/bonuses.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { creditRefusal, findRecipient, checkSpending } from '../operations/payments.js';
-import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
+import { AUTHORITY_INSUFFICIENT, paymentColumns } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import { bonusWrites } from '../bonuses/decide.js';
 import {
@@ -167,22 +167,16 @@ function payRow(
   const { month, refusal: rule } = checkSpending(state, { source: payer, tenant, amount, fee });
   const refusal = rule ?? creditRefusal(state, recipient, fee, amount);
   if (refusal !== null) return { refusal };
+  const { tenantId, sourceAccountId } = batch;
+  const description = row.description ?? batch.description;
+  const payment = { tenantId, memberId: executedBy, sourceAccountId, amount, description };
   const bonus: Bonus = {
+    ...paymentColumns(payment, fee, month.name, state.at),
     id: newId(),
-    tenantId: batch.tenantId,
-    sourceAccountId: batch.sourceAccountId,
     recipientAccountId: row.recipientAccountId,
-    asset,
-    raw: row.raw,
-    feeRaw: row.feeRaw,
-    feeAccountId: fee.accountId,
-    description: row.description ?? batch.description,
     reference: row.reference,
-    createdBy: executedBy,
     batchId: batch.id,
     batchRow: row.number,
-    limitMonth: month.name,
-    createdAt: state.at,
   };
   return { bonus };
 }

@@ -1,8 +1,12 @@
 import { feeOf } from '../operations/fees.js';
 import { creditRefusal, findParties, checkSpending } from '../operations/payments.js';
-import { AUTHORITY_INSUFFICIENT, paymentEntries } from '../accounts/rules.js';
+import {
+  AUTHORITY_INSUFFICIENT,
+  paymentColumns,
+  type PaymentCommand,
+  paymentEntries,
+} from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
-import type { Amount } from '../core/amount.js';
 import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
@@ -11,7 +15,6 @@ import { type Bonus, bonuses, bonusReferences } from '../db/entities/bonuses.js'
 import { memberRoles } from '../db/entities/parties.js';
 import {
   accept,
-  type Command,
   type Decision,
   insertRow,
   type LockedState,
@@ -45,7 +48,7 @@ function referenceRow({
 
 /** Checks 404 and 403, then the rules in their order. (docs/contract.md, Order of checks) */
 export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
-  const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
+  const { tenantId, sourceAccountId, recipientAccountId, amount } = command;
   const parties = findParties(state, command, recipientAccountId);
   if (parties === null || recipientAccountId === null) return refuse(NOT_FOUND);
   const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state);
@@ -59,21 +62,12 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   const overflow = creditRefusal(state, parties.recipient, fee, amount);
   if (overflow !== null) return refuse(overflow);
   const bonus: Bonus = {
+    ...paymentColumns(command, fee, month.name, state.at),
     id: command.bonusId,
-    tenantId,
-    sourceAccountId,
     recipientAccountId,
-    asset,
-    raw,
-    feeRaw: fee.raw,
-    feeAccountId: fee.accountId,
-    description: command.description,
     reference: command.reference,
-    createdBy: memberId,
     batchId: null,
     batchRow: null,
-    limitMonth: month.name,
-    createdAt: state.at,
   };
   return accept(bonus, bonusWrites(bonus));
 }
@@ -101,14 +95,10 @@ function sameAccountRefusal({ sourceAccountId, recipientAccountId }: CreateBonus
     : null;
 }
 
-export interface CreateBonus extends Command {
+export interface CreateBonus extends PaymentCommand {
   readonly bonusId: Uuid;
-  readonly memberId: Uuid;
-  readonly sourceAccountId: Uuid;
   /** Null if no account had the name in the request. */
   readonly recipientAccountId: Uuid | null;
-  readonly amount: Amount;
-  readonly description: string | null;
   readonly reference: string | null;
 }
 

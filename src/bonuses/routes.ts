@@ -1,6 +1,7 @@
 import { operationRoutes } from '../operations/routes.js';
 import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
+import { paymentRequest } from '../http/schemas.js';
 import {
   BonusPageSchema,
   BonusQuery,
@@ -43,10 +44,8 @@ function createBonusRoute(api: Api, bonuses: Bonuses): void {
       "Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
       const request = {
-        sourceAccountId: input.source_account,
+        ...paymentRequest(input),
         recipient: input.recipient,
-        amount: input.amount,
-        description: input.description ?? null,
         reference: input.reference ?? null,
       };
       const result = await bonuses.create(caller, requestId, request, idempotency);

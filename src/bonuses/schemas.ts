@@ -1,17 +1,18 @@
 import { parseAlias, parsePhone, type RecipientName } from '../accounts/recipients.js';
 import { amountJson } from '../core/amount.js';
-import { MAX_DESCRIPTION, parsedTextSchema } from '../core/checked-text.js';
+import { parsedTextSchema } from '../core/checked-text.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampledAs, z } from '../http/zod.js';
 import {
-  amountField,
   AmountSchema,
   boundedOfAsset,
   instantSchema,
   OPERATION_QUERY,
   optional,
   pageSchema,
+  paymentBody,
+  sourceField,
   textField,
   uuidField,
   uuidSchema,
@@ -46,12 +47,9 @@ const RecipientField = z
 
 export const CreateBonusBody = z
   .strictObject({
-    source_account: uuidField.describe('The account that pays the amount and the fee.'),
+    source_account: sourceField,
     recipient: RecipientField,
-    amount: amountField.describe('The amount that the recipient receives.'),
-    description: optional(textField({ max: MAX_DESCRIPTION })).describe(
-      'A text that both parties see.',
-    ),
+    ...paymentBody('recipient', 'A text that both parties see.'),
     reference: optional(textField({ min: 1, max: MAX_REFERENCE })).describe(
       'Your own reference for it.',
     ),

@@ -1,4 +1,5 @@
 import { paymentKind } from '../operations/payments.js';
+import type { PaymentRequest } from '../accounts/rules.js';
 import type { OperationList } from '../operations/operation-list.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import {
@@ -7,7 +8,6 @@ import {
   type RecipientName,
   resolveRecipients,
 } from '../accounts/recipients.js';
-import type { Amount } from '../core/amount.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
@@ -18,11 +18,8 @@ import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
 import { type CreateBonus, decideBonus } from './decide.js';
 
-interface BonusRequest {
-  readonly sourceAccountId: Uuid;
+interface BonusRequest extends PaymentRequest {
   readonly recipient: RecipientName;
-  readonly amount: Amount;
-  readonly description: string | null;
   readonly reference: string | null;
 }
 

@@ -1,7 +1,7 @@
-import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
-import { isCountry, parsedTextSchema } from '../core/checked-text.js';
+import { type Amount, ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
+import { isCountry, MAX_DESCRIPTION, parsedTextSchema } from '../core/checked-text.js';
 import { ERROR_CODES } from '../core/error-table.js';
-import { parseUuid } from '../core/ids.js';
+import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
 import { normaliseText, textFault } from '../core/text.js';
 import { EXAMPLE, exampledAs, exampleOf, z } from './zod.js';
@@ -80,6 +80,30 @@ export function optional<S extends z.ZodType>(
   schema: S,
 ): z.ZodType<z.output<S> | undefined, z.input<S> | null | undefined> {
   return schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
+}
+
+/** The account of every body that pays. */
+export const sourceField = uuidField.describe('The account that pays the amount and the fee.');
+
+/** Further fields of every body that pays. */
+export function paymentBody(receiver: string, description: string) {
+  return {
+    amount: amountField.describe(`The amount that the ${receiver} receives.`),
+    description: optional(textField({ max: MAX_DESCRIPTION })).describe(description),
+  };
+}
+
+/** Returns what the fields of `paymentBody` and `sourceField` request. */
+export function paymentRequest(body: {
+  readonly source_account: Uuid;
+  readonly amount: Amount;
+  readonly description: string | undefined;
+}) {
+  return {
+    sourceAccountId: body.source_account,
+    amount: body.amount,
+    description: body.description ?? null,
+  };
 }
 
 /** Fractions of a millisecond are rounded. Reason: not_a_date_time. */

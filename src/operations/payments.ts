@@ -7,7 +7,6 @@ import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { type FeeOperation, memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
 import {
-  type Command,
   type CommandKind,
   type LockedAccount,
   type LockedState,
@@ -16,13 +15,13 @@ import {
 import { feeRowKeys, readFeeAccounts } from './fees.js';
 import { limitRowKeys, limitsOf } from './limits.js';
 import { readReach } from '../accounts/access.js';
-import { type Fee, isReachable, overflowRefusal, spendingRefusal } from '../accounts/rules.js';
-
-interface PaymentCommand extends Command {
-  readonly memberId: Uuid;
-  readonly sourceAccountId: Uuid;
-  readonly amount: Amount;
-}
+import {
+  type Fee,
+  isReachable,
+  overflowRefusal,
+  type PaymentCommand,
+  spendingRefusal,
+} from '../accounts/rules.js';
 
 /**
  * Returns what transfers, bonuses and payouts lock and read. `recipientOf` returns null if the

@@ -1,4 +1,3 @@
-import type { Amount } from '../core/amount.js';
 import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -8,12 +7,17 @@ import { memberRoles } from '../db/entities/parties.js';
 import { type Payout, payouts, type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 import { feeOf } from '../operations/fees.js';
 import { findPayer, checkSpending } from '../operations/payments.js';
-import { AUTHORITY_INSUFFICIENT, capabilityRefusal, type Fee } from '../accounts/rules.js';
+import {
+  AUTHORITY_INSUFFICIENT,
+  capabilityRefusal,
+  type Fee,
+  paymentColumns,
+  type PaymentCommand,
+} from '../accounts/rules.js';
 import { requiredApprovals, type RequiredApprovals } from '../approvals/rules.js';
 import { nullsOf } from '../db/table.js';
 import {
   accept,
-  type Command,
   type Decision,
   insertRow,
   type LockedState,
@@ -25,13 +29,9 @@ import { payoutEvent, insertOutboxEntry } from './commands.js';
 import { chooseRail, type RailRoute } from './rails/rail.js';
 import { afterProgress, releaseWrites, nextInstant } from './rules.js';
 
-export interface CreatePayout extends Command {
+export interface CreatePayout extends PaymentCommand {
   readonly payoutId: Uuid;
-  readonly memberId: Uuid;
-  readonly sourceAccountId: Uuid;
   readonly systemAccountId: Uuid;
-  readonly amount: Amount;
-  readonly description: string | null;
   readonly destination: Pick<
     Payout,
     'country' | 'bankCode' | 'accountType' | 'accountEnd' | 'holderName'
@@ -90,24 +90,14 @@ function newPayout(
   { fee, limitMonth, rail, approvals }: PayoutTerms,
   at: Instant,
 ): Payout {
-  const { payoutId: id, tenantId, memberId, sourceAccountId, systemAccountId } = command;
-  const { amount, description, destination } = command;
   return {
     ...nullsOf(payouts),
-    id,
-    tenantId,
-    sourceAccountId,
-    systemAccountId,
-    ...amount,
-    description,
-    ...destination,
-    feeRaw: fee.raw,
-    feeAccountId: fee.accountId,
-    limitMonth,
+    ...paymentColumns(command, fee, limitMonth, at),
+    id: command.payoutId,
+    systemAccountId: command.systemAccountId,
+    ...command.destination,
     rail,
-    createdBy: memberId,
     status: approvals === null ? 'approved' : 'pending_approval',
-    createdAt: at,
     approvalsRequired: approvals?.required ?? null,
     approvalsReceived: approvals === null ? null : 0,
     approvalExpiresAt: approvals?.expiresAt ?? null,

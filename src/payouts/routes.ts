@@ -5,6 +5,7 @@ import { Approvals } from '../approvals/service.js';
 import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import type { InboundRoute } from '../http/dispatch.js';
+import { paymentRequest } from '../http/schemas.js';
 import {
   CreatePayoutBody,
   PAYOUT_EXAMPLES,
@@ -60,7 +61,7 @@ function create(api: Api, payouts: Payouts): void {
     handler: async ({ caller, requestId, body: requested, idempotency }) => {
       const { destination } = requested;
       const request = {
-        sourceAccountId: requested.source_account,
+        ...paymentRequest(requested),
         destination: {
           country: destination.country,
           bankCode: destination.bank_code,
@@ -69,8 +70,6 @@ function create(api: Api, payouts: Payouts): void {
           holderName: destination.holder_name,
           holderDocument: destination.holder_document,
         },
-        amount: requested.amount,
-        description: requested.description ?? null,
       };
       const result = await payouts.create(caller, requestId, request, idempotency);
       return responseTo(result, (payout, replayed) => ({

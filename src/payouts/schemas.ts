@@ -1,4 +1,3 @@
-import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { toRfc3339 } from '../core/instant.js';
 import {
   BANK_ACCOUNT_TYPES,
@@ -15,15 +14,14 @@ import {
 } from '../approvals/schemas.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
-  amountField,
   boundedOfAsset,
   countryField,
   instantSchema,
   OPERATION_QUERY,
-  optional,
   pageSchema,
+  paymentBody,
+  sourceField,
   textField,
-  uuidField,
   uuidSchema,
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
@@ -51,7 +49,7 @@ const bankAccount = {
 /** (docs/contract.md, Payouts) */
 export const CreatePayoutBody = z
   .strictObject({
-    source_account: uuidField.describe('The account that pays the amount and the fee.'),
+    source_account: sourceField,
     destination: z
       .strictObject({
         ...bankAccount,
@@ -68,8 +66,7 @@ export const CreatePayoutBody = z
           .describe('Stored encrypted; never shown again.'),
       })
       .describe('The bank account that receives the amount.'),
-    amount: amountField.describe('The amount that the bank account receives.'),
-    description: optional(textField({ max: MAX_DESCRIPTION })).describe('A text about the payout.'),
+    ...paymentBody('bank account', 'A text about the payout.'),
   })
   .openapi('CreatePayout');
 exampled(CreatePayoutBody, {

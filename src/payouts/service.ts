@@ -1,4 +1,4 @@
-import { type Amount, formatAmount } from '../core/amount.js';
+import { formatAmount } from '../core/amount.js';
 import type { RequestKey, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
@@ -10,6 +10,7 @@ import {
   payoutSecrets,
 } from '../db/entities/payouts.js';
 import { paymentKind } from '../operations/payments.js';
+import type { PaymentRequest } from '../accounts/rules.js';
 import type { OperationList } from '../operations/operation-list.js';
 import type { ApprovalDeps } from '../approvals/service.js';
 import { systemAccountId } from '../funding/service.js';
@@ -35,11 +36,8 @@ export const payoutList: OperationList<Payout> = {
   visibleToRolesIn: ['source_account_id'],
 };
 
-interface PayoutRequest {
-  readonly sourceAccountId: Uuid;
+interface PayoutRequest extends PaymentRequest {
   readonly destination: BankAccount;
-  readonly amount: Amount;
-  readonly description: string | null;
 }
 
 export interface PayoutDeps extends ApprovalDeps {

@@ -1,22 +1,23 @@
-import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { Command, Posting } from '../ledger/writer/types.js';
-import { type Fee, paymentEntries } from '../accounts/rules.js';
+import {
+  type Fee,
+  paymentColumns,
+  type PaymentCommand,
+  paymentEntries,
+  type PaymentRequest,
+} from '../accounts/rules.js';
 import type { RequiredApprovals } from '../approvals/rules.js';
 
 /** The body's schema ensures that source and destination differ. */
-export interface TransferRequest {
-  readonly sourceAccountId: Uuid;
+export interface TransferRequest extends PaymentRequest {
   readonly destinationAccountId: Uuid;
-  readonly amount: Amount;
-  readonly description: string | null;
 }
 
-export interface CreateTransfer extends Command, TransferRequest {
+export interface CreateTransfer extends PaymentCommand, TransferRequest {
   readonly transferId: Uuid;
-  readonly memberId: Uuid;
   readonly outboxId: Uuid;
 }
 
@@ -28,19 +29,10 @@ export function newTransfer(
   approvals: RequiredApprovals | null,
 ): Transfer {
   return {
+    ...paymentColumns(command, fee, limitMonth, at),
     id: command.transferId,
-    tenantId: command.tenantId,
-    sourceAccountId: command.sourceAccountId,
     destinationAccountId: command.destinationAccountId,
-    asset: command.amount.asset,
-    raw: command.amount.raw,
-    feeRaw: fee.raw,
-    feeAccountId: fee.accountId,
-    description: command.description,
     status: approvals === null ? 'completed' : 'pending_approval',
-    createdBy: command.memberId,
-    limitMonth,
-    createdAt: at,
     approvalsRequired: approvals?.required ?? null,
     approvalsReceived: approvals === null ? null : 0,
     approvalExpiresAt: approvals?.expiresAt ?? null,

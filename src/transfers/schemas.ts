@@ -1,4 +1,3 @@
-import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { type Transfer, TRANSFER_STATUSES } from '../db/entities/operations.js';
 import {
   approvableFields,
@@ -9,12 +8,12 @@ import {
 } from '../approvals/schemas.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
-  amountField,
   boundedOfAsset,
   OPERATION_QUERY,
-  optional,
   pageSchema,
-  textField,
+  paymentBody,
+  paymentRequest,
+  sourceField,
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
@@ -24,17 +23,14 @@ import type { TransferRequest } from './rules.js';
 /** Source and destination differ. (docs/contract.md, Transfers) */
 export const CreateTransferBody = z
   .strictObject({
-    source_account: uuidField.describe('The account that pays the amount and the fee.'),
+    source_account: sourceField,
     destination: z
       .strictObject({
         type: z.literal('account').describe('Always `account`.'),
         account_id: uuidField.describe('An account of your tenant or network.'),
       })
       .describe('The receiver of the amount.'),
-    amount: amountField.describe('The amount that the destination receives.'),
-    description: optional(textField({ max: MAX_DESCRIPTION })).describe(
-      'A text that both parties see.',
-    ),
+    ...paymentBody('destination', 'A text that both parties see.'),
   })
   .refine(accountsDiffer, {
     path: ['destination', 'account_id'],
@@ -52,12 +48,7 @@ export const CREATE_TRANSFER_EXAMPLE = {
 exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
 
 export function transferRequest(body: z.output<typeof CreateTransferBody>): TransferRequest {
-  return {
-    sourceAccountId: body.source_account,
-    destinationAccountId: body.destination.account_id,
-    amount: body.amount,
-    description: body.description ?? null,
-  };
+  return { ...paymentRequest(body), destinationAccountId: body.destination.account_id };
 }
 
 const field = fieldsOf<Transfer>();
