@@ -122,7 +122,11 @@ export function* transferRows(history: History): Generator<Transfer> {
 }
 
 const REQUEST = transferRequest(
-  CreateTransferBody.parse({ ...CREATE_TRANSFER_EXAMPLE, description: DESCRIPTION }),
+  CreateTransferBody.parse({
+    ...CREATE_TRANSFER_EXAMPLE,
+    description: DESCRIPTION,
+    metadata: null,
+  }),
 );
 
 function transfer(history: History, operation: number): Transfer {

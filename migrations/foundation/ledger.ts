@@ -34,6 +34,10 @@ export const LEDGER = [
     related_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch') NOT NULL,
     related_id ${ID}, description VARCHAR(140) NULL, created_at ${TIME},
     PRIMARY KEY (id)) ${TABLE}`,
+  `CREATE TABLE metadata_pairs (
+    tenant_id ${ID}, resource_type ${ascii(16)} NOT NULL,
+    value_hash BINARY(16) NOT NULL, name ${ascii(40)} NOT NULL, created_at ${TIME}, id ${ID},
+    PRIMARY KEY (tenant_id, resource_type, value_hash, name, created_at, id)) ${TABLE}`,
   `CREATE TABLE month_totals (
     account_id ${ID}, asset ${ASSET} NOT NULL, month CHAR(7) ${ASCII} NOT NULL, used BIGINT NOT NULL,
     PRIMARY KEY (account_id, asset, month), CONSTRAINT month_totals_used CHECK (used >= 0)) ${TABLE}`,
@@ -71,7 +75,7 @@ export const LEDGER = [
   `CREATE TABLE transfers (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, destination_account_id ${ID},
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL, fee_account_id ${ID_OR_NULL},
-    description VARCHAR(140) NULL,
+    description VARCHAR(140) NULL, metadata TEXT NULL,
     status ENUM('pending_approval', 'completed', 'rejected', 'expired') NOT NULL, created_by ${ID},
     limit_month CHAR(7) ${ASCII} NOT NULL, created_at ${TIME}, approvals_required INT NULL,
     approvals_received INT NULL, approval_expires_at ${TIME_OR_NULL}, rejection_code ${ascii(40)} NULL,

@@ -51,7 +51,7 @@ export const PAYMENTS = [
   `CREATE TABLE bonuses (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, recipient_account_id ${ID},
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL, fee_account_id ${ID_OR_NULL},
-    description VARCHAR(140) NULL, reference VARCHAR(64) NULL, created_by ${ID}, batch_id ${ID_OR_NULL},
+    description VARCHAR(140) NULL, metadata TEXT NULL, reference VARCHAR(64) NULL, created_by ${ID}, batch_id ${ID_OR_NULL},
     batch_row INT NULL, limit_month CHAR(7) ${ASCII} NOT NULL, created_at ${TIME},
     PRIMARY KEY (id), UNIQUE KEY batch (batch_id, batch_row),
     KEY source (source_account_id, created_at, id), KEY tenant (tenant_id, created_at, id),
@@ -84,7 +84,7 @@ export const PAYMENTS = [
   `CREATE TABLE payouts (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, system_account_id ${ID},
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL, fee_account_id ${ID_OR_NULL},
-    description VARCHAR(140) NULL, country CHAR(2) ${ASCII} NOT NULL, bank_code ${ascii(11)} NOT NULL,
+    description VARCHAR(140) NULL, metadata TEXT NULL, country CHAR(2) ${ASCII} NOT NULL, bank_code ${ascii(11)} NOT NULL,
     account_type ENUM('savings', 'checking') NOT NULL, account_end ${ascii(4)} NOT NULL,
     holder_name VARCHAR(80) NOT NULL,
     status ENUM('pending_approval', 'approved', 'in_progress', 'completed', 'returned', 'rejected', 'canceled', 'failed') NOT NULL,

@@ -14,6 +14,7 @@ interface Parameter {
   readonly $ref?: string;
   readonly name?: string;
   readonly in?: string;
+  readonly style?: string;
   readonly description?: string;
   readonly schema?: { readonly enum?: readonly string[]; readonly default?: string | number };
 }
@@ -102,8 +103,8 @@ function urlOf(path: string, parameters: readonly Parameter[]): object {
     variable: parameters
       .filter((one) => one.in === 'path')
       .map(({ name, schema }) => ({ key: name, value: schema?.enum?.[0] ?? EXAMPLE.id })),
-    query: query.map(({ name, description = '', schema }) => ({
-      key: name,
+    query: query.map(({ name, description = '', schema, style }) => ({
+      key: style === 'deepObject' ? `${name}[key]` : name,
       value: String(schema?.default ?? schema?.enum?.[0] ?? ''),
       description,
       disabled: true,

@@ -2,6 +2,7 @@ import { type Amount, type Asset, fitsColumn, formatAmount, MAX_RAW } from '../c
 import { type Instant, type Month, toRfc3339 } from '../core/instant.js';
 import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
+import type { Metadata } from '../core/metadata.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
 import type {
   Command,
@@ -158,6 +159,7 @@ export interface PaymentRequest {
   readonly sourceAccountId: Uuid;
   readonly amount: Amount;
   readonly description: string | null;
+  readonly metadata: Metadata | null;
 }
 
 export interface PaymentCommand extends Command, PaymentRequest {
@@ -179,6 +181,7 @@ export function paymentColumns(
     feeRaw: fee.raw,
     feeAccountId: fee.accountId,
     description: payment.description,
+    metadata: payment.metadata,
     createdBy: payment.memberId,
     limitMonth,
     createdAt,

@@ -1,11 +1,13 @@
 import { amountJson, type Asset, ASSETS } from '../core/amount.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
+import type { Metadata } from '../core/metadata.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { fieldsOf } from '../http/resource.js';
 import {
   AmountSchema,
   instantSchema,
+  METADATA,
   optional,
   rawField,
   rawSchema,
@@ -21,6 +23,7 @@ interface ApprovableRow extends ApprovalColumns {
   readonly raw: bigint;
   readonly feeRaw: bigint;
   readonly description: string | null;
+  readonly metadata: Metadata | null;
   readonly createdAt: Instant;
   readonly rejectionCode: string | null;
   readonly rejectionReason: string | null;
@@ -61,6 +64,7 @@ export function approvableFields(description: string) {
       (row) => row.description,
       { desk: 'Description' },
     ),
+    metadata: METADATA,
     created_at: field(
       'When the request was accepted.',
       instantSchema,

@@ -8,6 +8,7 @@ import { auditLogChecks } from './checks/audit-log.js';
 import { batchChecks } from './checks/batches.js';
 import { crossChecks } from './checks/cross-checks.js';
 import { eventLogChecks } from './checks/events.js';
+import { metadataChecks } from './checks/metadata.js';
 import { railReportChecks } from './checks/rail-reports.js';
 import { referenceChecks } from './checks/references.js';
 import { type AuditOptions, type AuditReport, AuditRun, type Check, type Finding } from './scan.js';
@@ -24,6 +25,7 @@ export type { AuditOptions, AuditReport, Finding } from './scan.js';
 export const CHECKS: readonly Check[] = [
   accountChecks,
   crossChecks,
+  metadataChecks,
   batchChecks,
   railReportChecks,
   eventLogChecks,

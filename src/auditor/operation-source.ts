@@ -1,5 +1,7 @@
 import { type Amount, amountJson, type Asset } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Metadata } from '../core/metadata.js';
 import type { Reader } from '../db/database.js';
 import type { EventType } from '../db/entities/events.js';
 import type { EntryKind, Hold, ResourceType } from '../db/entities/ledger.js';
@@ -57,6 +59,9 @@ export function eventFieldsOf(row: Transfer | Payout): Expectation['eventFields'
 export interface Expectation {
   readonly id: Uuid;
   readonly tenantId: Uuid;
+  readonly createdAt: Instant;
+  /** Null if the operation has none, or can have none. */
+  readonly metadata: Metadata | null;
   readonly state: string;
   readonly description: string | null;
   /** Accounts that must exist. Those in `owned` must belong to the tenant. */
@@ -111,7 +116,7 @@ interface SourceDefinition<Row> {
   readonly expect: (
     row: Row,
   ) => Pick<Expectation, 'state' | 'description' | 'accounts'> &
-    Partial<Omit<Expectation, 'id' | 'tenantId'>>;
+    Partial<Omit<Expectation, 'id' | 'tenantId' | 'createdAt' | 'metadata'>>;
 }
 
 const NONE = {
@@ -125,8 +130,15 @@ const NONE = {
   eventFields: {},
 };
 
+interface OperationRow {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  readonly createdAt: Instant;
+  readonly metadata?: Metadata | null;
+}
+
 /** Defines how the auditor checks the operations of a feature. */
-export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>({
+export function operationSource<Row extends OperationRow>({
   resourceType,
   table,
   monthUse,
@@ -134,7 +146,8 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
 }: SourceDefinition<Row>) {
   const expect = (row: Row): Expectation => {
     const required = expected(row);
-    return { ...NONE, owned: required.accounts, ...required, id: row.id, tenantId: row.tenantId };
+    const { id, tenantId, createdAt, metadata = null } = row;
+    return { ...NONE, owned: required.accounts, ...required, id, tenantId, createdAt, metadata };
   };
   return {
     resourceType,

@@ -124,7 +124,7 @@ export async function scan<Row>(
   }
 }
 
-/** Scans a table by its primary key of one or two columns. `conditions` select a tenant's rows. */
+/** Scans a table by its primary key. `conditions` select a tenant's rows. */
 export function scanTable<Row extends object>(
   audit: AuditRun,
   table: Table<Row>,
@@ -133,23 +133,27 @@ export function scanTable<Row extends object>(
   conditions = audit.tenantConditions('tenant_id'),
 ): Promise<void> {
   const key = table.key as readonly (keyof Row & string)[];
-  const [first = '', second] = key.map((property) => table.column(property).name);
-  const order = second === undefined ? first : `${first}, ${second}`;
-  const afterSql = (row: Row): string => {
-    const [one = '', two = ''] = key.map((property) => literal(table, property, row[property]));
-    return second === undefined ? `${first}>${one}` : afterKey(first, second, one, two);
-  };
+  const columns = key.map((property) => table.column(property).name);
+  const afterSql = (row: Row): string =>
+    afterKey(
+      columns,
+      key.map((property) => literal(table, property, row[property])),
+    );
   const read = (reader: Reader, after: Row | undefined): Promise<readonly Row[]> => {
     const all = [...(after === undefined ? [] : [afterSql(after)]), ...conditions];
-    const tail = `${whereAll(all)} ORDER BY ${order} LIMIT ${size}`;
+    const tail = `${whereAll(all)} ORDER BY ${columns.join(', ')} LIMIT ${size}`;
     return reader.list(table, `FORCE INDEX (PRIMARY)${tail}`);
   };
   return scan(audit, size, read, check);
 }
 
-/** Returns SQL for the rows after a key of two columns, which every optimizer turns into ranges. */
-export function afterKey(a: string, b: string, valueA: string, valueB: string): string {
-  return `((${a}=${valueA} AND ${b}>${valueB}) OR ${a}>${valueA})`;
+/** Returns SQL for the rows after a key, which every optimizer turns into ranges. */
+export function afterKey(
+  [column = '', ...columns]: readonly string[],
+  [value = '', ...values]: readonly string[],
+): string {
+  if (columns.length === 0) return `${column}>${value}`;
+  return `((${column}=${value} AND ${afterKey(columns, values)}) OR ${column}>${value})`;
 }
 
 export function whereAll(conditions: readonly string[]): string {

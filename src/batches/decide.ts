@@ -169,7 +169,14 @@ function payRow(
   if (refusal !== null) return { refusal };
   const { tenantId, sourceAccountId } = batch;
   const description = row.description ?? batch.description;
-  const payment = { tenantId, memberId: executedBy, sourceAccountId, amount, description };
+  const payment = {
+    tenantId,
+    memberId: executedBy,
+    sourceAccountId,
+    amount,
+    description,
+    metadata: null,
+  };
   const bonus: Bonus = {
     ...paymentColumns(payment, fee, month.name, state.at),
     id: newId(),

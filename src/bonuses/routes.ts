@@ -13,7 +13,7 @@ import { type BonusDeps, Bonuses, bonusList } from './service.js';
 
 export function bonusRoutes(api: Api, deps: BonusDeps, cursors: Cursors): void {
   createBonusRoute(api, new Bonuses(deps));
-  operationRoutes(api, deps.database.reader, cursors, {
+  operationRoutes(api, deps, cursors, {
     operations: bonusList,
     nouns: 'bonuses',
     list: {
@@ -23,6 +23,7 @@ export function bonusRoutes(api: Api, deps: BonusDeps, cursors: Cursors): void {
     },
     get: { id: 'getBonus', title: 'Read a bonus' },
     permission: 'readBonuses',
+    change: { id: 'updateBonus', permission: 'createBonus' },
     query: BonusQuery,
     page: BonusPageSchema,
     schema: BonusSchema,

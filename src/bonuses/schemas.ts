@@ -8,6 +8,7 @@ import {
   AmountSchema,
   boundedOfAsset,
   instantSchema,
+  METADATA,
   OPERATION_QUERY,
   optional,
   pageSchema,
@@ -61,6 +62,7 @@ exampledAs(CreateBonusBody, {
   amount: EXAMPLE.amount,
   description: 'Bonus for November',
   reference: 'NOV-0001',
+  metadata: EXAMPLE.metadata,
 });
 
 const field = fieldsOf<Bonus>();
@@ -120,6 +122,7 @@ export const bonusResource = defineResource(
       'NOV-0001',
       ({ reference }) => reference,
     ),
+    metadata: METADATA,
     created_at: field('When it was paid.', instantSchema, EXAMPLE.at, ({ createdAt }) =>
       toRfc3339(createdAt),
     ),

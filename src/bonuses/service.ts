@@ -11,7 +11,7 @@ import {
 import type { RequestKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { Database } from '../db/database.js';
+import type { DatabaseDeps } from '../db/database.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { findKeys } from '../ledger/idempotency.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
@@ -23,9 +23,8 @@ interface BonusRequest extends PaymentRequest {
   readonly reference: string | null;
 }
 
-export interface BonusDeps {
+export interface BonusDeps extends DatabaseDeps {
   readonly writer: LedgerWriter;
-  readonly database: Database;
   readonly recipientBudget: RecipientBudget;
 }
 

@@ -2,6 +2,7 @@ import { escape } from 'mysql2';
 import { type Instant, instant } from '../core/instant.js';
 import { type Asset, ASSETS } from '../core/amount.js';
 import { isCanonicalUuid, type Uuid } from '../core/ids.js';
+import type { Metadata } from '../core/metadata.js';
 
 /**
  * A column's storage, and how its values are written as SQL literals and read from results. Bound
@@ -113,6 +114,13 @@ export const string: Column<string> = {
   literal: (value) => escape(value),
   parse: asText,
 };
+
+/** Pairs of texts, stored as JSON. Null without pairs. */
+export const metadata: Column<Metadata | null> = nullable({
+  ...string,
+  literal: (pairs: Metadata) => escape(JSON.stringify(pairs)),
+  parse: (stored) => JSON.parse(asText(stored)) as Metadata,
+});
 
 export const mediumtext: Column<string> = { ...string, type: 'mediumtext' };
 

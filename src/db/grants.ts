@@ -23,6 +23,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   idempotency_keys: APPEND_ONLY,
   transfers: READ_WRITE,
   payouts: READ_WRITE,
+  metadata_pairs: `${APPEND_ONLY}, DELETE`,
   payout_secrets: READ_WRITE,
   // Retention removes old rows; none is ever changed.
   payout_rail_events: `${APPEND_ONLY}, DELETE`,
@@ -63,7 +64,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   sweep_leases: READ_WRITE,
   daily_totals: READ_WRITE,
   daily_totals_positions: READ_WRITE,
-  bonuses: APPEND_ONLY,
+  bonuses: READ_WRITE,
   bonus_references: APPEND_ONLY,
   bonus_batches: READ_WRITE,
   // Deleted only when a validation starts over or ends in a rejection.

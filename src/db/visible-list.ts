@@ -7,6 +7,8 @@ import { parseRow, type Table } from './table.js';
 /** Rows `t` in the order of created_at and id, read from one or more ranges of an index. */
 export interface OrderedRows<Row> {
   readonly table: Table<Row>;
+  /** A table of entries for rows of `table`, if it has the index. */
+  readonly entries?: Pick<Table<unknown>, 'name'>;
   /** Index of the columns in `within` and `oneOf`, followed by created_at and id. */
   readonly index: string;
   /** SQL conditions on the leading columns of the index, and bounds on created_at. */
@@ -77,8 +79,14 @@ function allSql<Row>(rows: OrderedRows<Row>): string {
   return partsOf(rows).join(' UNION ALL ');
 }
 
-function partsOf<Row>({ table, index, within, oneOf = [] }: OrderedRows<Row>): string[] {
+function partsOf<Row>({
+  table,
+  entries = table,
+  index,
+  within,
+  oneOf = [],
+}: OrderedRows<Row>): string[] {
   const part = (conditions: readonly string[]): string =>
-    `SELECT t.created_at, t.id FROM ${table.name} t FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}`;
+    `SELECT t.created_at, t.id FROM ${entries.name} t FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}`;
   return oneOf.length === 0 ? [part(within)] : oneOf.map((one) => part([...within, one]));
 }

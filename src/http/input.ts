@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, fieldRefusal, type FieldProblem, invalidField } from '../core/errors.js';
+import { FORBIDDEN_NAMES } from '../core/metadata.js';
 import type { z } from './zod.js';
 
 const MAX_DEPTH = 8;
@@ -39,16 +40,13 @@ function countSeparators(json: Buffer): number {
   return count;
 }
 
-/** Names that reach into JavaScript's own objects in careless code. */
-const FORBIDDEN: readonly string[] = ['__proto__', 'constructor'];
-
 /** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
 export function assertStructure(value: unknown, level = 1, path = ''): void {
   if (typeof value !== 'object' || value === null) return;
   if (level > MAX_DEPTH) throw new ApiError(invalidField(path, 'nested_too_deep'));
   for (const [name, inner] of Object.entries(value)) {
     const field = path === '' ? name : `${path}.${name}`;
-    if (!Array.isArray(value) && FORBIDDEN.includes(name))
+    if (!Array.isArray(value) && FORBIDDEN_NAMES.includes(name))
       throw new ApiError(invalidField(field, 'forbidden_name'));
     assertStructure(inner, level + 1, field);
   }
@@ -94,6 +92,20 @@ function decode(text: string): string | null {
   } catch {
     return null;
   }
+}
+
+const PAIR = /^metadata\[(.*)\]$/s;
+
+/** Collects the parameters `metadata[key]` as the fields of `metadata`, if the query has it. */
+export function foldMetadata(schema: z.ZodType, values: QueryText['values']): unknown {
+  const pairs = Object.entries(values).filter(([name]) => PAIR.test(name));
+  const takesMetadata = 'shape' in schema && 'metadata' in Object(schema.shape);
+  if (pairs.length === 0 || 'metadata' in values || !takesMetadata) return values;
+  const metadata: Record<string, string> = Object.create(null);
+  for (const [name, value] of pairs) metadata[PAIR.exec(name)?.[1] ?? ''] = value;
+  assertStructure(metadata, 1, 'metadata');
+  const others = Object.entries(values).filter(([name]) => !PAIR.test(name));
+  return { ...Object.fromEntries(others), metadata };
 }
 
 type Issue = z.core.$ZodRawIssue;

@@ -16,7 +16,7 @@ import {
   unauthorized,
 } from './headers.js';
 import type { Exchange } from './exchange.js';
-import { check, readJson, readQuery, refuseFor } from './input.js';
+import { check, foldMetadata, readJson, readQuery, refuseFor } from './input.js';
 import type { RateLimits } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiResponse, Route } from './route.js';
@@ -188,7 +188,8 @@ function checkInput(
 ): { body: unknown; query: unknown } {
   const body = route.body === null ? null : check(route.body, content.fields);
   const queryText = readQuery(search);
-  const query = route.query === null ? null : check(route.query, queryText.values);
+  const query =
+    route.query === null ? null : check(route.query, foldMetadata(route.query, queryText.values));
   const problems: FieldProblem[] = [...content.problems];
   // A malformed field is not also reported as missing.
   const known = new Set(problems.map(({ field }) => field));

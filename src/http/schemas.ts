@@ -3,8 +3,18 @@ import { isCountry, MAX_DESCRIPTION, parsedTextSchema } from '../core/checked-te
 import { ERROR_CODES } from '../core/error-table.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
+import {
+  changedMetadata,
+  MAX_METADATA_BYTES,
+  MAX_METADATA_PAIRS,
+  MAX_METADATA_VALUE,
+  type Metadata,
+  METADATA_KEY,
+  metadataFault,
+} from '../core/metadata.js';
 import { normaliseText, textFault } from '../core/text.js';
-import { EXAMPLE, exampledAs, exampleOf, z } from './zod.js';
+import { fieldsOf } from './resource.js';
+import { EXAMPLE, exampled, exampledAs, exampleOf, z } from './zod.js';
 
 /** Fields of bodies, queries and responses. Each reports a problem with a stable reason. */
 
@@ -82,6 +92,47 @@ export function optional<S extends z.ZodType>(
   return schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
 }
 
+/** Pairs of texts. Reasons for a key: malformed; for a value: those of `textField`. */
+function pairsOf<Value extends z.ZodType>(value: Value) {
+  return z.record(z.string().regex(METADATA_KEY), value, {
+    error: ({ code }) => (code === 'invalid_type' ? 'not_an_object' : undefined),
+  });
+}
+
+const pairValue = textField({ min: 1, max: MAX_METADATA_VALUE });
+const PAIRS = `A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most ${MAX_METADATA_BYTES} bytes.`;
+
+/** The metadata of a new resource; undefined without pairs. Reasons: too_many, too_long. */
+export const metadataField = optional(
+  pairsOf(pairValue.nullable()).transform((pairs, context): Metadata | undefined => {
+    const metadata = changedMetadata(null, pairs);
+    const fault = metadata === null ? null : metadataFault(metadata);
+    if (fault !== null) context.addIssue(fault);
+    return metadata ?? undefined;
+  }),
+).openapi({
+  description: `Your own data about it, at most ${MAX_METADATA_PAIRS} pairs. ${PAIRS}`,
+});
+
+export const MetadataBody = exampled(
+  z
+    .strictObject({
+      metadata: pairsOf(pairValue.nullable()).describe(
+        `The pairs to set and, with null, to remove; all others stay. ${PAIRS}`,
+      ),
+    })
+    .openapi('ChangeMetadata'),
+  { metadata: { invoice: 'A-18', order: null } },
+);
+
+/** The field of a resource. */
+export const METADATA = fieldsOf<{ readonly metadata: Metadata | null }>()(
+  'Your own data about it; empty if there is none.',
+  z.record(z.string(), z.string()),
+  EXAMPLE.metadata,
+  ({ metadata }) => metadata ?? {},
+);
+
 /** The account of every body that pays. */
 export const sourceField = uuidField.describe('The account that pays the amount and the fee.');
 
@@ -90,6 +141,7 @@ export function paymentBody(receiver: string, description: string) {
   return {
     amount: amountField.describe(`The amount that the ${receiver} receives.`),
     description: optional(textField({ max: MAX_DESCRIPTION })).describe(description),
+    metadata: metadataField,
   };
 }
 
@@ -98,11 +150,13 @@ export function paymentRequest(body: {
   readonly source_account: Uuid;
   readonly amount: Amount;
   readonly description: string | undefined;
+  readonly metadata: Metadata | undefined;
 }) {
   return {
     sourceAccountId: body.source_account,
     amount: body.amount,
     description: body.description ?? null,
+    metadata: body.metadata ?? null,
   };
 }
 
@@ -177,12 +231,21 @@ export const OPERATION_QUERY = {
   request_id: uuidField
     .optional()
     .describe('Created by the request whose response had this `Svc-Request-Id`: at most one item.'),
+  metadata: pairsOf(pairValue)
+    .refine((pairs) => Object.keys(pairs).length === 1, 'too_many')
+    .optional()
+    .openapi({
+      description: 'With exactly this pair, such as `metadata[invoice]=A-17`; one pair at most.',
+      param: { style: 'deepObject', explode: true },
+    }),
 };
 
 type OperationQuery = Partial<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
 
 export function operationFilter(query: OperationQuery) {
+  const [pair] = Object.entries(query.metadata ?? {});
   return {
+    pair,
     sourceAccountId: query.source_account,
     from: query['created_at[gte]'],
     to: query['created_at[lte]'],

@@ -2,6 +2,7 @@ import type { Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
+import type { Metadata } from '../core/metadata.js';
 import type { Page, TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, integer, string, time, uuid } from '../db/columns.js';
@@ -12,6 +13,8 @@ import { newestSql, type OrderedRows } from '../db/visible-list.js';
 import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
+import { type LabelledRow, pairSql } from '../db/metadata-index.js';
+import { metadataPairs } from '../db/entities/metadata.js';
 import { findRequestResource } from '../requests/log.js';
 import { readReach } from '../accounts/access.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
@@ -20,7 +23,10 @@ import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 export interface AccountOperation extends TimePosition {
   readonly tenantId: Uuid;
   readonly sourceAccountId: Uuid;
+  readonly metadata?: Metadata | null;
 }
+
+export type LabelledOperation = AccountOperation & LabelledRow;
 
 export interface OperationFilter {
   readonly status?: string | undefined;
@@ -31,6 +37,8 @@ export interface OperationFilter {
   /** The request that created the operation, or that repeated its key. */
   readonly requestId?: Uuid | undefined;
   readonly destination?: Destination | undefined;
+  /** A key and a value of the metadata. */
+  readonly pair?: readonly [string, string] | undefined;
   readonly asset?: Asset | undefined;
   /** Inclusive bounds in the smallest unit of `asset`, which is required with them. */
   readonly min?: bigint | undefined;
@@ -131,20 +139,25 @@ function equalSql<Row>(table: Table<Row>, property: string, value: string): stri
 }
 
 /**
- * Returns the operations to examine, by the index of the source account if there is one in the
- * filter, which does not contain the status; otherwise by the index of the statuses.
+ * Returns the operations to examine: by the index of the metadata if there is a pair in the filter;
+ * otherwise by that of the source account, which does not contain the status; otherwise by that of
+ * the statuses.
  */
 function chooseIndex<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
-  { status, sourceAccountId, from, to }: OperationFilter,
+  { pair, status, sourceAccountId, from, to }: OperationFilter,
   tenantId: Uuid,
 ): OrderedRows<Row> {
-  const within =
-    sourceAccountId === undefined
-      ? [`t.tenant_id=${uuid.literal(tenantId)}`]
-      : [`t.source_account_id=${uuid.literal(sourceAccountId)}`];
+  const within = [
+    pair !== undefined
+      ? pairSql(table, tenantId, pair)
+      : sourceAccountId === undefined
+        ? `t.tenant_id=${uuid.literal(tenantId)}`
+        : `t.source_account_id=${uuid.literal(sourceAccountId)}`,
+  ];
   if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
   if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
+  if (pair !== undefined) return { table, entries: metadataPairs, index: 'PRIMARY', within };
   if (sourceAccountId !== undefined) return { table, index: 'source', within };
   if (statuses.length === 0) return { table, index: 'tenant', within };
   const wanted = status === undefined ? statuses : [status];
@@ -198,5 +211,7 @@ async function findCreated<Row extends AccountOperation>(
     `SELECT ${columnList(table, 'l')} FROM ${table.name} l
      WHERE l.id=${uuid.literal(id)} AND ${filterSql(list, caller, filter).join(' AND ')}`,
   );
-  return { items: row === undefined ? [] : [parseRow(table, row)], next: null };
+  const items = row === undefined ? [] : [parseRow(table, row)];
+  const [name = '', value] = filter.pair ?? [];
+  return { items: items.filter((item) => item.metadata?.[name] === value), next: null };
 }

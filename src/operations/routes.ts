@@ -1,11 +1,12 @@
 import type { Operation } from '../core/permissions.js';
 import { type Api, pathId } from '../http/route.js';
 import { respondWithPage, type Cursors } from '../http/cursor.js';
-import { type OPERATION_QUERY, operationFilter } from '../http/schemas.js';
+import { MetadataBody, type OPERATION_QUERY, operationFilter } from '../http/schemas.js';
 import type { z } from '../http/zod.js';
 import { readLimits } from './limits.js';
+import { changeMetadata } from './change-metadata.js';
 import {
-  type AccountOperation,
+  type LabelledOperation,
   listOperations,
   type OperationFilter,
   type OperationList,
@@ -13,14 +14,13 @@ import {
 } from './operation-list.js';
 import { LimitsSchema } from './schemas.js';
 
-export type OperationReader = Parameters<typeof readOperation>[1];
-
-interface OperationRoutes<Query extends OperationQuery, Row extends AccountOperation> {
+interface OperationRoutes<Query extends OperationQuery, Row extends LabelledOperation> {
   readonly operations: OperationList<Row>;
   readonly nouns: 'transfers' | 'payouts' | 'bonuses';
   readonly list: { readonly id: string; readonly title: string; readonly order: string };
   readonly get: { readonly id: string; readonly title: string; readonly about?: string };
   readonly permission: Operation;
+  readonly change: { readonly id: string; readonly permission: Operation };
   readonly query: Query;
   readonly page: z.ZodType;
   readonly schema: z.ZodType;
@@ -32,14 +32,15 @@ interface OperationRoutes<Query extends OperationQuery, Row extends AccountOpera
 
 type OperationQuery = z.ZodType<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
 
-/** Registers the list and the read route of a kind of operation. (docs/contract.md, Collections) */
-export function operationRoutes<Query extends OperationQuery, Row extends AccountOperation>(
+/** Registers the routes that list, read and change a kind of operation. (docs/contract.md, Collections) */
+export function operationRoutes<Query extends OperationQuery, Row extends LabelledOperation>(
   api: Api,
-  reader: OperationReader,
+  deps: Parameters<typeof changeMetadata>[1],
   cursors: Cursors,
   routes: OperationRoutes<Query, Row>,
 ): void {
-  const { operations, nouns, list, get, permission, present } = routes;
+  const { operations, nouns, list, get, permission, change, present } = routes;
+  const { reader } = deps.database;
   api.get(`/v1/${nouns}`, {
     operationId: list.id,
     permits: permission,
@@ -70,6 +71,24 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
       status: 200,
       body: present(await readOperation(operations, reader, request.caller, pathId(request, 'id'))),
     }),
+  });
+
+  api.patch(`/v1/${nouns}/{id}`, {
+    operationId: change.id,
+    permits: change.permission,
+    body: MetadataBody,
+    responses: { 200: routes.schema },
+    examples: routes.example === undefined ? {} : { 200: routes.example },
+    summary: `Change the metadata of a ${operations.resourceType}`,
+    description:
+      'Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.',
+    handler: async (request) => {
+      const { caller, body } = request;
+      const id = pathId(request, 'id');
+      const { permission: permits } = change;
+      const row = await changeMetadata(operations, deps, caller, permits, id, body.metadata);
+      return { status: 200, body: present(row) };
+    },
   });
 }
 

@@ -22,7 +22,7 @@ import { httpRail } from './rails/rail.js';
 
 export function payoutRoutes(api: Api, deps: PayoutDeps, cursors: Cursors): void {
   create(api, new Payouts(deps));
-  operationRoutes(api, deps.database.reader, cursors, {
+  operationRoutes(api, deps, cursors, {
     operations: payoutList,
     nouns: 'payouts',
     list: { id: 'listPayouts', title: 'List payouts', order: 'Newest first.' },
@@ -33,6 +33,7 @@ export function payoutRoutes(api: Api, deps: PayoutDeps, cursors: Cursors): void
         'Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.',
     },
     permission: 'readPayouts',
+    change: { id: 'updatePayout', permission: 'createPayout' },
     query: PayoutQuery,
     page: PayoutPageSchema,
     schema: PayoutSchema,

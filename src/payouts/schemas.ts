@@ -82,6 +82,7 @@ exampled(CreatePayoutBody, {
   },
   amount: EXAMPLE.amount,
   description: 'Invoice 2041',
+  metadata: EXAMPLE.metadata,
 });
 
 const field = fieldsOf<Payout>();

@@ -18,12 +18,13 @@ import { transferList, Transfers } from './service.js';
 
 export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): void {
   createTransferRoute(api, new Transfers(deps));
-  operationRoutes(api, deps.database.reader, cursors, {
+  operationRoutes(api, deps, cursors, {
     operations: transferList,
     nouns: 'transfers',
     list: { id: 'listTransfers', title: 'List transfers', order: 'Newest first.' },
     get: { id: 'getTransfer', title: 'Read a transfer' },
     permission: 'readTransfers',
+    change: { id: 'updateTransfer', permission: 'createTransfer' },
     query: TransferQuery,
     page: TransferPageSchema,
     schema: TransferSchema,

@@ -44,6 +44,7 @@ export const CREATE_TRANSFER_EXAMPLE = {
   destination: { type: 'account', account_id: EXAMPLE.destination },
   amount: EXAMPLE.amount,
   description: 'Lunch',
+  metadata: EXAMPLE.metadata,
 } satisfies z.input<typeof CreateTransferBody>;
 exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
 

@@ -98,6 +98,7 @@ const POLICY = { threshold: '0', approvals: 1 } as const;
 const WEBHOOK = { url: 'https://example.com/hook', events: ['transfer.completed'] } as const;
 /** Nobody validates it here. */
 const PAYROLL = Buffer.from('recipient,amount,asset\n');
+const LABELLED = { metadata: { invoice: 'A-17' } } as const;
 const IN_VAIN = { status: 409, code: 'invalid_state' } as const;
 
 export const VERIFICATION = {
@@ -163,6 +164,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   }),
   to('GET /v1/transfers', ofTransfers, { isList: true }),
   to('GET /v1/transfers/{id}', ofTransfers, { id: 'transferId' }),
+  to('PATCH /v1/transfers/{id}', right('createTransfer', ['transfers'], PAYERS), {
+    ...{ id: 'transferId', body: () => LABELLED },
+  }),
   to('POST /v1/transfers/{id}/approve', ofApprovers, {
     ...{ id: 'pendingId', usesUp: 'pending transfer' },
   }),
@@ -183,6 +187,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   }),
   to('GET /v1/bonuses', ofBonuses, { isList: true }),
   to('GET /v1/bonuses/{id}', ofBonuses, { id: 'bonusId' }),
+  to('PATCH /v1/bonuses/{id}', toPayBonuses, { id: 'bonusId', body: () => LABELLED }),
   to('GET /v1/bonus_batches', ofBatches, { isList: true }),
   to('GET /v1/bonus_batches/{batch_id}', ofBatches, { id: 'batchId' }),
   to('GET /v1/bonus_batches/{batch_id}/rows', ofBatches, { id: 'batchId' }),
@@ -207,6 +212,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   }),
   to('GET /v1/payouts', ofPayouts, { isList: true }),
   to('GET /v1/payouts/{id}', ofPayouts, { id: 'payoutId' }),
+  to('PATCH /v1/payouts/{id}', right('createPayout', ['payouts'], PAYERS), {
+    ...{ id: 'payoutId', body: () => LABELLED },
+  }),
   to('POST /v1/payouts/{id}/approve', toApprovePayouts, { id: 'payoutId', ...IN_VAIN }),
   to('POST /v1/payouts/{id}/reject', toApprovePayouts, {
     ...{ id: 'payoutId', ...IN_VAIN, body: () => ({ reason: 'no' }) },

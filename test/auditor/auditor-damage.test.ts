@@ -28,6 +28,15 @@ const entryOf = (account: Account, seq: number): string =>
   `account_id=${id(account.id)} AND seq=${seq}`;
 
 const DAMAGES: Damages<Victims> = {
+  'a pair of metadata that its index lacks': [
+    ({ completed }) => `UPDATE transfers SET metadata='{"a":"b"}' WHERE id=${id(completed.id)}`,
+    ['operation_metadata'],
+  ],
+  'a row of the index of metadata that is no pair of its operation': [
+    ({ completed }) =>
+      `INSERT INTO metadata_pairs SELECT tenant_id, 'transfer', UNHEX(LEFT(SHA2('b',256),32)), 'a', created_at, id FROM transfers WHERE id=${id(completed.id)}`,
+    ['operation_metadata'],
+  ],
   'a changed balance': [
     ({ payer }) =>
       `UPDATE balances SET available=available+1 WHERE account_id=${id(payer.id)} AND asset='COPM'`,

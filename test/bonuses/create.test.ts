@@ -65,6 +65,7 @@ describe('POST /v1/bonuses', () => {
       fee: { raw: '700', asset: 'COPM' },
       total_debited: { raw: '100700', asset: 'COPM' },
       description: 'Well done',
+      metadata: {},
       reference: 'nov-1',
     });
     assert.match(text(at), /Z$/);

@@ -156,6 +156,11 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
          IF(n<=${RARE}, 'expired', IF(n=${RARE + 1}, 'pending_approval', 'completed')), ${tenant}, '2031-01', ${time},
          IF(n<=${RARE + 1}, ${time}, NULL) FROM ${numbers}`,
     );
+    // Half of them have one pair, and the oldest another.
+    await db.sql(
+      `INSERT INTO metadata_pairs SELECT ${tenant}, 'transfer', UNHEX(LEFT(SHA2(IF(n<=${RARE}, 'rare', 'often'), 256), 32)), 'a',
+         ${time}, ${id('o')} FROM ${numbers} WHERE n<=${RARE} OR n MOD 2`,
+    );
     await db.sql(
       `INSERT INTO holds SELECT ${id('o')}, 'transfer', ${account}, 'COPM', 1, IF(n=${RARE + 1}, 1, 0), ${time},
          IF(n=${RARE + 1}, ${time}, NULL) FROM ${numbers} WHERE n<=${RARE + 1}`,
@@ -258,6 +263,13 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     ['transfers of a status', { status: 'completed' }, (row) => row > RARE + 1],
     ['transfers of a rare status', { status: 'expired' }, (row) => row <= RARE],
     ['transfers of a status without rows', { status: 'rejected' }, () => false],
+    [
+      'transfers with a pair of metadata',
+      { pair: ['a', 'often'] },
+      (row) => row > RARE && row % 2 === 1,
+    ],
+    ['transfers with a rare pair of metadata', { pair: ['a', 'rare'] }, (row) => row <= RARE],
+    ['transfers with a pair that none has', { pair: ['b', 'rare'] }, () => false],
     ['transfers of an account', { sourceAccountId: accountId }, (row) => row > RARE],
   ];
   for (const [name, filter, keep] of LISTS)

@@ -105,6 +105,9 @@ describe('the samples of the reference', () => {
       destination: { type: 'account', account_id: live.account('ana') },
       amount,
     });
+  const transfer = async () =>
+    (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' })).id;
+  const bonus = async () => (await owner.listBonuses().page()).items[0]?.id ?? '';
   const pendingTransfer = async () => (await transferFrom('guarded', GUARDED)).id;
   const pendingPayout = async () => {
     const source = live.account('guarded');
@@ -157,14 +160,11 @@ describe('the samples of the reference', () => {
 
   /** Makes the resource that an operation needs, and returns its id. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
-    getTransfer: async () => (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' })).id,
+    ...{ getTransfer: transfer, updateTransfer: transfer, updatePayout: pendingPayout },
     ...{ approveTransfer: pendingTransfer, rejectTransfer: pendingTransfer },
     ...{ cancelTransfer: pendingTransfer, getPayout: pendingPayout, approvePayout: pendingPayout },
     ...{ rejectPayout: pendingPayout, cancelPayout: pendingPayout },
-    getBonus: async () => {
-      const { items } = await owner.listBonuses().page();
-      return items[0]?.id ?? '';
-    },
+    ...{ getBonus: bonus, updateBonus: bonus },
     ...{ getBonusBatch: readyBatch, listBonusBatchRows: readyBatch, executeBonusBatch: readyBatch },
     ...{ cancelBonusBatch: readyBatch, downloadBonusBatchResult: paidBatch },
     downloadBonusBatchErrors: () => batchOf('recipient,amount,asset\n$no,1,COPM\n', 'rejected'),

@@ -27,6 +27,7 @@ export interface WantedTransfer {
   /** COPM unless said. */
   readonly asset?: Asset;
   readonly description?: string | null;
+  readonly metadata?: unknown;
 }
 
 /** The least that one transfer may move, in either asset. */
@@ -94,12 +95,13 @@ export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Prom
   };
 }
 
-export function transferBody({ from, to, raw, asset = 'COPM', description }: WantedTransfer): Json {
+export function transferBody(wanted: WantedTransfer): Json {
+  const { from, to, raw, asset = 'COPM', ...more } = wanted;
   return {
     source_account: from.id,
     destination: { type: 'account', account_id: to.id },
     amount: { raw: raw.toString(), asset },
-    ...(description === undefined ? {} : { description }),
+    ...more,
   };
 }
 

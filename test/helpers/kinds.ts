@@ -197,6 +197,7 @@ function transferRow(
     ...transferRequest(CreateTransferBody.parse(CREATE_TRANSFER_EXAMPLE)),
     ...{ sourceAccountId: from.id, destinationAccountId: to.id, amount: { raw, asset } },
     ...{ tenantId: from.tenantId, transferId: id, memberId: from.tenantId, description: null },
+    metadata: null,
   };
   return newTransfer(request, { raw: 0n, accountId: null }, MONTH, state.at, wanted);
 }

@@ -20,7 +20,7 @@ import {
 } from './arbitraries.js';
 import { BATCH_OPERATIONS } from './generated-batches.js';
 import { PAYOUT_OPERATIONS } from './generated-payouts.js';
-import { ASSETS, KEYED, OWN_ACCOUNTS } from './operations.js';
+import { ASSETS, KEYED, LABELLED, METADATA, OWN_ACCOUNTS } from './operations.js';
 
 /** How runs are made: what comes how often, with which values. */
 const OPERATIONS = {
@@ -29,6 +29,7 @@ const OPERATIONS = {
   transfer: often(30, {
     ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 4, 5]), asset, raw },
     description: oneOf([null, '', 'Rent', 'Café 💸']),
+    metadata: oneOf(METADATA),
   }),
   bonus: often(20, {
     // In DUSD no policy of the prelude asks for an approval, which no bonus can wait for.
@@ -127,6 +128,17 @@ const OPERATIONS = {
   'read transfer': often(3, { nth, actor }),
   /** Among those of what the key was for, or of something else. */
   'find by key': often(2, { nth, actor, among: oneOf([null, null, null, ...KEYED]) }),
+  'find by metadata': often(4, {
+    ...{ actor, what: oneOf(LABELLED), name: oneOf(['invoice', 'order']) },
+    ...{ value: oneOf(['A-17', 'B-2', '7']), limit: oneOf([7, 25]) },
+  }),
+  'change metadata': often(4, {
+    ...{ actor, nth, what: oneOf(LABELLED) },
+    change: fc.record(
+      { invoice: oneOf(['A-17', 'B-2', null]), order: oneOf(['7', null]) },
+      { requiredKeys: [] },
+    ),
+  }),
   'read bonuses': often(3, readFilter),
   'read bonus': often(2, { nth, actor }),
   'read events': often(4, readFilter),

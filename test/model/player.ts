@@ -12,6 +12,7 @@ import { ApprovalPlayer } from './player-approvals.js';
 import { BatchPlayer } from './player-batches.js';
 import { BonusPlayer } from './player-bonuses.js';
 import { codeOf, managing } from './player-operators.js';
+import { labelling } from './player-metadata.js';
 import { PayoutPlayer } from './player-payouts.js';
 import { assertSame, nthOf } from './reading.js';
 import { ModelReads } from './reads.js';
@@ -53,7 +54,7 @@ export class Player {
     this.operators = managing(world);
     this.plays = {
       ...{ ...reads.plays, ...this.approvals.plays, ...this.bonuses.plays, ...this.operators },
-      ...{ ...this.payouts.plays, ...this.batches.plays },
+      ...{ ...this.payouts.plays, ...this.batches.plays, ...labelling(world) },
       transfer: (wanted) => this.transfer(wanted, randomUUID()),
       sweep: (operation) => this.sweep(operation),
       again: ({ nth, actor }) => this.earlier(nth, actor, 0n),
@@ -98,13 +99,14 @@ export class Player {
   }
 
   private async transfer(wanted: Played<'transfer'>, key: string): Promise<void> {
-    const { actor, from, to, raw, asset, description } = wanted;
+    const { actor, from, to, raw, asset, description, metadata } = wanted;
     const body = transferBody({
       from: this.world.idOf(from),
       to: this.world.idOf(to),
       raw,
       asset,
       description,
+      metadata,
     });
     const answer = await this.ask(actor, 'POST', '/v1/transfers', { body, key });
     const made = (): string =>
@@ -124,6 +126,7 @@ export class Player {
       asset,
       raw: raw < 0n ? 0n : raw,
       description: null,
+      metadata: null,
     } as const;
     await this.transfer(wanted, randomUUID());
   }
@@ -135,7 +138,7 @@ export class Player {
     await this.operators.role({ op: 'role', account: from, role });
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
     if (what === 'payout') return this.payouts.plays.payout({ op: 'payout', ...wanted });
-    await this.transfer({ op: 'transfer', ...wanted, to }, randomUUID());
+    await this.transfer({ op: 'transfer', ...wanted, to, metadata: null }, randomUUID());
   }
 
   private async payOut(operation: Played<'pay out'>): Promise<void> {

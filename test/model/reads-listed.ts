@@ -12,7 +12,7 @@ import type { ModelWorld } from './world.js';
 type ListedRead =
   | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
   | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
-  | 'find by key';
+  | `find by ${'key' | 'metadata'}`;
 
 /** What lists are filtered by, for the kind of movement that a read names; any other kind: by nothing. */
 const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
@@ -66,6 +66,8 @@ export class ListedReads {
     },
     'read file': (which) => this.file(which),
     'find by key': (which) => this.byKey(which),
+    'find by metadata': ({ what, actor, name, value, limit }) =>
+      this.list(what, { ...ALL, actor, limit }, SOME_PAGES, { name, value }),
   };
 
   /** The whole of each list, and every row of every batch. */
@@ -77,12 +79,21 @@ export class ListedReads {
     }
   }
 
-  private async list(what: Keyed, filter: ReadFilter, pages = Infinity): Promise<void> {
+  private async list(
+    what: Keyed,
+    filter: ReadFilter,
+    pages = Infinity,
+    pair: { readonly name: string; readonly value: string } | null = null,
+  ): Promise<void> {
     const { account: number, actor, kind, sinceMs, limit } = filter;
     const source = number < 7 ? this.world.idOf(number).id : null;
     const status = STATUSES[what][kind ?? ''] ?? null;
     const since = this.reading.since(sinceMs);
-    const query = queryOf({ source_account: source, status, 'created_at[gte]': since, limit });
+    const named = pair === null ? {} : { [`metadata[${pair.name}]`]: pair.value };
+    const query = queryOf({
+      ...{ source_account: source, status, 'created_at[gte]': since, limit },
+      ...named,
+    });
     const made: readonly RefListed[] = this.world.ledger.tenantOf(actor)[what];
     const kept = made
       .filter(
@@ -90,6 +101,7 @@ export class ListedReads {
           this.isVisible(one, actor) &&
           (source === null || one.source.id === source) &&
           (status === null || one.json.status === status) &&
+          (pair === null || object(one.json.metadata)[pair.name] === pair.value) &&
           this.reading.isSince(one.at, sinceMs),
       )
       .toSorted((a, b) => b.at - a.at || (text(a.json.id) < text(b.json.id) ? 1 : -1));

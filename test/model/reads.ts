@@ -18,7 +18,10 @@ import {
 } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-type Read = Exclude<Extract<Operation['op'], `read ${string}` | 'find by key'>, 'read policy'>;
+type Read = Exclude<
+  Extract<Operation['op'], `read ${string}` | `find by ${string}`>,
+  'read policy'
+>;
 
 /** What the log is filtered by, for the kind of movement that a read names. */
 const TYPES: Readonly<Record<string, string>> = {

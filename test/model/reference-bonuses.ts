@@ -61,6 +61,7 @@ export class ReferenceBonuses {
       total_debited: { raw: (raw + fee).toString(), asset },
       description,
       reference,
+      metadata: {},
       created_at: time(ledger.now),
     };
     const feeAccount = fee > 0n ? tenant.feeAccount : null;

@@ -89,6 +89,7 @@ export class ReferencePayouts {
       amount: amountJson(raw, asset),
       fee: amountJson(fee, asset),
       description,
+      metadata: {},
       created_at: time(ledger.now),
       approval: ledger.approvals.shown(approval),
       rejection: null,

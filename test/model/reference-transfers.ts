@@ -28,8 +28,8 @@ export class ReferenceTransfers {
         code: 'invalid_field',
         details: fieldDetails('destination.account_id', 'same_as_source'),
       };
-    const { asset, raw, description } = wanted;
-    const content = JSON.stringify([from, to, asset, raw.toString(), description]);
+    const { asset, raw, description, metadata } = wanted;
+    const content = JSON.stringify([from, to, asset, raw.toString(), description, metadata]);
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
     if (source === null || destination === null || source.tenant !== tenant.id) return NOT_FOUND;
@@ -51,6 +51,7 @@ export class ReferenceTransfers {
       amount: amountJson(raw, asset),
       fee: amountJson(fee, asset),
       description,
+      metadata: metadata ?? {},
       created_at: time(ledger.now),
       approval: ledger.approvals.shown(approval),
       rejection: null,

@@ -54,6 +54,7 @@ describe('POST /v1/payouts', () => {
       amount: { raw: (5n * LEAST).toString(), asset: 'COPM' },
       fee: { raw: '0', asset: 'COPM' },
       description: 'to the bank',
+      metadata: {},
       created_at: at,
       approval: null,
       rejection: null,

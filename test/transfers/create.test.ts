@@ -47,6 +47,7 @@ describe('POST /v1/transfers', () => {
       amount: { raw: '150000', asset: 'COPM' },
       fee: { raw: '0', asset: 'COPM' },
       description: 'Rent',
+      metadata: {},
       approval: null,
       rejection: null,
     });

@@ -102,12 +102,15 @@ function outcomeOf(call: Call, response: Response, text: string): Outcome {
   return error === null ? { is: 'unexpected', error: unexpected } : { is: 'refused', error };
 }
 
-type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type Value = string | number | boolean | null | undefined;
+type Query = Readonly<Record<string, Value | Readonly<Record<string, string>>>>;
 
 function addressOf({ baseUrl }: Endpoint, { path, query = {} }: Call): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query as Query))
-    if (value !== undefined && value !== null) search.append(name, String(value));
+    if (typeof value === 'object' && value !== null)
+      for (const [key, text] of Object.entries(value)) search.append(`${name}[${key}]`, text);
+    else if (value !== undefined && value !== null) search.append(name, String(value));
   return baseUrl + path + (search.size === 0 ? '' : `?${search.toString()}`);
 }
 

@@ -2,7 +2,7 @@ import { AMOUNT_FIELDS } from './generated/constants.js';
 
 /** Fields that hold amounts. `requested` occurs only in the details of errors. */
 const FIELDS: ReadonlySet<string> = new Set([...AMOUNT_FIELDS, 'requested']);
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
+const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 
 /**
  * Parses JSON, with amounts as bigint. An object with amounts has a hidden `toJSON`, so
@@ -10,6 +10,9 @@ const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
  */
 export function readJson(text: string): unknown {
   return JSON.parse(text, (key, value: unknown) => {
+    // Names and values of metadata are the tenant's own, so none of them is an amount.
+    if (key === 'metadata' && typeof value === 'object' && value !== null)
+      return withTextAmounts.call(value);
     if (typeof value === 'string' && FIELDS.has(key) && INTEGER.test(value)) return BigInt(value);
     if (typeof value === 'object' && value !== null && Object.values(value).some(isBigInt))
       Object.defineProperty(value, 'toJSON', { value: withTextAmounts });

@@ -21,7 +21,7 @@ async function checkChains(audit: AuditRun): Promise<void> {
   let before: ChainedAuditRow | undefined;
   const read = (reader: Reader, after: ChainedAuditRow | undefined): Promise<ChainedAuditRow[]> => {
     const afterSql = ({ chainId, sequence }: ChainedAuditRow): string =>
-      afterKey('chain_id', 'sequence', uuid.literal(chainId), bigint.literal(sequence));
+      afterKey(['chain_id', 'sequence'], [uuid.literal(chainId), bigint.literal(sequence)]);
     const conditions = [
       ...audit.tenantConditions('chain_id'),
       ...(after === undefined ? [] : [afterSql(after)]),

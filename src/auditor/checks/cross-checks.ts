@@ -16,6 +16,7 @@ import { sourceOf, SOURCES } from '../sources.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
 import { checkEvents, mayBeRemoved, readRemovals, readExcluded } from './events.js';
+import { checkPairs } from './metadata.js';
 import { checkKeys, isRequestKey } from './references.js';
 import { checkOperations } from './operations.js';
 
@@ -41,6 +42,7 @@ export const crossChecks: Check = {
       await source.scan(audit, async (reader, operations) => {
         audit.countRows(source.table.name, operations.length);
         await checkOperations(audit, reader, source, operations);
+        await checkPairs(audit, reader, source.resourceType, operations);
         for (const operation of operations) {
           const { money, events } = factsOf(source.resourceType, operation);
           const counted = isExcluded(operation.id, operation.tenantId) ? [] : events;

@@ -27,7 +27,7 @@ export async function checkEntries(audit: AuditRun, totals: Totals): Promise<voi
   let progress: Progress | undefined;
   const read = (reader: Reader, after: AuditedEntry | undefined): Promise<AuditedEntry[]> => {
     const from = (one: AuditedEntry): string =>
-      afterKey('e.account_id', 'e.seq', uuid.literal(one.account.id), one.seq.toString());
+      afterKey(['e.account_id', 'e.seq'], [uuid.literal(one.account.id), one.seq.toString()]);
     const condition = after === undefined ? 'TRUE' : from(after);
     return readEntries(audit, reader, condition, ` LIMIT ${ENTRIES_PER_SLICE}`);
   };

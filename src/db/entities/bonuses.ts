@@ -4,7 +4,7 @@ import { spendingColumns } from './operations.js';
 
 /** Bonuses, and the batches that pay many of them from one file. */
 
-/** Paid bonuses. Rows never change. */
+/** Paid bonuses. Only their metadata changes. */
 export const bonuses = defineTable(
   'bonuses',
   {

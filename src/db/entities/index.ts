@@ -6,6 +6,7 @@ import * as events from './events.js';
 import * as statements from './statements.js';
 import * as identity from './identity.js';
 import * as ledger from './ledger.js';
+import * as metadata from './metadata.js';
 import * as operations from './operations.js';
 import * as outbox from './outbox.js';
 import * as parties from './parties.js';
@@ -24,6 +25,7 @@ const FILES = [
   events,
   identity,
   ledger,
+  metadata,
   operations,
   outbox,
   parties,

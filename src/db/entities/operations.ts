@@ -13,6 +13,7 @@ export const spendingColumns = {
   feeRaw: column.bigint,
   feeAccountId: column.nullable(column.uuid),
   description: column.nullable(column.varchar(140)),
+  metadata: column.metadata,
   /** For a batch's row, the member who executed the batch. */
   createdBy: column.uuid,
   /** The month whose allowance it used, in the tenant's time zone: `2026-11`. */

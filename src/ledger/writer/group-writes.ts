@@ -9,7 +9,9 @@ import {
   monthTotals,
 } from '../../db/entities/ledger.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
+import { metadataPairs } from '../../db/entities/metadata.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
+import { pairsOf } from '../../db/metadata-index.js';
 import { insertSql, literal, sqlFor, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 import { chainedInsertsSql, lockChainsSql } from '../audit-chain.js';
@@ -85,6 +87,10 @@ function resourceStatements(tables: GroupWrites['rows']): string[] {
     const changedRows = sorted.filter(({ isNew }) => !isNew).map(({ row }) => row);
     return [
       ...sqlFor(newRows, (rows) => insertSql(table, rows)),
+      ...sqlFor(
+        newRows.flatMap((row) => pairsOf(table, row)),
+        (pairs) => insertSql(metadataPairs, pairs),
+      ),
       ...sqlFor(changedRows, (rows) =>
         upsertSql(table as Table<Record<string, unknown>>, rows, all),
       ),

@@ -252,6 +252,28 @@ export class Operations extends Calls {
   }
 
   /**
+   * Change the metadata of a transfer.
+   * Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.
+   * Scope: `transfers`. Role in source: operator, admin, owner.
+   */
+  updateTransfer(
+    id: ParamOf<'updateTransfer', 'id'>,
+    body: BodyOf<'updateTransfer'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'updateTransfer'>> {
+    return this.send(
+      {
+        operation: 'updateTransfer',
+        method: 'PATCH',
+        path: `/v1/transfers/${segment(id)}`,
+        repeats: 'by_itself',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'updateTransfer'>>;
+  }
+
+  /**
    * Approve a transfer.
    * The creator cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
@@ -422,6 +444,28 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'getBonus'>>;
+  }
+
+  /**
+   * Change the metadata of a bonus.
+   * Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.
+   * Scope: `bonuses`. Role in source: operator, admin, owner.
+   */
+  updateBonus(
+    id: ParamOf<'updateBonus', 'id'>,
+    body: BodyOf<'updateBonus'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'updateBonus'>> {
+    return this.send(
+      {
+        operation: 'updateBonus',
+        method: 'PATCH',
+        path: `/v1/bonuses/${segment(id)}`,
+        repeats: 'by_itself',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'updateBonus'>>;
   }
 
   /**
@@ -658,6 +702,28 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'getPayout'>>;
+  }
+
+  /**
+   * Change the metadata of a payout.
+   * Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.
+   * Scope: `payouts`. Role in source: operator, admin, owner.
+   */
+  updatePayout(
+    id: ParamOf<'updatePayout', 'id'>,
+    body: BodyOf<'updatePayout'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'updatePayout'>> {
+    return this.send(
+      {
+        operation: 'updatePayout',
+        method: 'PATCH',
+        path: `/v1/payouts/${segment(id)}`,
+        repeats: 'by_itself',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'updatePayout'>>;
   }
 
   /**

@@ -46,7 +46,13 @@ export interface paths {
     delete?: never;
     options?: never;
     head?: never;
-    patch?: never;
+    /**
+     * Change the metadata of a transfer
+     * @description Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
+     */
+    patch: operations['updateTransfer'];
     trace?: never;
   };
   '/v1/transfers/{id}/approve': {
@@ -162,7 +168,13 @@ export interface paths {
     delete?: never;
     options?: never;
     head?: never;
-    patch?: never;
+    /**
+     * Change the metadata of a payout
+     * @description Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.
+     *
+     *     Scope: `payouts`. Role in source: operator, admin, owner.
+     */
+    patch: operations['updatePayout'];
     trace?: never;
   };
   '/v1/payouts/{id}/approve': {
@@ -310,7 +322,13 @@ export interface paths {
     delete?: never;
     options?: never;
     head?: never;
-    patch?: never;
+    /**
+     * Change the metadata of a bonus
+     * @description Sets the pairs of the request, and removes those whose value is null. Possible in every state. Writes no event.
+     *
+     *     Scope: `bonuses`. Role in source: operator, admin, owner.
+     */
+    patch: operations['updateBonus'];
     trace?: never;
   };
   '/v1/bonus_batches': {
@@ -1054,6 +1072,10 @@ export interface components {
       fee: components['schemas']['Amount'];
       /** @description The text that was given with the request. */
       description: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
       /**
        * Format: date-time
        * @description When the request was accepted.
@@ -1248,6 +1270,10 @@ export interface components {
       fee: components['schemas']['Amount'];
       /** @description The text that was given with the request. */
       description: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
       /**
        * Format: date-time
        * @description When the request was accepted.
@@ -1826,12 +1852,22 @@ export interface components {
       amount: components['schemas']['AmountInput'];
       /** @description A text that both parties see. */
       description?: string | null;
+      /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata?: {
+        [key: string]: string | null;
+      } | null;
     };
     TransferPage: {
       /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Transfer'][];
       /** @description null on the last page */
       next_cursor: string | null;
+    };
+    ChangeMetadata: {
+      /** @description The pairs to set and, with null, to remove; all others stay. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata: {
+        [key: string]: string | null;
+      };
     };
     Reject: {
       /** @description The reason, which the resource and its events show. */
@@ -1876,6 +1912,10 @@ export interface components {
       amount: components['schemas']['AmountInput'];
       /** @description A text about the payout. */
       description?: string | null;
+      /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata?: {
+        [key: string]: string | null;
+      } | null;
     };
     PayoutPage: {
       /** @description The resources of this page, in the order of the list. */
@@ -1986,6 +2026,10 @@ export interface components {
       description: string | null;
       /** @description Your own reference for it. */
       reference: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
       /**
        * Format: date-time
        * @description When it was paid.
@@ -2004,6 +2048,10 @@ export interface components {
       amount: components['schemas']['AmountInput'];
       /** @description A text that both parties see. */
       description?: string | null;
+      /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata?: {
+        [key: string]: string | null;
+      } | null;
       /** @description Your own reference for it. */
       reference?: string | null;
     };
@@ -2947,6 +2995,7 @@ export type AmountInput = components['schemas']['AmountInput'];
 export type Error = components['schemas']['Error'];
 export type CreateTransfer = components['schemas']['CreateTransfer'];
 export type TransferPage = components['schemas']['TransferPage'];
+export type ChangeMetadata = components['schemas']['ChangeMetadata'];
 export type Reject = components['schemas']['Reject'];
 export type CreatePayout = components['schemas']['CreatePayout'];
 export type PayoutPage = components['schemas']['PayoutPage'];
@@ -3016,6 +3065,10 @@ export interface operations {
         'amount[lte]'?: bigint;
         /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
+        /** @description With exactly this pair, such as `metadata[invoice]=A-17`; one pair at most. */
+        metadata?: {
+          [key: string]: string;
+        };
         /** @description Only transfers in this state. */
         status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
         /** @description Paid to this account. */
@@ -3057,6 +3110,9 @@ export interface operations {
            *             "asset": "COPM"
            *           },
            *           "description": "Lunch",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
            *           "rejection": null
@@ -3095,7 +3151,10 @@ export interface operations {
          *         "raw": "150000",
          *         "asset": "COPM"
          *       },
-         *       "description": "Lunch"
+         *       "description": "Lunch",
+         *       "metadata": {
+         *         "invoice": "A-17"
+         *       }
          *     }
          */
         'application/json': components['schemas']['CreateTransfer'];
@@ -3127,6 +3186,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null
@@ -3160,6 +3222,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null
@@ -3193,6 +3258,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3246,6 +3314,73 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  updateTransfer: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "metadata": {
+         *         "invoice": "A-18",
+         *         "order": null
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ChangeMetadata'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null
@@ -3297,6 +3432,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3359,6 +3497,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3415,6 +3556,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3455,6 +3599,10 @@ export interface operations {
         'amount[lte]'?: bigint;
         /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
+        /** @description With exactly this pair, such as `metadata[invoice]=A-17`; one pair at most. */
+        metadata?: {
+          [key: string]: string;
+        };
         /** @description Only payouts in this state. */
         status?:
           | 'pending_approval'
@@ -3510,6 +3658,9 @@ export interface operations {
            *             "asset": "COPM"
            *           },
            *           "description": "Invoice 2041",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
            *           "rejection": null,
@@ -3561,7 +3712,10 @@ export interface operations {
          *         "raw": "150000",
          *         "asset": "COPM"
          *       },
-         *       "description": "Invoice 2041"
+         *       "description": "Invoice 2041",
+         *       "metadata": {
+         *         "invoice": "A-17"
+         *       }
          *     }
          */
         'application/json': components['schemas']['CreatePayout'];
@@ -3597,6 +3751,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null,
@@ -3642,6 +3799,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null,
@@ -3687,6 +3847,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3752,6 +3915,93 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "rejection": null,
+           *       "failure": null,
+           *       "rail_reference": "R-20261121-000417",
+           *       "status_transitions": [
+           *         {
+           *           "status": "approved",
+           *           "at": "2026-11-21T14:05:01.123Z"
+           *         },
+           *         {
+           *           "status": "in_progress",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         },
+           *         {
+           *           "status": "completed",
+           *           "at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  updatePayout: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "metadata": {
+         *         "invoice": "A-18",
+         *         "order": null
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ChangeMetadata'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "external",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "bank_account",
+           *         "country": "CO",
+           *         "bank_code": "0007",
+           *         "account_type": "savings",
+           *         "account_number": "****6789",
+           *         "holder_name": "Ana María Pérez"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null,
@@ -3823,6 +4073,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3901,6 +4154,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": {
            *         "required": 1,
@@ -3973,6 +4229,9 @@ export interface operations {
            *         "asset": "COPM"
            *       },
            *       "description": "Invoice 2041",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
            *       "rejection": null,
@@ -4130,6 +4389,10 @@ export interface operations {
         'amount[lte]'?: bigint;
         /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
+        /** @description With exactly this pair, such as `metadata[invoice]=A-17`; one pair at most. */
+        metadata?: {
+          [key: string]: string;
+        };
         /** @description Paid to this account. */
         recipient_account?: string;
       };
@@ -4172,6 +4435,9 @@ export interface operations {
            *           },
            *           "description": "Bonus for November",
            *           "reference": "NOV-0001",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "created_at": "2026-11-21T14:05:01.123Z"
            *         }
            *       ],
@@ -4208,7 +4474,10 @@ export interface operations {
          *         "asset": "COPM"
          *       },
          *       "description": "Bonus for November",
-         *       "reference": "NOV-0001"
+         *       "reference": "NOV-0001",
+         *       "metadata": {
+         *         "invoice": "A-17"
+         *       }
          *     }
          */
         'application/json': components['schemas']['CreateBonus'];
@@ -4243,6 +4512,9 @@ export interface operations {
            *       },
            *       "description": "Bonus for November",
            *       "reference": "NOV-0001",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z"
            *     }
            */
@@ -4277,6 +4549,9 @@ export interface operations {
            *       },
            *       "description": "Bonus for November",
            *       "reference": "NOV-0001",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z"
            *     }
            */
@@ -4327,6 +4602,74 @@ export interface operations {
            *       },
            *       "description": "Bonus for November",
            *       "reference": "NOV-0001",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Bonus'];
+        };
+      };
+    };
+  };
+  updateBonus: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "metadata": {
+         *         "invoice": "A-18",
+         *         "order": null
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ChangeMetadata'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "recipient": {
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debited": {
+           *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Bonus for November",
+           *       "reference": "NOV-0001",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "created_at": "2026-11-21T14:05:01.123Z"
            *     }
            */
@@ -5706,6 +6049,9 @@ export interface operations {
            *                 "asset": "COPM"
            *               },
            *               "description": "Lunch",
+           *               "metadata": {
+           *                 "invoice": "A-17"
+           *               },
            *               "created_at": "2026-11-21T14:05:01.123Z",
            *               "approval": null,
            *               "rejection": null
@@ -5774,6 +6120,9 @@ export interface operations {
            *             "asset": "COPM"
            *           },
            *           "description": "Lunch",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
            *           "rejection": null
@@ -6190,6 +6539,9 @@ export interface operations {
            *             "asset": "COPM"
            *           },
            *           "description": "Lunch",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
            *           "rejection": null

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Metadata } from '../core/metadata.js';
+import { bonuses } from './entities/bonuses.js';
+import { type MetadataPair, metadataPairs } from './entities/metadata.js';
+import { transfers } from './entities/operations.js';
+import { payouts } from './entities/payouts.js';
+import { deleteSql, equalsSql, insertSql, sqlFor, updateSql } from './statements.js';
+import type { Table } from './table.js';
+
+const TYPES = new Map<Table<unknown>, MetadataPair['resourceType']>([
+  [transfers, 'transfer'],
+  [bonuses, 'bonus'],
+  [payouts, 'payout'],
+]);
+
+export interface LabelledRow {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  readonly createdAt: Instant;
+  readonly metadata: Metadata | null;
+}
+
+/** Returns the index rows of a row; none unless its table is indexed and it has metadata. */
+export function pairsOf<Row>(table: Table<Row>, row: Row): readonly MetadataPair[] {
+  const resourceType = TYPES.get(table);
+  if (resourceType === undefined) return [];
+  // The indexed tables have these columns.
+  const { id, tenantId, createdAt, metadata } = row as LabelledRow;
+  if (metadata === null) return [];
+  return Object.entries(metadata).map(([name, value]) => ({
+    tenantId,
+    resourceType,
+    valueHash: hashOf(value),
+    name,
+    createdAt,
+    id,
+  }));
+}
+
+/** Returns the statements that change a row's metadata, under the lock that guards the row. */
+export function changeSql<Row extends LabelledRow>(
+  table: Table<Row>,
+  row: Row,
+  metadata: Metadata | null,
+): readonly string[] {
+  const changed = { ...row, metadata };
+  const set = { metadata } as Partial<Row>;
+  return [
+    updateSql(table, set, { id: row.id } as Partial<Row>),
+    ...pairsOf(table, row).map((pair) => deleteSql(metadataPairs, pair)),
+    ...sqlFor(pairsOf<Row>(table, changed), (pairs) => insertSql(metadataPairs, pairs)),
+  ];
+}
+
+/** Returns the condition for the index rows of operations of this kind that have the pair. */
+export function pairSql(
+  table: Table<unknown>,
+  tenantId: Uuid,
+  [name, value]: readonly [string, string],
+): string {
+  const resourceType = TYPES.get(table);
+  if (resourceType === undefined) throw new TypeError(`${table.name} has no index of metadata`);
+  return equalsSql(metadataPairs, { tenantId, resourceType, valueHash: hashOf(value), name });
+}
+
+function hashOf(value: string): Buffer {
+  return createHash('sha256').update(value).digest().subarray(0, 16);
+}
