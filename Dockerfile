@@ -8,8 +8,9 @@ COPY migrations ./migrations
 COPY activities ./activities
 COPY workflows ./workflows
 COPY src ./src
-COPY scripts/build.mjs ./scripts/
+COPY scripts/build.mjs scripts/build-site.ts ./scripts/
 COPY scripts/lib ./scripts/lib
+COPY scripts/docs ./scripts/docs
 COPY docs ./docs
 RUN npm run build \
  && npm prune --omit=dev --ignore-scripts
@@ -25,7 +26,6 @@ WORKDIR /app
 COPY --from=build --chown=node:node /app/package.json ./
 COPY --from=build --chown=node:node /app/node_modules ./node_modules
 COPY --from=build --chown=node:node /app/dist ./dist
-COPY --from=build --chown=node:node /app/docs ./docs
 # Where the command line keeps its sessions; a new volume takes over these permissions.
 RUN install --directory --owner=node --group=node --mode=0700 /app/sessions
 # The user `node`, which the base image has for this.

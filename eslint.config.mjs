@@ -96,6 +96,15 @@ export default tseslint.config(
   },
   { files: ['src/**/*.ts'], ignores: ['src/ops/**'], rules: { 'no-console': 'error' } },
   {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '/html\\.js$', importNames: ['trustedHtml'] }] },
+      ],
+    },
+  },
+  {
     files: [
       ...[
         'ledger',

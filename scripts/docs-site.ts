@@ -1,9 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { ConfigError } from '../src/config/config.js';
-import { assembleSite } from '../src/http/docs/site.js';
-import type { SiteUrls } from '../src/http/docs/layout.js';
-import { describeApi } from './docs/openapi.js';
+import { describeApi } from './docs/described-api.js';
+import { writeSite } from './docs/site/write.js';
 
 /**
  * `npm run docs:site -- FOLDER`: the docs as files for any web server that serves
@@ -11,27 +9,16 @@ import { describeApi } from './docs/openapi.js';
  * of DOCS_URL, their future address.
  */
 try {
-  const folder = process.argv[2] ?? 'dist/site';
-  const { docsUrl, ...api } = await describeApi(process.env);
-  const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
-  const urls: SiteUrls = {
-    page: (path) => `${base}${path}/`,
-    asset: (name) => `${base}/assets/${name}`,
+  const folder = process.argv[2] ?? 'site';
+  const api = await describeApi(process.env);
+  const base = new URL(api.docsUrl).pathname.replace(/\/+$/, '');
+  const urls = {
+    page: (path: string) => `${base}${path}/`,
+    asset: (name: string) => `${base}/assets/${name}`,
     openApi: `${base}/openapi.json`,
   };
-  const { pages, assets, missing } = assembleSite({ ...api, urls });
-  const files = [
-    ...Array.from(pages, ([path, { content }]) => [join(path, 'index.html'), content] as const),
-    ...Array.from(assets, ([name, { content }]) => [join('assets', name), content] as const),
-    ['404.html', missing.content] as const,
-    ['openapi.json', Buffer.from(JSON.stringify(api.openApi))] as const,
-  ];
-  for (const [name, content] of files) {
-    const file = join(folder, name);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, content);
-  }
-  process.stdout.write(`${files.length} files in ${folder}, to be served at ${docsUrl}\n`);
+  const count = writeSite(folder, api, urls, (path) => join(path, 'index.html'));
+  process.stdout.write(`${count} files in ${folder}, to be served at ${api.docsUrl}\n`);
 } catch (failure) {
   if (!(failure instanceof ConfigError)) throw failure;
   process.stderr.write(`${failure.message}\n`);

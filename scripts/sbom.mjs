@@ -25,8 +25,9 @@ const { status, stdout } = spawnSync(command, args, {
 if (status !== 0) process.exit(status ?? 1);
 
 const bom = JSON.parse(stdout);
-const isOfTools = ({ properties = [] }) =>
-  properties.some(({ name }) => name === 'cdx:npm:package:development');
+/** The search of the docs pages is shipped as a file of the built site. */
+const isOfTools = ({ name, properties = [] }) =>
+  name !== 'minisearch' && properties.some(({ name }) => name === 'cdx:npm:package:development');
 const components = bom.components.filter((component) => !isOfTools(component));
 const shipped = new Set(components.map((component) => component['bom-ref']));
 const root = bom.metadata.component['bom-ref'];

@@ -9,7 +9,7 @@ import {
   supportPart,
   workerPart,
 } from './lib/api.mjs';
-import { bundleWorkflows, compile, hashOfCode, isStamped } from './lib/build.mjs';
+import { buildSite, bundleWorkflows, compile, hashOfCode, isStamped } from './lib/build.mjs';
 import { DATABASE, prepareNamedServer, privateUrls } from './lib/database.mjs';
 import { staffFile, welcome, writeDemoFile } from './lib/demo.mjs';
 import { readJson, writePrivateJson } from './lib/files.mjs';
@@ -138,6 +138,7 @@ async function startService(supervisor, { port, ports, addresses, secrets, apis,
   const code = compile({ onlyService: true });
   const programs = code.then(bundlePrograms);
   const bundle = code.then(bundleWorkflows);
+  const site = code.then(buildSite);
   const rates = code.then(demoRates);
   const temporal = process.env.TEMPORAL_ADDRESS ? undefined : startTemporal(supervisor, ports);
   const startFirst = async () => {
@@ -154,7 +155,7 @@ async function startService(supervisor, { port, ports, addresses, secrets, apis,
     ]);
     return { urls, world };
   };
-  const [started] = await Promise.all([startFirst(), bundle, rates, temporal]);
+  const [started] = await Promise.all([startFirst(), bundle, site, rates, temporal]);
   return started;
 }
 

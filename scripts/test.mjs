@@ -8,7 +8,7 @@
  */
 import { join } from 'node:path';
 import { PrivateServers, endKeptServers } from './lib/private-servers.mjs';
-import { bundleWorkflows, compile } from './lib/build.mjs';
+import { buildSite, bundleWorkflows, compile } from './lib/build.mjs';
 import { findChromium } from './lib/chromium.mjs';
 import { findGalera } from './lib/galera.mjs';
 import { findHaproxy } from './lib/haproxy.mjs';
@@ -45,7 +45,9 @@ async function main() {
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findTools(selection),
-      compile().then(() => Promise.all([bundleWorkflows(), servers && bundlePrograms()])),
+      compile().then(() =>
+        Promise.all([bundleWorkflows(), servers && bundlePrograms(), servers && buildSite()]),
+      ),
     ]);
     // The result depends on the server, which may just have been installed.
     const galera = selection.needGalera && (await findGalera());

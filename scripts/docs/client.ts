@@ -1,8 +1,8 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { TAGS } from '../../src/http/openapi-document.js';
-import { serviceDocument } from './openapi.js';
+import { TAGS } from './openapi/document.js';
+import { serviceDocument } from './described-api.js';
 
 /** Generates the client's types, and a method for each operation, from the OpenAPI document. */
 

@@ -1,7 +1,7 @@
 import { format, resolveConfig } from 'prettier';
 import { EXAMPLE } from '../../src/http/zod.js';
-import { TAGS } from '../../src/http/openapi-document.js';
-import { EXAMPLE_BASE_URL, serviceDocument } from './openapi.js';
+import { TAGS } from './openapi/document.js';
+import { EXAMPLE_BASE_URL, serviceDocument } from './described-api.js';
 
 /**
  * A Postman collection (format 2.1) with every operation of the OpenAPI document, grouped by tag,

@@ -12,6 +12,8 @@ const BUNDLES = ['workflow-bundle.cjs', 'workflow-bundle-traced.cjs'].map((name)
   join(DIST, name),
 );
 const BUNDLE_STAMP = join(DIST, '.workflows');
+const SITE = join(DIST, 'site');
+const SITE_STAMP = join(DIST, '.site');
 /** Folders that the service, its command line and the demo world do not need. */
 const NOT_IN_SERVICE = ['test', 'bench', 'examples'];
 
@@ -33,7 +35,8 @@ export async function compile({ onlyService = false } = {}) {
     !onlyService || !NOT_IN_SERVICE.includes(relative(ROOT, file).split('/')[0]);
   const stale = staleSources(sources.filter(isNeeded), DIST);
   if (stale.length > 0) await part('Compiled code', () => transpile(stale));
-  removeOrphans(new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
+  const outputs = folders.flatMap((folder) => filesUnder(join(DIST, folder), '.js'));
+  removeOrphans(outputs, new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
 }
 
 /** Bundles the workflows, with and without tracing, if they or the few modules that they may import have changed. */
@@ -50,11 +53,29 @@ export async function bundleWorkflows() {
   writeFileSync(BUNDLE_STAMP, state);
 }
 
-/** Returns a hash of the packages and of the compiled files whose path below dist/ matches. */
-export function hashOfCode(pattern) {
+/** Renders the docs pages that the API serves into dist/site, if they or the code that they describe has changed. */
+export async function buildSite() {
+  const pages = filesUnder(join(ROOT, 'docs'), '').filter((file) =>
+    /^(guides|site)\/.+\.\w+$|^(webhooks\.md|postman\.json)$/.test(
+      relative(join(ROOT, 'docs'), file),
+    ),
+  );
+  const state = hashOfCode(/^(src|scripts\/(docs|build-site))/, pages);
+  if (existsSync(SITE) && isStamped(SITE_STAMP, state)) return;
+  await part('Documentation', () =>
+    run(process.execPath, [join(DIST, 'scripts/build-site.js')], {
+      cwd: ROOT,
+      failure: 'The documentation cannot be built',
+    }),
+  );
+  writeFileSync(SITE_STAMP, state);
+}
+
+/** Returns a hash of the packages, of the compiled files whose path below dist/ matches, and of other files. */
+export function hashOfCode(pattern, others = []) {
   const modules = filesUnder(DIST, '.js').filter((file) => pattern.test(relative(DIST, file)));
   return shortHash(
-    [...modules, join(ROOT, 'package-lock.json')]
+    [...modules, ...others, join(ROOT, 'package-lock.json')]
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n'),
   );
@@ -66,8 +87,8 @@ export function isStamped(file, state) {
 }
 
 /** Removes the output of removed sources, such as tests and migrations, which would otherwise still run. */
-function removeOrphans(modules) {
-  for (const file of filesUnder(DIST, '.js')) {
+function removeOrphans(outputs, modules) {
+  for (const file of outputs) {
     if (modules.has(relative(DIST, file).replace(/\.js$/, ''))) continue;
     rmSync(file);
     rmSync(`${file}.map`, { force: true });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { PrivateServers } from './private-servers.mjs';
-import { bundleWorkflows, compile } from './build.mjs';
+import { buildSite, bundleWorkflows, compile } from './build.mjs';
 import { findOrInstallMysql } from './mysql.mjs';
 import { ROOT, RUN } from './paths.mjs';
 import { bundlePrograms } from './programs.mjs';
@@ -36,7 +36,7 @@ export async function launch({ name, entry, variable, temporalVariable }) {
     };
     const [{ mysqlAdminUrl, temporalAddress, temporaryFolder }] = await Promise.all([
       servers.open(options),
-      compile().then(() => Promise.all([bundleWorkflows(), bundlePrograms()])),
+      compile().then(() => Promise.all([bundleWorkflows(), bundlePrograms(), buildSite()])),
     ]);
     if (!interrupted) {
       const temporary = temporaryFolder ? { TMPDIR: temporaryFolder } : {};

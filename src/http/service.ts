@@ -13,12 +13,11 @@ import {
   refuseUnmatched,
   type RequestState,
 } from './dispatch.js';
-import { DocsSite } from './docs/site.js';
+import { DocsSite } from './docs.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
 import { completedRequest, type CompletedRequest, Exchange } from './exchange.js';
 import { describeFault, type Logger } from './logging.js';
 import { type HttpMetrics, httpMetrics } from './metrics.js';
-import { openApiDocument } from './openapi.js';
 import { handleRequest, type PipelineDeps, takeRate } from './pipeline.js';
 import { BODY_TIMEOUTS, RequestAborted } from './request-body.js';
 import { sendFile, sendJson } from './send.js';
@@ -33,6 +32,8 @@ interface ServiceOptions
   readonly inbound?: readonly InboundRoute[];
   readonly baseUrl: string;
   readonly docsUrl: string;
+  /** The folder of the built docs pages, if not the build's own. */
+  readonly siteFolder?: string;
   readonly trustedProxies: readonly string[];
   readonly errors: ErrorWriter;
   readonly logger: Logger;
@@ -48,11 +49,10 @@ interface ServiceDeps extends PipelineDeps, Omit<ServiceOptions, keyof PipelineD
 /** The status that proxies use for a client that disconnected before the response. */
 const CLIENT_GONE = 499;
 
-/** The application of the API's port: the routes, the docs and /openapi.json. */
+/** The application of the API's port: the routes, and the files of the docs. */
 export function createService(options: ServiceOptions): Koa {
-  const { api, baseUrl, docsUrl } = options;
-  const openApi = () => openApiDocument(api, baseUrl, docsUrl);
-  const docs = new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl });
+  const { api } = options;
+  const docs = new DocsSite(options);
   const deps: ServiceDeps = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { serviceDocument } from '../../scripts/docs/openapi.js';
+import { serviceDocument } from '../../scripts/docs/described-api.js';
 import { addTenant } from '../../src/accounts/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';

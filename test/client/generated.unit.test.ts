@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { CLIENT_FOLDER, clientFiles } from '../../scripts/docs/client.js';
-import { serviceDocument } from '../../scripts/docs/openapi.js';
+import { serviceDocument } from '../../scripts/docs/described-api.js';
 import { POSTMAN_FILE, postmanCollection } from '../../scripts/docs/postman.js';
 import { type ErrorEntry, ERRORS } from '../../src/core/error-table.js';
 import { MoneyClient } from '../../packages/client/src/index.js';

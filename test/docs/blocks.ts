@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { CONTENTS } from '../../src/http/docs/contents.js';
+import { CONTENTS } from '../../scripts/docs/site/contents.js';
 
 /** The code of the site's written pages, as the tests run it. */
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeApi } from '../../scripts/docs/openapi.js';
-import { assembleSite } from '../../src/http/docs/site.js';
+import { describeApi } from '../../scripts/docs/described-api.js';
+import { renderSite } from '../../scripts/docs/site/site.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
@@ -28,7 +28,7 @@ describe('npm run docs:site', () => {
         asset: (name: string) => name,
         openApi: '/openapi.json',
       };
-      const { pages } = assembleSite({ ...(await describeApi({})), urls });
+      const { pages } = renderSite({ ...(await describeApi({})), urls });
       assert.equal(files.length, pages.size + 1, 'each page, and one for what has none');
       for (const file of files) {
         const text = readFileSync(file, 'utf8');

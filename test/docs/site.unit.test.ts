@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { describeApi } from '../../scripts/docs/openapi.js';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describeApi } from '../../scripts/docs/described-api.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
-import { assembleSite } from '../../src/http/docs/site.js';
-import { ALIASES, CONTENTS, KEYWORDS } from '../../src/http/docs/contents.js';
-import type { SiteUrls } from '../../src/http/docs/layout.js';
+import { renderSite } from '../../scripts/docs/site/site.js';
+import { ALIASES, CONTENTS, KEYWORDS } from '../../scripts/docs/site/contents.js';
+import type { SiteUrls } from '../../scripts/docs/site/layout.js';
 import type { Route } from '../../src/http/route.js';
-import { codesOf } from '../../src/http/openapi.js';
-import type { ApiDocument } from '../../src/http/openapi-document.js';
-import { markdownPage } from '../../src/http/docs/markdown-page.js';
+import { codesOf } from '../../scripts/docs/openapi/generate.js';
+import type { ApiDocument } from '../../scripts/docs/openapi/document.js';
+import { markdownPage } from '../../scripts/docs/site/markdown-page.js';
 import { FAILURE_REASONS } from '../../src/webhooks/exchange.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
 const BASE = '/docs';
+/** The addresses of the site, each with its anchors. */
+const ADDRESSES = 'test/docs/addresses.txt';
 const URLS: SiteUrls = {
   page: (path) => BASE + path,
   asset: (name) => `${BASE}/assets/${name}`,
@@ -21,10 +23,8 @@ const URLS: SiteUrls = {
 };
 
 const api = await describeApi({});
-const { pages, assets } = assembleSite({ ...api, urls: URLS });
-const html = new Map(
-  Array.from(pages, ([path, { content }]) => [URLS.page(path), content.toString()]),
-);
+const { pages, assets } = renderSite({ ...api, urls: URLS });
+const html = new Map(Array.from(pages, ([path, text]) => [URLS.page(path), text]));
 const known = new Set([...html.keys(), ...Array.from(assets.keys(), URLS.asset), URLS.openApi]);
 
 function idsOf(text: string): string[] {
@@ -45,6 +45,25 @@ describe('the site', () => {
       assert.doesNotMatch(text, /127\.0\.0\.1:8080\/docs|undefined|\[object/);
     });
   }
+
+  it('the site still has every address and every anchor that it has had', () => {
+    const addresses = Array.from(known, (path) => [path, ...idsOf(html.get(path) ?? '').sort()]);
+    if (process.env.RECORD_OUTPUTS !== undefined)
+      writeFileSync(
+        ADDRESSES,
+        `${addresses
+          .map((words) => words.join(' '))
+          .sort()
+          .join('\n')}\n`,
+      );
+    const current = new Map(addresses.map(([path, ...anchors]) => [path, anchors]));
+    for (const line of readFileSync(ADDRESSES, 'utf8').trim().split('\n')) {
+      const [path, ...anchors] = line.split(' ');
+      const lost = anchors.filter((anchor) => current.get(path)?.includes(anchor) !== true);
+      assert.ok(current.has(path), `there is no ${path}`);
+      assert.deepEqual(lost, [], path);
+    }
+  });
 
   it('the site lists every page once with its purpose, and each can be reached from the first', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ path }) => path));
@@ -70,7 +89,7 @@ describe('the site', () => {
   });
 
   it("each entry of the site's search index leads to its page and section", () => {
-    const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<
+    const index = JSON.parse(assets.get('search.json')?.toString() ?? '[]') as Record<
       string,
       string
     >[];
@@ -141,10 +160,7 @@ describe('the site of an API', () => {
   for (const count of [0, 1, 26, 1_000])
     it(`the site of an API has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
       const { names, ...many } = apiOf(count);
-      const made = assembleSite({ ...api, ...many, urls: URLS });
-      const texts = new Map(
-        Array.from(made.pages, ([path, { content }]) => [path, content.toString()]),
-      );
+      const { pages: texts } = renderSite({ ...api, ...many, urls: URLS });
       for (const { path } of CONTENTS.flatMap((chapter) => chapter.pages))
         assert.ok(texts.has(path), path);
       for (const [path, text] of texts) {

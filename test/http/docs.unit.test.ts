@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { FIELD_REASONS } from '../../src/core/field-reasons.js';
-import { CONTENTS } from '../../src/http/docs/contents.js';
-import { html, prose } from '../../src/http/docs/html.js';
+import { CONTENTS } from '../../scripts/docs/site/contents.js';
+import { prose } from '../../scripts/docs/site/html.js';
+import { buildSite } from '../../scripts/docs/site/write.js';
 import { call, rawHead, sendRaw, startWorld, type World } from './support.js';
 import { thingRoutes } from './routes.js';
 
@@ -12,12 +16,17 @@ const PAGES = [
 ];
 
 describe('the docs pages', () => {
+  const siteFolder = mkdtempSync(join(tmpdir(), 'docs-'));
   let world: World;
 
   before(async () => {
-    world = await startWorld({ routes: thingRoutes() });
+    await buildSite(siteFolder);
+    world = await startWorld({ routes: thingRoutes(), siteFolder });
   });
-  after(() => world.server.stop(0));
+  after(async () => {
+    await world.server.stop(0);
+    rmSync(siteFolder, { recursive: true });
+  });
 
   const get = (path: string): ReturnType<typeof call> =>
     call(world.url + path, { headers: { authorization: null } });
@@ -39,7 +48,7 @@ describe('the docs pages', () => {
       assertStrict(answer, 'text/html; charset=utf-8');
       assert.match(answer.text, /<meta name="viewport"/);
       assert.doesNotMatch(answer.text, /<script>|<style|\son\w+=|\sstyle=|javascript:/);
-      assert.equal(answer.text.includes('127.0.0.1:8080'), false, path);
+      assert.doesNotMatch(answer.text, /127\.0\.0\.1:8080|of-the-installation/, path);
     }
   });
 
@@ -83,7 +92,11 @@ describe('the docs pages', () => {
   });
 
   it('the docs are served where DOCS_URL says', async () => {
-    const elsewhere = await startWorld({ routes: thingRoutes(), docsUrl: 'https://pay.example/' });
+    const elsewhere = await startWorld({
+      routes: thingRoutes(),
+      siteFolder,
+      docsUrl: 'https://pay.example/',
+    });
     try {
       const answer = await call(`${elsewhere.url}/webhooks`, { headers: { authorization: null } });
       assert.equal(answer.status, 200);
@@ -119,12 +132,28 @@ describe('the docs pages', () => {
     assert.equal((await call(`${world.url}/docs`, { method: 'HEAD' })).status, 200);
   });
 
-  it('values in a docs page are escaped', () => {
-    const inner = html`<i>${'<b>'}</i>`;
-    assert.equal(
-      html`<a title="${`"<&'`}">${inner}</a>`.text,
-      '<a title="&#34;&#60;&#38;&#39;"><i>&#60;b&#62;</i></a>',
-    );
-    assert.equal(prose('a `<b>` c').text, 'a <code>&#60;b&#62;</code> c');
+  it('until the docs are built, their pages and /openapi.json answer 503 and say how to build them, and are then served without a restart', async () => {
+    const folder = `${siteFolder}-later`;
+    const early = await startWorld({ routes: thingRoutes(), siteFolder: folder });
+    const at = (path: string): ReturnType<typeof call> =>
+      call(early.url + path, { headers: { authorization: null } });
+    try {
+      for (const path of ['/docs', '/docs/webhooks', '/openapi.json']) {
+        const { status, headers, text } = await at(path);
+        assert.deepEqual([status, headers.get('cache-control')], [503, 'no-store'], path);
+        assert.match(text, /The documentation is not built\. "npm run build" writes it/);
+      }
+      cpSync(siteFolder, folder, { recursive: true });
+      assert.equal((await at('/docs/webhooks')).status, 200);
+      const { servers } = (await at('/openapi.json')).json<{ servers: unknown }>();
+      assert.deepEqual(servers, [{ url: 'http://localhost:8080' }]);
+    } finally {
+      await early.server.stop(0);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('text between backquotes is shown as code, and escaped', () => {
+    assert.equal(prose('a `<b>` c').text, 'a <code>&lt;b&gt;</code> c');
   });
 });

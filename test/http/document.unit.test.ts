@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { serviceDocument } from '../../scripts/docs/openapi.js';
+import { serviceDocument } from '../../scripts/docs/described-api.js';
 import { ERROR_CODES } from '../../src/core/error-table.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { type Json, object } from '../helpers/bank.js';

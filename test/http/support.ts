@@ -37,6 +37,7 @@ interface WorldOptions {
   readonly timeouts?: ServerTimeouts;
   readonly bodyTimeouts?: BodyTimeouts;
   readonly docsUrl?: string;
+  readonly siteFolder?: string;
   /** Gets every line that is logged. */
   readonly log?: (line: string) => void;
 }
@@ -71,6 +72,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ...(options.bodyTimeouts === undefined ? {} : { bodyTimeouts: options.bodyTimeouts }),
     baseUrl: 'http://localhost:8080',
     docsUrl,
+    ...(options.siteFolder === undefined ? {} : { siteFolder: options.siteFolder }),
     trustedProxies: options.trustedProxies ?? [],
     errors,
     logger,

@@ -15,7 +15,7 @@ import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rail.js';
-import { describeApi } from '../../scripts/docs/openapi.js';
+import { describeApi } from '../../scripts/docs/described-api.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { tableRows } from './pages.js';
 

@@ -269,9 +269,11 @@ describe('money-ops as a package', () => {
       'dist/src/processes/api.js',
       'dist/src/processes/worker.js',
       'dist/workflow-bundle.cjs',
+      'dist/site/webhooks.html',
+      'dist/site/assets/minisearch.js',
       'docs/webhooks.md',
     ])
       assert.ok(files.includes(`./${file}\n`), file);
-    assert.doesNotMatch(files, /\.\/(src|test|dist\/test|dist\/bench|docs\/images)\//);
+    assert.doesNotMatch(files, /\.\/(src|test|dist\/test|dist\/bench|docs\/images|docs\/site)\//);
   });
 });

@@ -5,21 +5,21 @@ import {
   type RouteConfig,
   type ZodContentObject,
 } from '@asteasolutions/zod-to-openapi';
-import { ASSETS } from '../core/amount.js';
-import { type ErrorCode, type ErrorEntry, ERRORS } from '../core/error-table.js';
-import { type Permission, PERMISSIONS } from '../core/permissions.js';
-import { CURRENT_VERSION } from '../core/api-version.js';
+import { ASSETS } from '../../../src/core/amount.js';
+import { type ErrorCode, type ErrorEntry, ERRORS } from '../../../src/core/error-table.js';
+import { type Permission, PERMISSIONS } from '../../../src/core/permissions.js';
+import { CURRENT_VERSION } from '../../../src/core/api-version.js';
 import {
   errorOf,
   headerRefs,
   RATE_HEADERS,
   registerComponents,
   SIGNATURE_HEADERS,
-} from './openapi-components.js';
-import { type ApiDocument, tagOf, TAGS } from './openapi-document.js';
-import type { Api, ApiEvent, Route } from './route.js';
-import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
-import { exampleOf, z } from './zod.js';
+} from './components.js';
+import { type ApiDocument, tagOf, TAGS } from './document.js';
+import type { Api, ApiEvent, Route } from '../../../src/http/route.js';
+import { FILE_FIELD, MAX_FILE_BYTES } from '../../../src/http/upload.js';
+import { exampleOf, z } from '../../../src/http/zod.js';
 
 /** Builds the OpenAPI 3.1 document from the steps and schemas of the routes. */
 export function openApiDocument(

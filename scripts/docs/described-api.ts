@@ -3,12 +3,12 @@ import { buildApi } from '../../src/processes/build-api.js';
 import { buildSender, buildWebhooks } from '../../src/processes/build-webhooks.js';
 import { buildCore, closeCore } from '../../src/processes/build-core.js';
 import { readConfig } from '../../src/config/config.js';
-import { openApiDocument } from '../../src/http/openapi.js';
-import type { ApiDocument } from '../../src/http/openapi-document.js';
+import { openApiDocument } from './openapi/generate.js';
+import type { ApiDocument } from './openapi/document.js';
 import type { Route } from '../../src/http/route.js';
 
 /** The API's description, without a running service. */
-interface DescribedApi {
+export interface DescribedApi {
   readonly routes: readonly Route[];
   readonly openApi: ApiDocument;
   readonly baseUrl: string;

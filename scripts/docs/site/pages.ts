@@ -1,6 +1,11 @@
-import { ERROR_CODES, type ErrorCode, type ErrorEntry, ERRORS } from '../../core/error-table.js';
-import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
-import type { Route } from '../route.js';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorEntry,
+  ERRORS,
+} from '../../../src/core/error-table.js';
+import { type Operation, type Permission, PERMISSIONS } from '../../../src/core/permissions.js';
+import type { Route } from '../../../src/http/route.js';
 import type { SiteUrls } from './layout.js';
 import { MARKDOWN_DOCS_URL } from './markdown-page.js';
 

@@ -1,4 +1,4 @@
-import { html, type Html, NOTHING } from './html.js';
+import { element, html, type Html } from '../../../src/support/html.js';
 
 export interface Section {
   /** Empty for the beginning of the page. */
@@ -48,7 +48,7 @@ export function pageHtml(urls: SiteUrls, menu: readonly MenuChapter[], page: Sit
         <link rel="icon" href="${urls.asset('icon.svg')}" />
         <link rel="stylesheet" href="${urls.asset('site.css')}" />
         <script src="${urls.asset('colours.js')}"></script>
-        <script src="${urls.asset('site.js')}" defer></script>
+        <script defer src="${urls.asset('site.js')}"></script>
       </head>
       <body data-search="${urls.asset('search.json')}">
         <a class="skip" href="#content">Skip to the text</a>
@@ -79,7 +79,6 @@ function chapterList(urls: SiteUrls, { title, pages }: MenuChapter, current: Sit
 function entry(urls: SiteUrls, page: SitePage, current: SitePage): Html {
   const isCurrent = page.path === current.path;
   const isOpen = isCurrent || page.path === current.menuPath;
-  const mark = isCurrent ? html` aria-current="page"` : NOTHING;
   const sections = isOpen
     ? current.sections.filter(({ level, anchor }) => level === 2 && anchor !== '')
     : [];
@@ -88,25 +87,23 @@ function entry(urls: SiteUrls, page: SitePage, current: SitePage): Html {
       html`<li><a href="${isCurrent ? '' : urls.page(current.path)}#${anchor}">${title}</a></li>`,
   );
   return html`<li>
-    <a href="${urls.page(page.path)}" ${mark}>${page.title}</a>
+    ${element('a', { href: urls.page(page.path), 'aria-current': isCurrent && 'page' }, page.title)}
     ${
-      own.length === 0
-        ? NOTHING
-        : html`<ul>
-            ${own}
-          </ul>`
+      own.length > 0 &&
+      html`<ul>
+        ${own}
+      </ul>`
     }
   </li>`;
 }
 
-function neighbours(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage): Html {
+function neighbours(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage): Html | null {
   const all = menu.flatMap(({ pages }) => pages);
   const at = all.findIndex(({ path }) => path === page.path);
-  if (at < 0) return NOTHING;
-  const link = (to: SitePage | undefined, rel: string, word: string): Html =>
-    to === undefined
-      ? NOTHING
-      : html`<a rel="${rel}" href="${urls.page(to.path)}"><small>${word}</small> ${to.title}</a>`;
+  if (at < 0) return null;
+  const link = (to: SitePage | undefined, rel: string, word: string): Html | false =>
+    to !== undefined &&
+    html`<a rel="${rel}" href="${urls.page(to.path)}"><small>${word}</small> ${to.title}</a>`;
   return html`<nav class="neighbours" aria-label="Neighbours">
     ${link(all[at - 1], 'prev', 'Previous')} ${link(all[at + 1], 'next', 'Next')}
   </nav>`;

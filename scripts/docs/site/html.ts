@@ -1,42 +1,23 @@
 import { createRequire } from 'node:module';
+import { type Content, element, html, type Html, trustedHtml } from '../../../src/support/html.js';
 
-export class Html {
-  constructor(readonly text: string) {}
-}
-
-type Part = Html | string | number | readonly Html[];
-
-/** Escapes values that are not Html. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(
-    strings.reduce((text, string, index) => `${text}${renderPart(parts[index - 1])}${string}`),
-  );
-}
-
-export const NOTHING = new Html('');
-
-function renderPart(part: Part | undefined): string {
-  if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map(({ text }) => text).join('');
-  return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-}
-
-/** Allows line breaks after punctuation, never within a word. */
+/** Allows line breaks after punctuation, never within a word or before a host. */
 export function breakable(text: string): Html {
-  return new Html(renderPart(text).replace(/[/_.?](?=\w|{)/g, '$&<wbr />'));
+  const [first, ...others] = text.split(/(?<=[_.?]|(?<!\/)\/)(?=\w|{)/);
+  return html`${first}${others.map((part) => html`<wbr />${part}`)}`;
 }
 
+/** Shows the text between backquotes as code. */
 export function prose(text: string): Html {
   const parts = text
     .split('`')
-    .map((part, index) =>
-      index % 2 === 0 ? html`${part}` : html`<code>${breakable(part)}</code>`,
-    );
+    .map((part, index) => (index % 2 === 0 ? part : html`<code>${breakable(part)}</code>`));
   return html`${parts}`;
 }
 
-export function joinHtml(parts: readonly Html[], between: string): Html {
-  return new Html(parts.map(({ text }) => text).join(between));
+/** Puts `between` between the parts. */
+export function joined(parts: readonly Content[], between: string): Content {
+  return parts.map((part, index) => (index === 0 ? part : [between, part]));
 }
 
 /** Headings of code blocks by language. Blocks in any other language have none. */
@@ -58,14 +39,16 @@ interface Highlighter {
   readonly highlight: (text: string, options: { language: string }) => { value: string };
 }
 const load = createRequire(import.meta.url);
-let loaded: Highlighter | undefined;
+const highlighter = load('highlight.js/lib/core') as Highlighter;
+for (const name of Object.keys(LABELS).filter((one) => one !== 'csv'))
+  highlighter.registerLanguage(name, load(`highlight.js/lib/languages/${name}`));
 
 export function codeBlock(text: string, language: string): Html {
   const label = LABELS[language];
   const isPlain = label === undefined || language === 'csv';
   const content = isPlain
-    ? html`${text}`
-    : new Html((loaded ??= loadHighlighter()).highlight(text, { language }).value);
+    ? linesOf(text)
+    : trustedHtml(highlighter.highlight(text, { language }).value);
   const block = html`<pre tabindex="0"><code>${content}</code></pre>`;
   return label === undefined
     ? block
@@ -75,12 +58,10 @@ export function codeBlock(text: string, language: string): Html {
       </div>`;
 }
 
-/** Loaded late, so that it does not delay the start. */
-function loadHighlighter(): Highlighter {
-  const highlighter = load('highlight.js/lib/core') as Highlighter;
-  for (const name of Object.keys(LABELS).filter((one) => one !== 'csv'))
-    highlighter.registerLanguage(name, load(`highlight.js/lib/languages/${name}`));
-  return highlighter;
+/** Escapes each line by itself, because a line break within a value is shown as an invisible character. */
+function linesOf(text: string): Html {
+  const [first, ...others] = text.split(/\r?\n/);
+  return html`${first}${others.map((line) => html` ${line}`)}`;
 }
 
 export interface Tab {
@@ -93,12 +74,7 @@ export interface Tab {
 export function tabs(name: string, legend: Html | string, all: readonly Tab[]): Html {
   const choices = all.map(
     ({ id, label }, index) =>
-      html`<input
-          type="radio"
-          name="${name}"
-          id="${id}"
-          ${index === 0 ? new Html('checked') : ''}
-        />
+      html`${element('input', { type: 'radio', name, id, checked: index === 0 })}
         <label for="${id}">${label}</label>`,
   );
   const panels = all.map(({ content }) => html`<div>${content}</div>`);

@@ -1,9 +1,20 @@
 import type { OpenAPIRegistry, ResponseConfig } from '@asteasolutions/zod-to-openapi';
-import { ERROR_CODES, type ErrorCode, type ErrorEntry, ERRORS } from '../core/error-table.js';
-import { API_VERSIONS, CURRENT_VERSION } from '../core/api-version.js';
-import { ErrorWriter } from './errors.js';
-import { amountField, AmountSchema, assetField, ErrorSchema, errorSchema } from './schemas.js';
-import type { z } from './zod.js';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorEntry,
+  ERRORS,
+} from '../../../src/core/error-table.js';
+import { API_VERSIONS, CURRENT_VERSION } from '../../../src/core/api-version.js';
+import { ErrorWriter } from '../../../src/http/errors.js';
+import {
+  amountField,
+  AmountSchema,
+  assetField,
+  ErrorSchema,
+  errorSchema,
+} from '../../../src/http/schemas.js';
+import type { z } from '../../../src/http/zod.js';
 
 const SHARED = {
   Asset: assetField,

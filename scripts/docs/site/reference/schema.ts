@@ -1,4 +1,4 @@
-import { refName, type Schema, type Schemas } from '../../openapi-document.js';
+import { refName, type Schema, type Schemas } from '../../openapi/document.js';
 
 /** Resolves references, merges allOf, and takes the alternative to null. */
 export function resolveSchema(given: Schema, schemas: Schemas): Schema {

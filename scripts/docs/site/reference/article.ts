@@ -1,5 +1,5 @@
-import { type ErrorEntry, ERRORS } from '../../../core/error-table.js';
-import { codesOf } from '../../openapi.js';
+import { type ErrorEntry, ERRORS } from '../../../../src/core/error-table.js';
+import { codesOf } from '../../openapi/generate.js';
 import {
   type ApiDocument,
   type Content,
@@ -8,19 +8,10 @@ import {
   refName,
   type Schema,
   type Schemas,
-} from '../../openapi-document.js';
-import type { Route } from '../../route.js';
-import {
-  breakable,
-  codeBlock,
-  html,
-  type Html,
-  joinHtml,
-  NOTHING,
-  prose,
-  type Tab,
-  tabs,
-} from '../html.js';
+} from '../../openapi/document.js';
+import type { Route } from '../../../../src/http/route.js';
+import { type Content as Part, html, type Html } from '../../../../src/support/html.js';
+import { breakable, codeBlock, joined, prose, type Tab, tabs } from '../html.js';
 import { readPart, renderMarkdown } from '../markdown-page.js';
 import { samplesOf } from './samples.js';
 import { isNullable, mergeAlternatives, resolveSchema, simpleType } from './schema.js';
@@ -64,10 +55,9 @@ export function callArticle(call: Call, document: ApiDocument, errorsPage: strin
       ${parameters('path', 'In the path', operation, document)}
       ${parameters('query', 'Query', operation, document)}
       ${
-        body === undefined
-          ? NOTHING
-          : html`<h3>Body</h3>
-              ${fieldList(body, schemas, 'request')}`
+        body !== undefined &&
+        html`<h3>Body</h3>
+          ${fieldList(body, schemas, 'request')}`
       }
       ${parameters('header', 'Headers', operation, document)}
       <h3>Responses</h3>
@@ -84,7 +74,7 @@ function parameters(
   title: string,
   operation: DescribedOperation,
   document: ApiDocument,
-): Html {
+): Part {
   const own = operation.parameters
     .map((parameter) => document.components.parameters[refName(parameter) ?? ''] ?? parameter)
     .filter((parameter) => parameter.in === kind);
@@ -94,10 +84,11 @@ function parameters(
       document.components.schemas,
       'request',
     );
-  return own.length === 0
-    ? NOTHING
-    : html`<h3>${title}</h3>
-        <dl>${own.map(row)}</dl>`;
+  return (
+    own.length > 0 &&
+    html`<h3>${title}</h3>
+      <dl>${own.map(row)}</dl>`
+  );
 }
 
 /** Lists the fields of each body once, under all its statuses. */
@@ -109,9 +100,7 @@ function responses(operation: DescribedOperation, schemas: Schemas): Html {
     );
     const shape = JSON.stringify(Object.values(content).map(({ schema }) => schema));
     const group = groups.get(shape) ?? { heads: [], content };
-    group.heads.push(
-      html`<li><code>${status}</code> ${description} ${joinHtml(kinds, ' or ')}</li>`,
-    );
+    group.heads.push(html`<li><code>${status}</code> ${description} ${joined(kinds, ' or ')}</li>`);
     groups.set(shape, group);
   }
   return html`${Array.from(groups.values(), ({ heads, content }) => {
@@ -123,13 +112,15 @@ function responses(operation: DescribedOperation, schemas: Schemas): Html {
   })}`;
 }
 
-export function foldedFields(schema: Schema, schemas: Schemas): Html {
+export function foldedFields(schema: Schema, schemas: Schemas): Part {
   const fields = fieldList(schema, schemas, 'response');
-  if (fields === NOTHING) return NOTHING;
-  return html`<details>
-    <summary>Fields</summary>
-    ${fields}
-  </details>`;
+  return (
+    fields &&
+    html`<details>
+      <summary>Fields</summary>
+      ${fields}
+    </details>`
+  );
 }
 
 /** Sorts 200 after a 201 or 202, beside which it is a replay. */
@@ -139,14 +130,14 @@ function successes({ responses: all }: DescribedOperation) {
     .sort(([a], [b]) => Number(a === '200') - Number(b === '200'));
 }
 
-function exampleOf(operation: DescribedOperation): Html {
+function exampleOf(operation: DescribedOperation): Part {
   const examples = successes(operation).flatMap(([status, { content = {} }]) =>
     Object.values(content).flatMap(({ example }) =>
       example === undefined ? [] : [{ status, example }],
     ),
   );
   const [first] = examples;
-  if (first === undefined) return NOTHING;
+  if (first === undefined) return null;
   const { status, example } = first;
   const block =
     typeof example === 'string'
@@ -174,9 +165,9 @@ function errors(route: Route, page: string): Html {
 }
 
 /** Fields of nested objects have dotted names. */
-export function fieldList(schema: Schema, schemas: Schemas, side: Side): Html {
+export function fieldList(schema: Schema, schemas: Schemas, side: Side): Html | null {
   const rows = fieldRows(schema, schemas, side, '');
-  return rows.length === 0 ? NOTHING : html`<dl>${rows}</dl>`;
+  return rows.length === 0 ? null : html`<dl>${rows}</dl>`;
 }
 
 function fieldRows(given: Schema, schemas: Schemas, side: Side, prefix: string): Html[] {
@@ -206,9 +197,9 @@ function fieldRow({ name, schema, isRequired, text }: Row, schemas: Schemas, sid
     <dt>
       <code>${breakable(name)}</code>
       <span class="type">${typeOf(schema, schemas)}</span
-      >${isRequired === (side === 'response') ? NOTHING : html` <span class="must">${mark}</span>`}
+      >${isRequired !== (side === 'response') && html` <span class="must">${mark}</span>`}
     </dt>
-    <dd>${text === '' ? NOTHING : renderMarkdown(text)}</dd>
+    <dd>${text !== '' && renderMarkdown(text)}</dd>
   </div>`;
 }
 
@@ -216,7 +207,7 @@ function fieldRow({ name, schema, isRequired, text }: Row, schemas: Schemas, sid
 function typeOf(schema: Schema, schemas: Schemas): Html {
   const refs = unionOf(schema);
   if (refs.length > 1) return html`${refs.join(' or ')}`;
-  const orNull = isNullable(schema) ? html` or null` : NOTHING;
+  const orNull = isNullable(schema) ? ' or null' : '';
   const whole = resolveSchema(schema, schemas);
   if (whole.items !== undefined) return html`list of ${typeOf(whole.items, schemas)}${orNull}`;
   if (whole.enum !== undefined) {
@@ -225,7 +216,7 @@ function typeOf(schema: Schema, schemas: Schemas): Html {
       const text = typeof value === 'string' ? value : JSON.stringify(value);
       return html`<code>${breakable(text)}</code>`;
     });
-    return html`${joinHtml(words, ', ')}${orNull}`;
+    return html`${joined(words, ', ')}${orNull}`;
   }
   return html`${simpleType(whole) || 'object'}${orNull}`;
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { EXAMPLE_ASSET } from '../../../core/amount.js';
-import { EXAMPLE, exampleOf } from '../../zod.js';
-import type { Route } from '../../route.js';
-import { FILE_FIELD } from '../../upload.js';
-import type { DescribedOperation, Schema, Schemas } from '../../openapi-document.js';
+import { EXAMPLE_ASSET } from '../../../../src/core/amount.js';
+import { EXAMPLE, exampleOf } from '../../../../src/http/zod.js';
+import type { Route } from '../../../../src/http/route.js';
+import { FILE_FIELD } from '../../../../src/http/upload.js';
+import type { DescribedOperation, Schema, Schemas } from '../../openapi/document.js';
 import { resolveSchema } from './schema.js';
 
 export interface Sample {

@@ -5,9 +5,10 @@ import {
   refName,
   type Schema,
   titleOf,
-} from '../../openapi-document.js';
-import type { Route } from '../../route.js';
-import { breakable, codeBlock, html, type Html, NOTHING, tabs } from '../html.js';
+} from '../../openapi/document.js';
+import type { Route } from '../../../../src/http/route.js';
+import { html, type Html } from '../../../../src/support/html.js';
+import { breakable, codeBlock, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import { renderMarkdown, MARKDOWN_DOCS_URL, MARKDOWN_BASE_URL } from '../markdown-page.js';
 import { type Call, callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
@@ -106,7 +107,7 @@ ${groups.join('\n\n')}
   private groupPage({ tag, path, description, calls }: Group): SitePage {
     const errorsPage = this.urls.page('/conceptos/errores');
     const content = (): Html =>
-      html`${description === '' ? NOTHING : renderMarkdown(description)}
+      html`${description !== '' && renderMarkdown(description)}
       ${calls.map((call) => callArticle(call, this.document, errorsPage))}`;
     const sections = calls.map(({ route, operation: { operationId, summary } }) =>
       sectionOf(
@@ -159,8 +160,7 @@ ${groups.join('\n\n')}
           <a href="${this.urls.page('/webhooks')}">how to verify it</a>.
         </p>
         <h2 id="event"><a href="#event">Every event</a></h2>
-        ${events.length === 0 ? NOTHING : fieldList(envelope, schemas, 'response')}
-        ${deliveries.map(article)}`;
+        ${events.length > 0 && fieldList(envelope, schemas, 'response')} ${deliveries.map(article)}`;
     const sections = [
       sectionOf('event', 'Every event', 'envelope id type sequence data'),
       ...deliveries.map(({ name, post }) =>

@@ -1,18 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
+import { posix, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import markdownIt, { type Token } from 'markdown-it';
-import { breakable, codeBlock, Html, tabs } from './html.js';
+import { type Html, trustedHtml } from '../../../src/support/html.js';
+import { breakable, codeBlock, tabs } from './html.js';
 import { CONTENTS, type Listed } from './contents.js';
 import type { SiteUrls, Section, SitePage } from './layout.js';
 
-const ROOT = new URL('../../../../', import.meta.url);
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** URL of the service in the Markdown files, as `npm start` serves it. Pages show the real URL. */
 export const MARKDOWN_BASE_URL = 'http://127.0.0.1:8080';
 export const MARKDOWN_DOCS_URL = `${MARKDOWN_BASE_URL}/docs`;
 const MARKDOWN_ASSETS_URL = `${MARKDOWN_DOCS_URL}/assets/`;
 
+/** Reads a file of the checkout. */
 export function readPart(file: string): Buffer {
-  return readFileSync(new URL(file, ROOT));
+  return readFileSync(resolve(ROOT, file));
 }
 
 const PROGRAMS: ReadonlySet<string> = new Set(['ts', 'python', 'go', 'php', 'java']);
@@ -56,7 +59,7 @@ export interface CallSamples {
 }
 
 export function renderMarkdown(text: string): Html {
-  return new Html(markdown.render(text));
+  return trustedHtml(markdown.render(text));
 }
 
 /**
@@ -80,7 +83,7 @@ export function markdownPage(
   rest.forEach((token) => rewriteLinks(token, context));
   labelCells(rest);
   const sections = sectionsOf(rest, file);
-  const content = (): Html => new Html(renderTokens(rest, samples));
+  const content = (): Html => trustedHtml(renderTokens(rest, samples));
   return { path, title: inline.content, description, content, sections };
 }
 
@@ -144,7 +147,7 @@ function renderTokens(tokens: readonly Token[], samples: CallSamples): string {
       const alternatives = parts.slice(at, end < 0 ? undefined : end).map((one) => ({
         id: String(one[0]?.attrGet('id')),
         label: plainText(one[1]),
-        content: new Html(render(one.slice(3))),
+        content: trustedHtml(render(one.slice(3))),
       }));
       return tabs('language', 'Language', alternatives).text;
     })

@@ -1,0 +1,98 @@
+import { fileURLToPath } from 'node:url';
+import type { Route } from '../../../src/http/route.js';
+import { html, type Html } from '../../../src/support/html.js';
+import type { ApiDocument } from '../openapi/document.js';
+import { ALIASES, CONTENTS, KEYWORDS, type Listed } from './contents.js';
+import { type MenuChapter, pageHtml, type SitePage, type SiteUrls } from './layout.js';
+import { markdownPage, readPart } from './markdown-page.js';
+import { errorsPage, permissionsPage } from './pages.js';
+import { Reference } from './reference/pages.js';
+
+interface SiteDeps {
+  readonly routes: readonly Route[];
+  readonly openApi: ApiDocument;
+  readonly baseUrl: string;
+  readonly urls: SiteUrls;
+}
+
+/** The files that browsers load beside the pages, by their names. */
+const ASSETS = {
+  'site.css': 'docs/site/site.css',
+  'site.js': 'docs/site/site.js',
+  'colours.js': 'docs/site/colours.js',
+  'icon.svg': 'docs/site/icon.svg',
+  'money-movement-client.tgz': 'docs/site/money-movement-client.tgz',
+  'postman.json': 'docs/postman.json',
+};
+
+/** Renders every page by its path, and every asset by its name. */
+export function renderSite(deps: SiteDeps) {
+  const { urls, routes, openApi, baseUrl } = deps;
+  const reference = new Reference(routes, openApi, urls);
+  const generated: Readonly<Record<string, string>> = {
+    '/reference': reference.home(),
+    '/conceptos/errores': errorsPage(urls),
+    '/permissions': permissionsPage(routes, reference.linkOf),
+  };
+  const pageOf = (listed: Listed): SitePage =>
+    markdownPage(listed, urls, baseUrl, reference, generated[listed.path]);
+  const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
+    title,
+    pages: pages.map(pageOf),
+  }));
+  const pages = [...menu.flatMap((chapter) => chapter.pages), ...reference.pages()];
+  return {
+    pages: new Map(
+      pages.flatMap((page) => {
+        const text = pageHtml(urls, menu, page);
+        return [page.path, ...(ALIASES[page.path] ?? [])].map((path) => [path, text] as const);
+      }),
+    ),
+    assets: new Map<string, string | Buffer>([
+      ...Object.entries(ASSETS).map(([name, file]) => [name, readPart(file)] as const),
+      ['minisearch.js', readPart(fileURLToPath(import.meta.resolve('minisearch')))],
+      ['search.json', searchIndex(urls, pages)],
+    ]),
+    missing: pageHtml(urls, menu, missingPage(urls)),
+  };
+}
+
+function missingPage(urls: SiteUrls): SitePage {
+  const content = (): Html =>
+    html`<p>
+      The address may be mistyped, or its page renamed. The menu and the search lead to all pages,
+      as does
+      <a href="${urls.page('')}">the first one</a>.
+    </p>`;
+  return {
+    path: '/404',
+    title: 'There is no such page',
+    description: 'No page has this address.',
+    content,
+    sections: [],
+  };
+}
+
+function searchIndex(urls: SiteUrls, pages: readonly SitePage[]): string {
+  const entries = pages.flatMap(({ path, title, description, sections }) => {
+    const beginning = sections.find(({ anchor }) => anchor === '');
+    const wholePage = {
+      page: title,
+      title: '',
+      href: urls.page(path),
+      text: `${description} ${beginning?.text ?? ''}`.trim(),
+      also: `${title} ${KEYWORDS[path] ?? ''}`,
+    };
+    const parts = sections
+      .filter((section) => section !== beginning)
+      .map(({ anchor, title: heading, text }) => ({
+        page: title,
+        title: heading,
+        href: `${urls.page(path)}#${anchor}`,
+        text: text.trim(),
+        also: KEYWORDS[`${path}#${anchor}`] ?? '',
+      }));
+    return [wholePage, ...parts];
+  });
+  return JSON.stringify(entries.map((entry, id) => ({ id, ...entry })));
+}
