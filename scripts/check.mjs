@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint, format and the imports between folders, all at once. What has not changed is cached in dist/. */
+/** `npm run check`: types, lint, format, the imports between folders and the lines of pages, all at once. What has not changed is cached in dist/. */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { ROOT } from './lib/paths.mjs';
@@ -28,6 +28,7 @@ const CHECKS = [
     ...['--config', '.dependency-cruiser.cjs', '--cache', 'dist/.depcruise'],
     ...IMPORTING_FOLDERS,
   ],
+  ['lines of pages', process.execPath, 'scripts/lint/page-lines.mjs'],
 ];
 
 /** Resolves to whether the check passed, after printing all that it printed. */

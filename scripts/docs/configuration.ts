@@ -162,7 +162,11 @@ export function configurationPage(): Promise<string> {
   const sections = Object.entries(SECTIONS).map(([title, { reason, names }]) =>
     section(title, reason, names),
   );
-  return format([HEAD, ...sections].join('\n'), { parser: 'markdown', printWidth: 120 });
+  return format([HEAD, ...sections].join('\n'), {
+    parser: 'markdown',
+    printWidth: 150,
+    proseWrap: 'always',
+  });
 }
 
 function section(title: string, reason: string, names: readonly string[]): string {
