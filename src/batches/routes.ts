@@ -26,6 +26,7 @@ import {
 } from './schemas-endpoints.js';
 import { batchResource, BonusBatchSchema } from './schemas.js';
 import type { Batches } from './service.js';
+import { PROBLEM_CODES } from './validation/cells.js';
 import { templateCsv, templateXlsx } from './template.js';
 
 export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
@@ -40,7 +41,7 @@ export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUr
     batches,
     'errors',
     'downloadBonusBatchErrors',
-    'Every problem in a rejected file, one per line: row, column, code, message, value.',
+    `Every problem in a rejected file, one per line: row, column, code, message, value. The codes: ${PROBLEM_CODES.join(', ')}.`,
   );
   downloadFile(
     api,

@@ -94,6 +94,48 @@ const IGNORED: readonly (readonly [title: string, file: string, ...rows: readonl
   ],
 ];
 
+const RESULT = 'row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at';
+const BONUS = '01a2257a-86ef-7241-8bc9-41ba9d4c73af';
+const result = (...lines: readonly string[]): string => [RESULT, ...lines, ''].join('\n');
+const PAID = `2,R-1,$dora,150000,COPM,paid,${BONUS},150,,,2026-11-29T04:05:16.652Z`;
+const FAILED = '3,R-2,$dora,175000,COPM,failed,,,insufficient_funds,not enough,';
+const alreadyPaid = (row: number): Problem => [
+  `${row} status already_paid`,
+  /^row \d has the status "paid", .*Remove the row/,
+];
+const inAnyCase = result(PAID).replace('status', ' Status ').replace('bonus_id', 'BONUS_ID');
+
+/** Result files that are uploaded again. */
+const RESULTS: readonly (readonly [title: string, file: string | Buffer, expected: Expected])[] = [
+  ['a paid row', result(PAID), [alreadyPaid(2)]],
+  ['paid rows', result(PAID, PAID.replace('R-1', 'R-3')), [alreadyPaid(2), alreadyPaid(3)]],
+  ['failed rows', result(FAILED), 'ready'],
+  ['paid and failed rows', result(FAILED, PAID), [alreadyPaid(3)]],
+  ['the paid rows removed', result(FAILED, FAILED.replace('R-2', 'R-4')), 'ready'],
+  ['Excel in Spanish, semicolons', `\ufeff${result(PAID).replaceAll(',', ';')}`, [alreadyPaid(2)]],
+  ['headers in any case', inAnyCase, [alreadyPaid(2)]],
+  ['a status in any case', result(PAID.replace('paid,', ' PAID ,')), [alreadyPaid(2)]],
+  ['a bonus_id that is empty', result(PAID.replace(BONUS, '')), [alreadyPaid(2)]],
+  [
+    'columns in another order',
+    `bonus_id,status,asset,amount,recipient\n${BONUS},paid,COPM,150000,$dora\n`,
+    [alreadyPaid(2)],
+  ],
+  [
+    'a paid row with another problem',
+    result(PAID.replace('$dora', '$nobody')),
+    [alreadyPaid(2), ['2 recipient not_found', /./]],
+  ],
+  [
+    'two columns status',
+    `${result(`${PAID},x`).replace(RESULT, `${RESULT},status`)}`,
+    [alreadyPaid(2)],
+  ],
+  ['without bonus_id', 'recipient,amount,asset,status\n$dora,150000,COPM,paid\n', 'ready'],
+  ['without status', `recipient,amount,asset,bonus_id\n$dora,150000,COPM,${BONUS}\n`, 'ready'],
+  ['another status', result(PAID.replace('paid,', 'pending,')), 'ready'],
+];
+
 const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expected: Expected])[] = [
   ['pandas: a phone in a column with an empty cell', sample('phone_dot_zero.csv'), [badPhone()]],
   ['pandas to_csv: a phone without + as a float', phone('573001112236.0'), [badPhone()]],
@@ -134,6 +176,8 @@ const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expect
   ...['openpyxl', 'xlsxwriter', 'pandas', 'sheetjs', 'exceljs', 'libreoffice'].map(
     (by) => [`${by}: phones, more cells, line breaks`, sample(`${by}.xlsx`), PRODUCED] as const,
   ),
+
+  ...RESULTS.map(([title, file, expected]) => [`a result: ${title}`, file, expected] as const),
 
   // What the file is
   ['Excel: a sep=; line', sample('sep_line.csv'), 'ready'],

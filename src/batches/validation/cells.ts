@@ -174,6 +174,8 @@ type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
 export interface Header {
   readonly columns: Columns;
+  /** The columns `status` of a result file, which also has the column `bonus_id`. */
+  readonly statusColumns: readonly number[];
   readonly width: number;
   readonly problems: readonly Problem[];
 }
@@ -181,9 +183,9 @@ export interface Header {
 export function readHeader({ cells }: SheetRow): Header {
   const columns: Partial<Record<ColumnName, number>> = {};
   const problems: Problem[] = [];
+  const texts = cells.map((cell) => cell?.text.trim().toLowerCase());
   cells.forEach((cell, index) => {
-    const text = cell?.text.trim().toLowerCase();
-    const name = COLUMNS.find((known) => known === text);
+    const name = COLUMNS.find((known) => known === texts[index]);
     if (cell?.hasLineBreak === true) problems.push(lineBreakProblem(name ?? '', cell, index));
     if (name === undefined) return;
     const twice = `there are two columns ${name}: keep one`;
@@ -194,7 +196,12 @@ export function readHeader({ cells }: SheetRow): Header {
   for (const name of REQUIRED_COLUMNS)
     if (columns[name] === undefined)
       problems.push(cellProblem(name, 'missing_column', missing(name, found), null));
-  return { columns, width: cells.findLastIndex((cell) => !isBlank(cell)) + 1, problems };
+  const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
+  const isResult = texts.includes('bonus_id');
+  const statusColumns = texts.flatMap((text, index) =>
+    isResult && text === 'status' ? [index] : [],
+  );
+  return { columns, statusColumns, width, problems };
 }
 
 export function lineBreakProblem(field: string, cell: FilledCell | null, index: number): Problem {
@@ -264,6 +271,7 @@ export const PROBLEM_CODES = [
   'above_per_operation_limit',
   'mixed_asset',
   'duplicate_reference',
+  'already_paid',
   'formula_cell',
   'missing_column',
   'duplicate_column',

@@ -66,11 +66,11 @@ type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 
+type Layout = Pick<Header, 'columns' | 'statusColumns' | 'width'>;
+
 /** Reads a row. Returns null if it is empty; empty rows do not count. */
-export function readRow(
-  { number, cells }: SheetRow,
-  { columns, width }: Pick<Header, 'columns' | 'width'>,
-): ReadRow | null {
+export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | null {
+  const { columns } = layout;
   const at = (name: ColumnName): FilledCell | null => cells[columns[name] ?? -1] ?? null;
   const own = {
     recipient: at('recipient'),
@@ -79,7 +79,7 @@ export function readRow(
     description: at('description'),
     reference: at('reference'),
   };
-  const faults = rowFaults(number, cells, { columns, width });
+  const faults = rowFaults(number, cells, layout);
   if (
     faults.length === 0 &&
     Object.values(own).every(
@@ -102,9 +102,11 @@ export function readRow(
 function rowFaults(
   number: number,
   cells: readonly Cell[],
-  { columns, width }: Pick<Header, 'columns' | 'width'>,
+  { columns, statusColumns, width }: Layout,
 ): Problem[] {
   const faults: Problem[] = [];
+  const paid = statusColumns.find((index) => cells[index]?.text.trim().toLowerCase() === 'paid');
+  if (paid !== undefined) faults.push(paidProblem(number, cells[paid] ?? null));
   const hasLineBreak = (index: number): boolean => cells[index]?.hasLineBreak === true;
   const broken = cells.findIndex(
     (_, index) => index < width && hasLineBreak(index) && !Object.values(columns).includes(index),
@@ -115,6 +117,12 @@ function rowFaults(
   );
   if (extra >= 0) faults.push(tooLongProblem(number, cells[extra] ?? null, extra, width));
   return faults;
+}
+
+/** A result file that is uploaded again would pay everyone again. */
+function paidProblem(number: number, cell: Cell): Problem {
+  const message = `row ${number} has the status "paid", so its bonus was paid by an earlier batch. Remove the row, or the column status if it shall be paid again.`;
+  return cellProblem('status', 'already_paid', message, cell);
 }
 
 /** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves all later cells. */

@@ -48,7 +48,8 @@ async function show({ database: { reader }, output }: Ops, batch: BonusBatch): P
     ...rowFields(bonusBatches, batch, 'validatedAt executedAt pausedAt pausedBy pauseReason'),
     ...rowFields(bonusBatches, batch, 'canceledAt finishedAt rejectionCode:rejection'),
     first_problems: [...rejected, ...failed].map(
-      ({ number, message }) => `${number === 0 ? 'file' : `row ${number}`}: ${message ?? 'failed'}`,
+      ({ number, code, message }) =>
+        `${number === 0 ? 'file' : `row ${number}`}: ${code ?? 'failed'}: ${message ?? ''}`,
     ),
   });
 }

@@ -119,9 +119,10 @@ function earlierPayments({ count, rows }: EarlierPayments): Content {
 function problemRows(problems: readonly BonusBatchProblem[]): Content {
   const isCut = problems.length === SHOWN_ROWS;
   const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
-  return tableSection('problems', heading, problems, ({ number, field, message }) => [
+  return tableSection('problems', heading, problems, ({ number, field, code, message }) => [
     ['Row', number === 0 ? 'The whole file' : `Row ${number}`],
     ['Column', field],
+    ['Code', code],
     ['Problem', message],
   ]);
 }
