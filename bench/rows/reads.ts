@@ -1,7 +1,6 @@
 import { Balances } from '../../src/accounts/balances.js';
 import { AliasLookup } from '../../src/accounts/recipients.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
 import type { Reader } from '../../src/db/database.js';
 import { openBare } from '../baseline/driver.js';
@@ -36,8 +35,7 @@ const READS: readonly Read[] = [
     name: 'balances',
     title: 'Balances, 64 clients',
     path: ({ accountId }) => `/v1/accounts/${accountId}/balances`,
-    read: (reader, caller, { accountId }) =>
-      new Balances(reader).read(caller, accountId, systemClock()),
+    read: (reader, caller, { accountId }) => new Balances(reader).read(caller, accountId),
   },
   {
     name: 'lookup',

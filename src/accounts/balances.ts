@@ -34,14 +34,14 @@ export class Balances {
     this.reads = coalescedReads((queries) => readBalanceRows(reader, queries));
   }
 
-  /** Returns the balances, read by one statement. (docs/contract.md, Balances) */
-  async read(
-    caller: Caller,
-    accountId: Uuid,
-    asOf: Instant,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  /**
+   * Returns the balances and the instant of the account's last change, read by one statement. Every
+   * later commit has a later instant. (docs/decisions/0023-the-database-clock.md)
+   */
+  async read(caller: Caller, accountId: Uuid): Promise<Readonly<Record<string, unknown>>> {
     const stored = await this.reads.submit({ caller, accountId });
-    assertAllowed('readAccount', stored[0]);
+    const [first] = stored;
+    assertAllowed('readAccount', first);
     return {
       account_id: accountId,
       balances: ASSETS.map((asset) => {
@@ -51,7 +51,7 @@ export class Balances {
         const texts = { available: available.toString(), held: held.toString() };
         return { asset, ...texts, total: (available + held).toString() };
       }),
-      as_of: toRfc3339(asOf),
+      as_of: toRfc3339(time.parse(first.last_posted_at)),
     };
   }
 }
@@ -67,7 +67,7 @@ async function readBalanceRows(
   const pairs = pairsSql(queries.map((one) => ({ ...one, tenantId: one.caller.tenantId })));
   const [owned, roles] = await Promise.all([
     reader.query(
-      `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
+      `SELECT a.tenant_id, a.last_posted_at, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
        WHERE a.id IN (${ids}) AND (a.tenant_id, a.id) IN (${pairs}) AND a.type<>'system'`,
     ),
     reader.query(

@@ -80,7 +80,7 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
       const accountId = pathId(request, 'account_id');
       if (input.at !== undefined)
         return { status: 200, body: await readPastBalances(deps, caller, accountId, input.at) };
-      return { status: 200, body: await balances.read(caller, accountId, deps.clock()) };
+      return { status: 200, body: await balances.read(caller, accountId) };
     },
   });
 

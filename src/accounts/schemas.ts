@@ -188,7 +188,9 @@ const BalancesSchema = z
         }),
       )
       .describe('One balance for each asset.'),
-    as_of: instantSchema.describe('The moment at which the balances were read.'),
+    as_of: instantSchema.describe(
+      "The moment of the account's last change. Every later movement has a later `created_at`.",
+    ),
   })
   .openapi('Balances');
 exampled(BalancesSchema, {

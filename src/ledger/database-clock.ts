@@ -46,6 +46,14 @@ export class DatabaseClock {
     return read;
   }
 
+  /**
+   * Returns the earliest instant of a posting to an account whose last commit has this instant. It
+   * is later, so that balances and their `as_of` separate the account's movements exactly.
+   */
+  earliestAfter(lastPostedAt: Instant): Instant {
+    return instant(lastPostedAt + 1);
+  }
+
   localNow(): Instant {
     return this.clock();
   }

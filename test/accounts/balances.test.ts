@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import { instant, type Instant } from '../../src/core/instant.js';
+import { instant, type Instant, toRfc3339 } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
@@ -29,17 +29,18 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     bank = await openBank(api);
   });
 
-  it('GET /v1/accounts/{account_id}/balances lists every asset, even without a movement; as_of is the moment of the response', async () => {
+  it('GET /v1/accounts/{account_id}/balances lists every asset, even without a movement; as_of is the moment of the last change', async () => {
     const account = await bank.account();
     assert.deepEqual(answered(await bank.get(`/v1/accounts/${account.id}/balances`), 200).json, {
       account_id: account.id,
       balances: ASSETS.map(nothing),
-      as_of: '2033-01-01T00:00:00.123Z',
+      as_of: toRfc3339(account.createdAt),
     });
+    await bank.fund(account, { raw: 1n, asset: 'COPM' });
     now = instant(now + 1);
     const laterAnswer = await bank.get(`/v1/accounts/${account.id.toUpperCase()}/balances`);
     const later = answered(laterAnswer, 200).json;
-    assert.deepEqual([later.account_id, later.as_of], [account.id, '2033-01-01T00:00:00.124Z']);
+    assert.deepEqual([later.account_id, later.as_of], [account.id, '2033-01-01T00:00:00.123Z']);
     answered(
       await bank.get(`/v1/accounts/${account.id}/balances?asset=COPM`),
       400,

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { eachAsset } from '../../src/core/amount.js';
-import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
+import {
+  type Clock,
+  type Instant,
+  instant,
+  systemClock,
+  toRfc3339,
+} from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { type Account } from '../../src/db/entities/parties.js';
+import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { readTotalsAt } from '../../src/ops/commands/reports.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
@@ -22,6 +29,17 @@ import { fund, openWriter } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
+
+/** The database's clock as two commits see it within one millisecond. */
+class SameMoment extends DatabaseClock {
+  constructor(private readonly moment: Instant) {
+    super();
+  }
+
+  override parseReading(): Instant {
+    return this.moment;
+  }
+}
 
 const NOTHING = eachAsset(() => '0');
 
@@ -114,10 +132,10 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.deepEqual(await totals(payer, at), before);
   });
 
-  /** Pays in 7 at that moment, and commits it only when `work` is done. */
+  /** Pays in 7 by that clock, and commits it only when `work` is done. */
   async function whileCommitting(
     account: Account,
-    postedAt: Instant,
+    clock: Clock | DatabaseClock,
     work: () => Promise<void>,
   ): Promise<void> {
     const moments = new EventEmitter();
@@ -136,7 +154,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
           ),
       },
     }) as Database;
-    const { writer } = openWriter(slow, {}, () => postedAt);
+    const { writer } = openWriter(slow, {}, clock);
     const posted = fund({ database: db.database, writer }, account, { raw: 7n, asset: 'COPM' });
     await written;
     try {
@@ -155,17 +173,50 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     let reported: Promise<unknown> = Promise.resolve();
     const accountsTotal = async () =>
       (await readTotalsAt(db.database, at)).of(account.tenantId, 'accounts', 'COPM');
-    await whileCommitting(account, at, async () => {
-      now = instant(now + HOUR_MS);
-      asked = totals(account, at);
-      reported = accountsTotal();
-      await Promise.race([
-        Promise.all([asked, reported]),
-        new Promise((resolve) => setTimeout(resolve, 300)),
-      ]);
-    });
+    await whileCommitting(
+      account,
+      () => at,
+      async () => {
+        now = instant(now + HOUR_MS);
+        asked = totals(account, at);
+        reported = accountsTotal();
+        await Promise.race([
+          Promise.all([asked, reported]),
+          new Promise((resolve) => setTimeout(resolve, 300)),
+        ]);
+      },
+    );
     assert.deepEqual(await asked, { ...NOTHING, COPM: '7' });
     assert.equal(await reported, await accountsTotal());
+  });
+
+  it('the current balances plus all movements dated later than as_of are the balances at any later time, also if a commit was in progress or several have the same millisecond', async () => {
+    const liveApi = await startTestApi(db);
+    const live = await openBank(liveApi);
+    const account = await live.account();
+    const path = `/v1/accounts/${account.id}`;
+    const read = async () => answered(await live.get(`${path}/balances`), 200).json;
+    const readings = [await read()];
+    const frozen = systemClock();
+    const same = openWriter(db.database, {}, new SameMoment(frozen));
+    for (let round = 0; round < 3; round += 1) {
+      await fund({ ...same, database: db.database }, account, { raw: 1n, asset: 'COPM' });
+      readings.push(await read());
+    }
+    await whileCommitting(account, new DatabaseClock(), async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      readings.push(await read());
+    });
+    readings.push(await read());
+    const movements = await walk(live, `${path}/movements?limit=100`);
+    assert.equal(movements.length, 4);
+    for (const { balances, as_of: asOf } of readings)
+      assert.equal(
+        list(balances).find(({ asset }) => asset === 'COPM')?.total,
+        added(movements, instant(Date.parse(text(asOf)))).COPM,
+        text(asOf),
+      );
+    await liveApi.stop();
   });
 
   it('GET /v1/accounts/{account_id}/balances?at= refuses text that is not an RFC 3339 date-time, and cuts it to milliseconds', async () => {

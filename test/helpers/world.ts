@@ -49,6 +49,11 @@ export class TestClock extends DatabaseClock {
   override parseReading(): Instant {
     return this.now();
   }
+
+  /** The clock that a test sets dates several commits alike. */
+  override earliestAfter(lastPostedAt: Instant): Instant {
+    return lastPostedAt;
+  }
 }
 
 export function asDatabaseClock(clock: Clock | DatabaseClock): DatabaseClock {

@@ -98,10 +98,11 @@ export class ModelReads {
       const [available, held] = [own.balances[asset], own.held[asset]];
       return { asset, available: `${available}`, held: `${held}`, total: `${available + held}` };
     });
-    assertSame(answer, {
-      status: 200,
-      body: { account_id: own.id, balances, as_of: time(this.world.ledger.now) },
-    });
+    const { as_of: asOf } = answer.json;
+    assertSame(answer, { status: 200, body: { account_id: own.id, balances, as_of: asOf } });
+    const at = text(asOf);
+    // A policy that takes effect is a change too.
+    assert(at >= time(own.changedAt) && at <= time(this.world.ledger.now), at);
   }
 
   private async limits(number: number, actor: ActorName): Promise<void> {

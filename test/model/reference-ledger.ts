@@ -218,6 +218,7 @@ export class ReferenceLedger {
 
   /** Sets funds of its source aside; less than nothing gives back. */
   hold({ source, asset }: Pick<RefOperation, 'source' | 'asset'>, raw: bigint): void {
+    source.changedAt = this.now;
     source.balances[asset] -= raw;
     source.held[asset] += raw;
   }
@@ -269,6 +270,7 @@ export class ReferenceLedger {
   }
 
   private enter(account: RefAccount, entry: RefEntry): void {
+    account.changedAt = this.now;
     account.balances[entry.asset] += entry.kind.endsWith('_out') ? -entry.raw : entry.raw;
     account.entries.push(entry);
   }

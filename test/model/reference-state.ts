@@ -33,6 +33,8 @@ export interface RefAccount {
   readonly months: Map<string, bigint>;
   /** Oldest first. */
   readonly entries: RefEntry[];
+  /** When balances last changed; 0 before. */
+  changedAt: number;
 }
 
 export interface RefEntry {

@@ -91,6 +91,7 @@ export class ModelApi {
         coming: new Map(),
         months: new Map(),
         entries: [],
+        changedAt: 0,
       };
     };
     const person = { type: 'person', name: 'Ana María Pérez' } as const;

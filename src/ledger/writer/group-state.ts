@@ -1,7 +1,7 @@
 import { type Asset, eachAsset, fitsColumn } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import { newId, type Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { type Instant, maxInstant } from '../../core/instant.js';
 import {
   type Balance,
   type Entry,
@@ -14,6 +14,7 @@ import {
 } from '../../db/entities/ledger.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
+import type { DatabaseClock } from '../database-clock.js';
 import type { EventDraft } from '../event-log.js';
 import type { LoadedTable } from './loaded-table.js';
 import type { HoldChange, LockedState, Posting, RowWrite, Writes } from './types.js';
@@ -97,6 +98,21 @@ export class GroupState {
         latest = account;
     }
     return latest;
+  }
+
+  /**
+   * Returns the instant of a command: later than each earlier commit on its accounts, and not earlier
+   * than a decision of this group.
+   */
+  instantOf(accountIds: readonly Uuid[], now: Instant, databaseClock: DatabaseClock): Instant {
+    let at = now;
+    for (const id of accountIds) {
+      const last = this.accounts.get(id)?.account.lastPostedAt;
+      if (last === undefined) continue;
+      const isOwn = this.writes.accounts.has(id);
+      at = maxInstant(at, isOwn ? last : databaseClock.earliestAfter(last));
+    }
+    return at;
   }
 
   lockedState(at: Instant, accountIds: readonly Uuid[]): LockedState {

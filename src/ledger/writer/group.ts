@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/collections.js';
 import { failpoint, isArmed } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
-import { type Instant, maxInstant } from '../../core/instant.js';
+import type { Instant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../core/timers.js';
@@ -126,8 +126,7 @@ function decideAll(
       decided.set(pending, RESULT_UNKNOWN);
       continue;
     }
-    // No entry may be older than the last entry of any of its accounts.
-    const at = latest === undefined ? now : maxInstant(now, latest.lastPostedAt);
+    const at = state.instantOf(accountIds, now, deps.databaseClock);
     const decision = decideOne(deps, state, pending, accountIds, at);
     const answer =
       decision === null ? RESULT_UNKNOWN : { outcome: decision.outcome, replayed: false };

@@ -2352,7 +2352,7 @@ export interface components {
       }[];
       /**
        * Format: date-time
-       * @description The moment at which the balances were read.
+       * @description The moment of the account's last change. Every later movement has a later `created_at`.
        * @example 2026-11-01T14:05:00.000Z
        */
       as_of: string;
