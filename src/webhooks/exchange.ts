@@ -1,5 +1,4 @@
 import * as http from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
 import * as https from 'node:https';
 import { isIP } from 'node:net';
 import {
@@ -9,6 +8,7 @@ import {
   type UrlRefusal,
 } from './address-guard.js';
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
+import { retryAfterMs } from './retry-after.js';
 
 /** Why an attempt got no answer. (docs/webhooks.md) */
 export const FAILURE_REASONS = [
@@ -45,7 +45,7 @@ export interface OutgoingRequest {
   readonly certificateAuthorities: readonly string[] | undefined;
 }
 
-/** The receiver had closed the reused connection, so it has not seen the request. */
+/** The reused connection was closed, or the receiver had written more to it than its last answer. */
 export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
@@ -83,7 +83,8 @@ export function exchange(
       socket.destroy();
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const isStale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '');
+      const isStale =
+        request.reusedSocket && /^(ECONNRESET|EPIPE|HPE_[A-Z_]+)$/.test(error.code ?? '');
       settle(isStale ? new StaleConnection() : error);
     });
     request.once('close', () => {
@@ -104,7 +105,7 @@ function answeredResult(
     outcome: 'answered',
     status,
     responseHead: headText(Buffer.concat(body)),
-    retryAfterMs: retryAfterMs(status, headers, Date.now()),
+    retryAfterMs: retryAfterMs(status, headers['retry-after'], Date.now()),
   };
 }
 
@@ -161,7 +162,6 @@ function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
 
 const MAX_BODY_BYTES = 65_536;
 const HEAD_BYTES = 1_024;
-const DAY_MS = 86_400_000;
 /** Characters that control a terminal, break a line or change its direction. */
 const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
@@ -172,24 +172,6 @@ export function headText(body: Buffer): string {
   // A character divided by the cut is dropped.
   const text = new TextDecoder().decode(body.subarray(0, HEAD_BYTES), { stream: isCut });
   return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, '\uFFFD');
-}
-
-/** Returns the wait in `Retry-After` of a 429 or 503, which is in seconds or an HTTP date. */
-export function retryAfterMs(
-  status: number,
-  headers: IncomingHttpHeaders,
-  nowMs: number,
-): number | null {
-  const header = headers['retry-after'];
-  if ((status !== 429 && status !== 503) || header === undefined) return null;
-  const waitMs = /^\d+$/.test(header) ? Number(header) * 1_000 : httpDateMs(header) - nowMs;
-  return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), DAY_MS);
-}
-
-function httpDateMs(text: string): number {
-  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
 }
 
 export class AttemptAborted extends Error {

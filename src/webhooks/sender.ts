@@ -120,7 +120,7 @@ export class Sender {
         certificateAuthorities,
       };
       return await exchange(outgoing, this.pool, stop).catch((error: unknown) => {
-        // The receiver has not seen the request, so it is sent again on a new connection.
+        // The connection is to blame, so the request is sent again on a new one.
         if (!(error instanceof StaleConnection)) throw error;
         return exchange(outgoing, this.unpooled, stop);
       });

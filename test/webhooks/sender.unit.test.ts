@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
-import { headText, retryAfterMs } from '../../src/webhooks/exchange.js';
+import { headText } from '../../src/webhooks/exchange.js';
+import { retryAfterMs } from '../../src/webhooks/retry-after.js';
 import { verifySignatures } from '../../development/receiver/signatures.js';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 import {
@@ -10,6 +12,7 @@ import {
   closeAll,
   guardWith,
   httpReceiver,
+  listening,
   NEVER,
   send,
   senderWith,
@@ -218,6 +221,40 @@ describe('a connection', () => {
     for (let i = 0; i < 3; i++) answered(await send(sender, receiver.url));
     assert.equal(served, 3);
   });
+
+  it('a connection to which the receiver wrote more than an answer costs the next delivery nothing', async () => {
+    for (const more of [
+      '{"ok":true}',
+      'HTTP/9',
+      'HTTP/1.1 2x4 No\r\n\r\n',
+      '\u0000'.repeat(70_000),
+    ]) {
+      const receiver = await listening(
+        createServer((socket) =>
+          socket.on('data', () => {
+            socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+            setTimeout(() => socket.write(more), 5);
+          }),
+        ),
+      );
+      const sender = senderWith();
+      for (let i = 0; i < 6; i++) {
+        assert.equal(answered(await send(sender, receiver.url)).status, 204, more);
+        // The rest arrives while the connection is in use, while it is idle, or between both.
+        await sleep(2 * i);
+      }
+    }
+  });
+
+  it('a new connection whose answer is not HTTP is not repeated', async () => {
+    let served = 0;
+    const receiver = await tcpReceiver((socket) => {
+      served++;
+      socket.end('garbage\r\n\r\n');
+    });
+    const result = await send(senderWith(), receiver.url);
+    assert.deepEqual([result.outcome === 'failed' && result.reason, served], ['invalid_answer', 1]);
+  });
 });
 
 describe('Retry-After', () => {
@@ -231,6 +268,14 @@ describe('Retry-After', () => {
       ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
       ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
       ['Mon, 21 Nov 2033 12:00:00 GMT', 86_400_000],
+      ['Saturday, 21-Nov-26 12:00:30 GMT', 30_000],
+      ['Sat Nov 21 12:00:30 2026', 30_000],
+      ['Tue Dec  1 12:00:00 2026', 86_400_000],
+      ['Sat, 21 Nov 2026 12:00:60 GMT', 60_000],
+      ['Sunday, 06-Nov-94 08:49:37 GMT', 0],
+      ['Saturday, 21-Nov-76 12:00:00 GMT', 86_400_000],
+      ['Saturday, 21-Nov-76 12:00:01 GMT', 0],
+      ['Sunday, 22-Nov-76 12:00:00 GMT', 0],
       ['', null],
       ['-1', null],
       ['1.5', null],
@@ -238,13 +283,21 @@ describe('Retry-After', () => {
       ['soon', null],
       ['2026-11-21T12:00:30Z', null],
       ['Xxx, 99 Xxx 2026 12:00:00 GMT', null],
+      ['Mon, 30 Feb 2026 12:00:00 GMT', null],
+      ['Sat, 21 Nov 2026 24:00:00 GMT', null],
+      ['Sat, 21 Nov 2026 12:00:30', null],
+      ['Sat, 21-Nov-26 12:00:30 GMT', null],
+      ['Saturday, 21 Nov 2026 12:00:30 GMT', null],
+      ['Sat Nov 1 12:00:30 2026', null],
+      ['Sat Nov 21 12:00:30 2026 GMT', null],
+      ['sat, 21 nov 2026 12:00:30 gmt', null],
+      ['7, 8', null],
       [undefined, null],
     ] as const) {
-      const headers = given === undefined ? {} : { 'retry-after': given };
       for (const status of [429, 503])
-        assert.equal(retryAfterMs(status, headers, NOW), waitMs, given);
+        assert.equal(retryAfterMs(status, given, NOW), waitMs, given);
       for (const status of [200, 302, 500])
-        assert.equal(retryAfterMs(status, headers, NOW), null, given);
+        assert.equal(retryAfterMs(status, given, NOW), null, given);
     }
   });
 });
