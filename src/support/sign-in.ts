@@ -80,13 +80,13 @@ function codeForm(secret: string, next: string): Html {
 const NOT_SIGNED_IN = `The name or the code is wrong. ${CODE_RULES}`;
 
 /** Shown after the provider has proven an account that is not linked to a person yet. */
-export function bindPage(secret: string, name: string, status: 200 | 401): Page {
+export function bindPage(state: string, secret: string, name: string, status: 200 | 401): Page {
   const content = html`${status === 401 && notice('bad', CODE_REFUSED)}
     <p>
       Your company's sign-in says that you are ${name}, and the desk does not know that account yet.
       Confirm it once with your authenticator: from then on the account alone signs you in.
     </p>
-    <form class="stacked card" method="post" action="/sign-in/provider/bind">
+    <form class="stacked card" method="post" action="/sign-in/provider/bind?state=${state}">
       ${tokenField(secret)}
       ${codeField(`The six digits that your authenticator shows now for ${name}`)}
       <button>This is me</button>

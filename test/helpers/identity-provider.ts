@@ -129,10 +129,13 @@ function configuration(
       };
     },
     loadExistingGrant: async (context) => {
-      const grant = new context.oidc.provider.Grant({
-        clientId: context.oidc.client?.clientId ?? '',
-        accountId: context.oidc.session?.accountId ?? '',
-      });
+      const { session, provider } = context.oidc;
+      // A code counts only as long as its session has its grant, so all tabs share one.
+      const known = session?.grantIdFor(CLIENT.clientId);
+      const shared = known === undefined ? undefined : await provider.Grant.find(known);
+      if (shared !== undefined) return shared;
+      const { clientId } = CLIENT;
+      const grant = new provider.Grant({ clientId, accountId: session?.accountId ?? '' });
       grant.addOIDCScope('openid profile');
       await grant.save();
       return grant;

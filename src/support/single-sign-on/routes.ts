@@ -17,12 +17,15 @@ export const CALLBACK_PATH = '/sign-in/provider/callback';
 /** Rate limit per client network, because each attempt may call the provider. */
 const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 const FLOW_S = 600;
+/** Cookies of flows that a browser may have at a time, because a request's headers are limited. */
+const MAX_FLOWS = 6;
 
-/** Values that the desk keeps between two requests, sealed in cookies of these names. */
+/** Values that the desk keeps between two requests of a flow, sealed in cookies. */
 interface Sealed {
   /** `before`: the session before, whose strict cookie browsers do not send on a redirect. */
-  'desk-flow': Flow & { readonly next: string; readonly before: Uuid | null };
-  'desk-bind': {
+  flow: Flow & { readonly next: string; readonly before: Uuid | null };
+  bind: {
+    readonly state: string;
     readonly secret: string;
     readonly next: string;
     readonly person: { readonly id: Uuid; readonly name: string };
@@ -45,7 +48,9 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
     limited(async (context) => {
       const { url, flow } = await callProvider(site, () => provider.begin());
       const next = nextOf(context.query.next);
-      setSealed(site, context, 'desk-flow', { ...flow, next, before: sessionOf(context) });
+      for (const name of site.cookies.flowNames(context.req).slice(0, 1 - MAX_FLOWS))
+        context.append('Set-Cookie', site.cookies.clear(name));
+      setSealed(site, context, 'flow', { ...flow, next, before: sessionOf(context) });
       context.redirect(url.href);
       context.body = '';
     }),
@@ -53,8 +58,8 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
   router.get(
     CALLBACK_PATH,
     limited(async (context) => {
-      context.append('Set-Cookie', site.cookies.clear('desk-flow'));
-      const flow = readSealed(site, context, 'desk-flow');
+      const flow = readSealed(site, context, 'flow');
+      context.append('Set-Cookie', site.cookies.clear(`desk-flow-${flow.state}`));
       const query = new URLSearchParams(context.querystring);
       const proven = await callProvider(site, () => provider.finish(query, flow));
       const found = await findBySubject(site, proven);
@@ -62,23 +67,26 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
       if (found.found === 'person') return signIn(site, context, found.identity, proven, flow);
       const { id, name } = found.person;
       const secret = randomBytes(32).toString('base64url');
-      setSealed(site, context, 'desk-bind', {
+      const { state, next } = flow;
+      setSealed(site, context, 'bind', {
+        state,
         secret,
-        next: flow.next,
+        next,
         person: { id, name },
         proven,
       });
-      sendPage(context, bindPage(secret, name, 200));
+      sendPage(context, bindPage(state, secret, name, 200));
     }),
   );
   router.post(
     '/sign-in/provider/bind',
     limited(async (context) => {
-      const { secret, person, proven, next } = readSealed(site, context, 'desk-bind');
+      const { state, secret, person, proven, next } = readSealed(site, context, 'bind');
       const form = await ownForm(context, site, secret);
       const identity = await linkSubject(site, person, proven, codeOf(form));
-      if ('refusal' in identity) return sendPage(context, bindPage(secret, person.name, 401));
-      context.append('Set-Cookie', site.cookies.clear('desk-bind'));
+      if ('refusal' in identity)
+        return sendPage(context, bindPage(state, secret, person.name, 401));
+      context.append('Set-Cookie', site.cookies.clear(`desk-bind-${state}`));
       await signIn(site, context, identity, proven, { next, before: sessionOf(context) });
     }),
   );
@@ -89,7 +97,7 @@ async function signIn(
   context: DeskContext,
   identity: StaffIdentity,
   { rights }: ProvenSubject,
-  { next, before }: Pick<Sealed['desk-flow'], 'next' | 'before'>,
+  { next, before }: Pick<Sealed['flow'], 'next' | 'before'>,
 ): Promise<void> {
   const address = site.addresses.of(context.req);
   const opened = await openSession(site, identity, 'support', address, rights);
@@ -99,31 +107,37 @@ async function signIn(
   sendPage(context, signedInPage(next));
 }
 
-/** Sets a cookie with a sealed value, for use within ten minutes. */
-function setSealed<Name extends keyof Sealed>(
+/** Sets the flow's cookie with a sealed value, for use within ten minutes. */
+function setSealed<Kind extends keyof Sealed>(
   { encryptionKeys, clock, cookies }: Site,
   context: DeskContext,
-  name: Name,
-  value: Sealed[Name],
+  kind: Kind,
+  value: Sealed[Kind],
 ): void {
+  const name = `desk-${kind}-${value.state}` as const;
   const text = JSON.stringify({ until: clock() + FLOW_S * 1_000, value });
   const { keyId, bytes } = seal(encryptionKeys, text, `support/${name}`);
   const sealed = `${keyId}.${bytes.toString('base64url')}`;
   context.append('Set-Cookie', cookies.set(name, sealed, FLOW_S));
 }
 
-/** Returns the value of a cookie. Throws `DeskError` if it is absent, forged or too old. */
-function readSealed<Name extends keyof Sealed>(
+/**
+ * Returns the sealed value of the flow with the `state` of the query. Throws `DeskError` if its
+ * cookie is absent, forged or too old.
+ */
+function readSealed<Kind extends keyof Sealed>(
   { encryptionKeys, clock, cookies }: Site,
   context: DeskContext,
-  name: Name,
-): Sealed[Name] {
+  kind: Kind,
+): Sealed[Kind] {
+  const state = new URLSearchParams(context.querystring).get('state') ?? '';
+  const name = `desk-${kind}-${state}` as const;
   const [keyId = '', text = ''] = cookies.read(context.req, name)?.split('.') ?? [];
   try {
     const sealed = { keyId, bytes: Buffer.from(text, 'base64url') };
     const opened = JSON.parse(unseal(encryptionKeys, sealed, `support/${name}`)) as {
       readonly until: number;
-      readonly value: Sealed[Name];
+      readonly value: Sealed[Kind];
     };
     if (clock() < opened.until) return opened.value;
   } catch {
