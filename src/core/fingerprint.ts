@@ -1,4 +1,10 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** `unknown_key`: this process lacks the key that made the fingerprint. */
 export type Comparison = 'same' | 'other' | 'unknown_key';
@@ -40,8 +46,13 @@ export class UnknownKey extends Error {
   }
 }
 
-export function hmac(key: SecretKey, content: string | Buffer): Buffer {
-  return createHmac('sha256', key.secret).update(content).digest();
+/** On Node 24, an HMAC with the bytes of a key takes five times as long as with a key object. */
+const keyObjects = new WeakMap<Buffer, KeyObject>();
+
+export function hmac({ secret }: SecretKey, content: string | Buffer): Buffer {
+  let key = keyObjects.get(secret);
+  if (key === undefined) keyObjects.set(secret, (key = createSecretKey(secret)));
+  return createHmac('sha256', key).update(content).digest();
 }
 
 export function sameBytes(a: Buffer, b: Buffer): boolean {

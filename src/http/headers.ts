@@ -22,10 +22,19 @@ const SINGLE_HEADERS = [
 ] as const;
 export type SingleHeader = (typeof SINGLE_HEADERS)[number];
 
-export function repeatedHeaders({ headersDistinct }: IncomingMessage): ReadonlySet<SingleHeader> {
-  return new Set(
-    SINGLE_HEADERS.filter((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1),
-  );
+const SINGLE_BY_NAME = new Map<string, SingleHeader>(
+  SINGLE_HEADERS.map((name) => [name.toLowerCase(), name]),
+);
+
+/** Reads the raw headers, because Node makes `headersDistinct` of all headers of each request. */
+export function repeatedHeaders({ rawHeaders }: IncomingMessage): ReadonlySet<SingleHeader> {
+  const seen = new Set<SingleHeader>();
+  const repeated = new Set<SingleHeader>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = SINGLE_BY_NAME.get(rawHeaders[index]?.toLowerCase() ?? '');
+    if (name !== undefined) (seen.has(name) ? repeated : seen).add(name);
+  }
+  return repeated;
 }
 
 export function headerText(request: IncomingMessage, lowerName: string): string | undefined {
