@@ -47,7 +47,9 @@ export function spendingRefusal(spending: Spending): SpendingRefusal | null {
 }
 
 /** Refuses unless the account is active and verified. (docs/contract.md, Errors) */
-export function capabilityRefusal(account: Account): SpendingRefusal | null {
+export function capabilityRefusal(
+  account: Pick<Account, 'status' | 'verifiedAt'>,
+): SpendingRefusal | null {
   const { status, verifiedAt } = account;
   if (status === 'active' && verifiedAt !== null) return null;
   const [reason, why] =
@@ -120,7 +122,7 @@ export function fundsRefusal({
 
 /** True if the sender may pay the account: it is open, and of the same tenant or network. */
 export function isReachable(
-  destination: Account,
+  destination: Pick<Account, 'tenantId' | 'type' | 'status'>,
   sender: Tenant,
   receiver: Tenant | undefined,
 ): boolean {

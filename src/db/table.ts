@@ -67,6 +67,14 @@ export function defineTable<const C extends Columns>(
   };
 }
 
+/** Returns the table with only these columns, for statements that read no others. */
+export function withColumns<Row, K extends keyof Row & string>(
+  table: Table<Row>,
+  properties: readonly K[],
+): Table<Pick<Row, K>> {
+  return { ...table, columns: properties.map((property) => table.column(property)) };
+}
+
 type Nulls<Row> = { readonly [K in keyof Row as null extends Row[K] ? K : never]: null };
 
 /** Returns null for each nullable column, for a new row. */

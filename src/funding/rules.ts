@@ -34,7 +34,7 @@ export function decidedRefusal({ status, decidedBy }: Adjustment): Refusal {
   ]);
 }
 
-export function closedRefusal({ status }: Account): Refusal | null {
+export function closedRefusal({ status }: Pick<Account, 'status'>): Refusal | null {
   return status === 'closed' ? ACCOUNT_CLOSED : null;
 }
 

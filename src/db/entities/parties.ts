@@ -53,6 +53,20 @@ export const accounts = defineTable(
   },
 );
 export type Account = RowOf<typeof accounts>;
+
+/** Columns that the ledger reads of the accounts it locks, because no decision needs any other. */
+export const LOCKABLE_COLUMNS = [
+  'id',
+  'tenantId',
+  'type',
+  'systemRole',
+  'status',
+  'verifiedAt',
+  'seq',
+  'lastPostedAt',
+] as const satisfies readonly (keyof Account)[];
+export type LockableAccount = Pick<Account, (typeof LOCKABLE_COLUMNS)[number]>;
+
 export type SystemRole = (typeof SYSTEM_ROLES)[number];
 
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;

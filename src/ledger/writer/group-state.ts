@@ -12,7 +12,7 @@ import {
   monthTotals,
   noBalance,
 } from '../../db/entities/ledger.js';
-import type { Account } from '../../db/entities/parties.js';
+import type { LockableAccount } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { DatabaseClock } from '../database-clock.js';
 import type { EventDraft } from '../event-log.js';
@@ -30,14 +30,14 @@ export class UnsoundDecision extends Error {
 }
 
 interface AccountState {
-  readonly account: Account;
+  readonly account: LockableAccount;
   readonly overdraft: boolean;
   readonly balances: Record<Asset, Balance>;
 }
 
 /** `account` is a copy, which the draft changes in place. */
 interface DraftState extends AccountState {
-  readonly account: Account & { seq: bigint };
+  readonly account: LockableAccount & { seq: bigint };
 }
 
 export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
@@ -46,7 +46,7 @@ export interface GroupWrites {
   readonly transactions: LedgerTransaction[];
   readonly entries: Entry[];
   readonly balances: Map<string, Balance>;
-  readonly accounts: Map<Uuid, Account>;
+  readonly accounts: Map<Uuid, LockableAccount>;
   readonly months: Map<string, MonthTotal>;
   readonly holds: Map<Uuid, Hold>;
   readonly rows: Map<Table<unknown>, Map<Uuid, RowWrite>>;
@@ -71,7 +71,7 @@ export class GroupState {
   private readonly accounts = new Map<Uuid, AccountState>();
 
   constructor(
-    accounts: readonly Account[],
+    accounts: readonly LockableAccount[],
     balances: readonly Balance[],
     private readonly loaded: LoadedTables,
   ) {
@@ -87,8 +87,8 @@ export class GroupState {
     }
   }
 
-  latestPosted(accountIds: readonly Uuid[]): Account | undefined {
-    let latest: Account | undefined;
+  latestPosted(accountIds: readonly Uuid[]): LockableAccount | undefined {
+    let latest: LockableAccount | undefined;
     for (const id of accountIds) {
       const account = this.accounts.get(id)?.account;
       if (

@@ -10,7 +10,7 @@ import {
 } from '../../db/entities/ledger.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { metadataPairs } from '../../db/entities/metadata.js';
-import { type Account, accounts } from '../../db/entities/parties.js';
+import { accounts, type LockableAccount } from '../../db/entities/parties.js';
 import { pairsOf } from '../../db/metadata-index.js';
 import { insertSql, literal, sqlFor, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
@@ -65,7 +65,7 @@ function ledgerStatements(writes: GroupWrites): string[] {
 }
 
 /** A value that all accounts share is written once. */
-function updateAccountsSql(rows: readonly Account[]): string {
+function updateAccountsSql(rows: readonly LockableAccount[]): string {
   const ids = rows.map((row) => literal(accounts, 'id', row.id));
   const set = (property: 'seq' | 'lastPostedAt'): string => {
     const values = rows.map((row) => literal(accounts, property, row[property]));

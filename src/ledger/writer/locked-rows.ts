@@ -1,12 +1,11 @@
-import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { integer, uuid } from '../../db/columns.js';
-import type { Database, StoredRow, Transaction } from '../../db/database.js';
+import type { Database, Transaction } from '../../db/database.js';
 import { balances } from '../../db/entities/ledger.js';
-import { accounts } from '../../db/entities/parties.js';
+import { accounts, LOCKABLE_COLUMNS } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
-import { parseRow, type Table } from '../../db/table.js';
+import { parseRow, type Table, withColumns } from '../../db/table.js';
 import { NOW_SQL } from '../database-clock.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
@@ -27,9 +26,11 @@ export interface LockedGroup {
   readonly now: Instant;
 }
 
+const lockedAccounts = withColumns(accounts, LOCKABLE_COLUMNS);
+
 /**
- * Locks and reads everything that the group's decisions need, in one round trip: the accounts with
- * their balances, in sorted order, then the clock, the keys and the requested rows. Each statement
+ * Locks and reads everything that the group's decisions need, in one round trip: the accounts in
+ * sorted order, then their balances, the clock, the keys and the requested rows. Each statement
  * sees every earlier commit, so no row is older than the locks. Throws `LedgerClosed`.
  */
 export async function lockAndLoad(
@@ -49,10 +50,11 @@ export async function lockAndLoad(
     ...requested.map(({ table, rows }) => selectByKeysSql(table, rows)),
   ];
   const sentAt = deps.databaseClock.localNow();
-  const [locked = [], [moment] = [], keys = [], ...loaded] =
+  const lockAndRead = [lockSql(ids), selectSql(balances, { accountId: [...ids] })];
+  const [locked = [], totals = [], [moment] = [], keys = [], ...loaded] =
     ids.size === 0
-      ? [[], ...(await transaction.all(reads))]
-      : await transaction.all([lockSql(ids), ...reads], 'lock');
+      ? [[], [], ...(await transaction.all(reads))]
+      : await transaction.all([...lockAndRead, ...reads], 'lock');
   if (integer.parse(moment?.is_closed) === 1)
     throw new LedgerClosed('the database was restored to an earlier moment');
   requested.forEach(({ table, rows }, index) => {
@@ -60,27 +62,20 @@ export async function lockAndLoad(
       rows.add(parseRow(table, row) as Record<string, unknown>);
   });
   return {
-    state: groupState(locked, tables),
+    state: new GroupState(
+      locked.map((row) => parseRow(lockedAccounts, row)),
+      totals.map((row) => parseRow(balances, row)),
+      tables,
+    ),
     keys: parseKeys(keys),
     now: deps.databaseClock.parseReading(moment?.now, sentAt),
   };
 }
 
+/** Locks the accounts in the order of their ids. Only these locks guard their balances. */
 function lockSql(ids: ReadonlySet<Uuid>): string {
-  return `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
-     STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
-     ORDER BY a.id FOR UPDATE`;
-}
-
-function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupState {
-  return new GroupState(
-    // The account is repeated for each of its balances.
-    [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
-      .flatMap((own) => own.slice(0, 1))
-      .map((row) => parseRow(accounts, row)),
-    stored.map((row) => parseRow(balances, row)),
-    tables,
-  );
+  return `SELECT ${columnList(lockedAccounts)} FROM accounts FORCE INDEX (PRIMARY)
+     WHERE id IN (${literals(accounts, 'id', ids)}) ORDER BY id FOR UPDATE`;
 }
 
 function tablesToLoad(

@@ -5,7 +5,7 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
-import type { Account } from '../../db/entities/parties.js';
+import type { LockableAccount } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
 
@@ -71,7 +71,7 @@ interface AssetBalance {
 }
 
 export interface LockedAccount {
-  readonly account: Account;
+  readonly account: LockableAccount;
   readonly overdraft: boolean;
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
