@@ -109,9 +109,12 @@ export const day: Column<Instant> = {
   parse: (stored) => instant(Date.parse(`${asText(stored)}T00:00:00Z`)),
 };
 
+/** Text without these is its own literal. The driver would also escape each quotation mark of JSON. */
+const NEEDS_ESCAPE = /[\\'\0]/;
+
 export const string: Column<string> = {
   ...storedAs('text'),
-  literal: (value) => escape(value),
+  literal: (value) => (NEEDS_ESCAPE.test(value) ? escape(value) : `'${value}'`),
   parse: asText,
 };
 

@@ -60,7 +60,7 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
     ([tenantId, own], index) => new TenantEvents(tenantId, own, index),
   );
   return [
-    `SET ${tenantEvents.map(({ last, at, restored }) => `${last}=NULL,${at}=NULL,${restored}=NULL`).join(',')}`,
+    `SET ${tenantEvents.map(({ last, at }) => `${last}=NULL,${at}=NULL`).join(',')}`,
     ...tenantEvents.map((tenant) => tenant.lockSql(now)),
     `INSERT INTO events (tenant_id,sequence,id,type,resource_id,body,created_at,traceparent) VALUES ${tenantEvents
       .flatMap((tenant) => tenant.rows())
@@ -78,11 +78,12 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
   ];
 }
 
-/** New events of one tenant. Session variables hold the counter's value and the events' time. */
+/** New events of one tenant. Session variables hold what the counter determines of them. */
 class TenantEvents {
   readonly last: string;
   readonly at: string;
-  readonly restored: string;
+  private readonly dated: string;
+  private readonly restored: string;
   private readonly tenant: string;
 
   constructor(
@@ -92,14 +93,18 @@ class TenantEvents {
   ) {
     this.last = `@last${index}`;
     this.at = `@at${index}`;
+    this.dated = `@dated${index}`;
     this.restored = `@restored${index}`;
     this.tenant = column.uuid.literal(tenantId);
   }
 
+  /** Reads the last sequence and the events' time, and the parts of their JSON that all share. */
   lockSql(now: Instant): string {
-    return `SELECT last_sequence, GREATEST(last_at, CAST(${column.time.literal(now)} AS DATETIME(3))),
-        IF(restores=0, '', CONCAT(',"restores":', restores))
-      INTO ${this.last}, ${this.at}, ${this.restored} FROM event_counters
+    const at = `GREATEST(last_at, CAST(${column.time.literal(now)} AS DATETIME(3)))`;
+    const dated = `CONCAT(REPLACE(${at},' ','T'),'Z","sequence":')`;
+    const restored = `IF(restores=0, '', CONCAT(',"restores":', restores))`;
+    return `SELECT last_sequence, ${at}, ${asText(dated)}, ${asText(restored)}
+      INTO ${this.last}, ${this.at}, ${this.dated}, ${this.restored} FROM event_counters
       WHERE tenant_id=${this.tenant} AND NOT EXISTS (SELECT 1 FROM restores WHERE finished_at IS NULL) FOR UPDATE`;
   }
 
@@ -134,9 +139,11 @@ class TenantEvents {
     const head = `${JSON.stringify({ id, type, api_version: CURRENT_VERSION }).slice(0, -1)},"created_at":"`;
     const data = `,${JSON.stringify({ data: { object: object() } }).slice(1)}`;
     const [start, end] = [head, data].map(column.string.literal);
-    // MySQL refuses to mix the collation of a variable with the collation of the text around it.
-    const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
-    const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
-    return `CONCAT(${start},${at},'Z","sequence":',${sequence},${restored},${end})`;
+    return `CONCAT(${start},${this.dated},${sequence},${this.restored},${end})`;
   }
+}
+
+/** A variable has the collation of its value, which MySQL refuses to mix with another one. */
+function asText(sql: string): string {
+  return `CONVERT(${sql} USING utf8mb4) COLLATE utf8mb4_bin`;
 }
