@@ -1,6 +1,7 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
+import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { TAGS } from './openapi/document.js';
 import { serviceDocument } from './described-api.js';
 
@@ -35,11 +36,7 @@ interface Schema {
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
-interface Webhook {
-  readonly 'x-subscribable': boolean;
-}
 interface Document {
-  readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
@@ -130,8 +127,8 @@ export const ERROR_CODES = ${JSON.stringify(errorCodes(document))} as const;
 export const AMOUNT_FIELDS = ${JSON.stringify(amountFields(document))} as const;
 
 /** Every event type, and those that a webhook endpoint can subscribe to. */
-export const EVENT_TYPES = ${JSON.stringify(eventTypes(document, () => true))} as const;
-export const SUBSCRIBABLE_EVENTS = ${JSON.stringify(eventTypes(document, (one) => one['x-subscribable']))} as const;
+export const EVENT_TYPES = ${JSON.stringify(EVENT_TYPES)} as const;
+export const SUBSCRIBABLE_EVENTS = ${JSON.stringify(SUBSCRIBABLE_TYPES)} as const;
 `;
 }
 
@@ -198,17 +195,6 @@ function errorCodes({ components }: Document): readonly string[] {
   const codes = components.schemas.Error?.properties?.error?.properties?.code?.enum;
   if (codes === undefined) throw new Error('the document lists no error codes');
   return codes;
-}
-
-/** `webhook.test` is not an event. */
-function eventTypes(
-  { webhooks }: Document,
-  isWanted: (one: Webhook) => boolean,
-): readonly string[] {
-  const types = Object.entries(webhooks).filter(
-    ([type, { post }]) => type !== 'webhook.test' && isWanted(post),
-  );
-  return types.map(([type]) => type);
 }
 
 /**

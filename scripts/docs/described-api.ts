@@ -5,11 +5,12 @@ import { buildCore, closeCore } from '../../src/processes/build-core.js';
 import { readConfig } from '../../src/config/config.js';
 import { openApiDocument } from './openapi/generate.js';
 import type { ApiDocument } from './openapi/document.js';
-import type { Route } from '../../src/http/route.js';
+import type { ApiEvent, Route } from '../../src/http/route.js';
 
 /** The API's description, without a running service. */
 export interface DescribedApi {
   readonly routes: readonly Route[];
+  readonly events: readonly ApiEvent[];
   readonly openApi: ApiDocument;
   readonly baseUrl: string;
   readonly docsUrl: string;
@@ -43,7 +44,8 @@ export async function describeApi({
   // Open resources would keep the process running.
   await Promise.all([webhooks.tests.stop(), sender.close(), closeCore(core)]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;
-  return { routes: api.routes, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
+  const { routes, events } = api;
+  return { routes, events, openApi: openApiDocument(api, baseUrl, docsUrl), baseUrl, docsUrl };
 }
 
 /** Returns the OpenAPI document, with the address for examples. */

@@ -112,15 +112,15 @@ export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
     sequence: 4711,
     data: { object },
   };
-  const isOffered = isSubscribable(type);
-  const description = isOffered
+  const isDelivered = isSubscribable(type);
+  const description = isDelivered
     ? 'Sent to the endpoints subscribed to it, and kept in the log.'
     : 'Only in the log (`GET /v1/events`): no endpoint can subscribe to it.';
   return {
     type,
     summary,
     description,
-    isSubscribable: isOffered,
+    isDelivered,
     schema: eventSchema(type, resource),
     example,
   };

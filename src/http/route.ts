@@ -125,7 +125,8 @@ export interface ApiEvent {
   readonly example: unknown;
   readonly summary: string;
   readonly description: string;
-  readonly isSubscribable: boolean;
+  /** Whether endpoints receive it. If not, it is only in the log. */
+  readonly isDelivered: boolean;
 }
 
 /** The routes and events of the API. The checks run in the order of the contract. */

@@ -38,7 +38,7 @@ export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Curs
     summary: 'A test was requested',
     description:
       'Sent only to the endpoint under test, whatever it is subscribed to. It is not an Event, and not in the log.',
-    isSubscribable: false,
+    isDelivered: true,
   });
   registrationRoute(api, deps);
   readingRoutes(api, deps, cursors);

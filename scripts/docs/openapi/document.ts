@@ -17,6 +17,7 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> };
 }
 export type Schemas = Readonly<Record<string, Schema>>;
 
@@ -40,7 +41,6 @@ export interface Parameter {
 }
 
 export interface DescribedOperation {
-  readonly 'x-subscribable'?: boolean;
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;

@@ -30,7 +30,7 @@ export function openApiDocument(
   const registry = new OpenAPIRegistry();
   registerComponents(registry, docsUrl);
   for (const route of routes) registry.registerPath(pathOf(route));
-  for (const event of events) registry.registerWebhook(webhookOf(event));
+  for (const event of events) if (event.isDelivered) registry.registerWebhook(webhookOf(event));
   const document: object = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -208,7 +208,7 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
 }
 
 function webhookOf(event: ApiEvent): RouteConfig {
-  const { type, schema, example, summary, description, isSubscribable } = event;
+  const { type, schema, example, summary, description } = event;
   return {
     method: 'post',
     path: type,
@@ -217,7 +217,6 @@ function webhookOf(event: ApiEvent): RouteConfig {
     summary,
     description,
     security: [],
-    'x-subscribable': isSubscribable,
     // Generators treat components without an operation as unused.
     parameters: SIGNATURE_HEADERS,
     request: {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Route } from '../../../src/http/route.js';
+import type { ApiEvent, Route } from '../../../src/http/route.js';
 import { html, type Html } from '../../../src/support/html.js';
 import type { ApiDocument } from '../openapi/document.js';
 import { ALIASES, CONTENTS, KEYWORDS, type Listed } from './contents.js';
@@ -10,6 +10,7 @@ import { Reference } from './reference/pages.js';
 
 interface SiteDeps {
   readonly routes: readonly Route[];
+  readonly events: readonly ApiEvent[];
   readonly openApi: ApiDocument;
   readonly baseUrl: string;
   readonly urls: SiteUrls;
@@ -27,8 +28,8 @@ const ASSETS = {
 
 /** Renders every page by its path, and every asset by its name. */
 export function renderSite(deps: SiteDeps) {
-  const { urls, routes, openApi, baseUrl } = deps;
-  const reference = new Reference(routes, openApi, urls);
+  const { urls, routes, baseUrl } = deps;
+  const reference = new Reference(deps);
   const generated: Readonly<Record<string, string>> = {
     '/reference': reference.home(),
     '/conceptos/errores': errorsPage(urls),

@@ -1118,7 +1118,7 @@ export interface components {
      * @enum {string}
      */
     Asset: 'COPM' | 'DUSD';
-    TransferRejectedEvent: {
+    PayoutCompletedEvent: {
       /**
        * Format: uuid
        * @description Stays the same when the event is delivered again.
@@ -1128,69 +1128,7 @@ export interface components {
        * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
-      type: 'transfer.rejected';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['Transfer'];
-      };
-    };
-    TransferExpiredEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'transfer.expired';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['Transfer'];
-      };
-    };
-    PayoutApprovedEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'payout.approved';
+      type: 'payout.completed';
       /**
        * @description The version that the body is written in.
        * @enum {string}
@@ -1332,68 +1270,6 @@ export interface components {
         at: string;
       }[];
     };
-    PayoutCompletedEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'payout.completed';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['Payout'];
-      };
-    };
-    PayoutRejectedEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'payout.rejected';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['Payout'];
-      };
-    };
     PayoutFailedEvent: {
       /**
        * Format: uuid
@@ -1436,37 +1312,6 @@ export interface components {
        * @enum {string}
        */
       type: 'payout.returned';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['Payout'];
-      };
-    };
-    PayoutCanceledEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'payout.canceled';
       /**
        * @description The version that the body is written in.
        * @enum {string}
@@ -1606,37 +1451,6 @@ export interface components {
        */
       finished_at: string | null;
     };
-    BonusBatchRejectedEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'bonus_batch.rejected';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['BonusBatchOfEvent'];
-      };
-    };
     BonusBatchCompletedEvent: {
       /**
        * Format: uuid
@@ -1648,37 +1462,6 @@ export interface components {
        * @enum {string}
        */
       type: 'bonus_batch.completed';
-      /**
-       * @description The version that the body is written in.
-       * @enum {string}
-       */
-      api_version: '2026-11-01';
-      /**
-       * Format: date-time
-       * @description When it happened.
-       * @example 2026-11-01T14:05:00.000Z
-       */
-      created_at: string;
-      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
-      sequence: number;
-      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
-      restores?: number;
-      /** @description The resource at that moment. */
-      data: {
-        object: components['schemas']['BonusBatchOfEvent'];
-      };
-    };
-    BonusBatchPartiallyFailedEvent: {
-      /**
-       * Format: uuid
-       * @description Stays the same when the event is delivered again.
-       */
-      id: string;
-      /**
-       * @description What happened. (enum property replaced by openapi-typescript)
-       * @enum {string}
-       */
-      type: 'bonus_batch.partially_failed';
       /**
        * @description The version that the body is written in.
        * @enum {string}
@@ -2732,6 +2515,223 @@ export interface components {
       | components['schemas']['BonusBatchCompletedEvent']
       | components['schemas']['BonusBatchPartiallyFailedEvent']
       | components['schemas']['AccountVerifiedEvent'];
+    TransferRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'transfer.rejected';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Transfer'];
+      };
+    };
+    TransferExpiredEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'transfer.expired';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Transfer'];
+      };
+    };
+    PayoutApprovedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout.approved';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    PayoutRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout.rejected';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    PayoutCanceledEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout.canceled';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['Payout'];
+      };
+    };
+    BonusBatchRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'bonus_batch.rejected';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
+    BonusBatchPartiallyFailedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'bonus_batch.partially_failed';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
     EventGap: {
       /** @description The sequence of the last event before the gap; 0 if there is none. */
       after: number;
@@ -2973,21 +2973,13 @@ export type TransferCompletedEvent = components['schemas']['TransferCompletedEve
 export type Transfer = components['schemas']['Transfer'];
 export type Amount = components['schemas']['Amount'];
 export type Asset = components['schemas']['Asset'];
-export type TransferRejectedEvent = components['schemas']['TransferRejectedEvent'];
-export type TransferExpiredEvent = components['schemas']['TransferExpiredEvent'];
-export type PayoutApprovedEvent = components['schemas']['PayoutApprovedEvent'];
-export type Payout = components['schemas']['Payout'];
 export type PayoutCompletedEvent = components['schemas']['PayoutCompletedEvent'];
-export type PayoutRejectedEvent = components['schemas']['PayoutRejectedEvent'];
+export type Payout = components['schemas']['Payout'];
 export type PayoutFailedEvent = components['schemas']['PayoutFailedEvent'];
 export type PayoutReturnedEvent = components['schemas']['PayoutReturnedEvent'];
-export type PayoutCanceledEvent = components['schemas']['PayoutCanceledEvent'];
 export type BonusBatchReadyEvent = components['schemas']['BonusBatchReadyEvent'];
 export type BonusBatchOfEvent = components['schemas']['BonusBatchOfEvent'];
-export type BonusBatchRejectedEvent = components['schemas']['BonusBatchRejectedEvent'];
 export type BonusBatchCompletedEvent = components['schemas']['BonusBatchCompletedEvent'];
-export type BonusBatchPartiallyFailedEvent =
-  components['schemas']['BonusBatchPartiallyFailedEvent'];
 export type AccountVerifiedEvent = components['schemas']['AccountVerifiedEvent'];
 export type Verification = components['schemas']['Verification'];
 export type WebhookTest = components['schemas']['WebhookTest'];
@@ -3026,6 +3018,14 @@ export type CreateStatement = components['schemas']['CreateStatement'];
 export type StatementPage = components['schemas']['StatementPage'];
 export type Request = components['schemas']['Request'];
 export type Event = components['schemas']['Event'];
+export type TransferRejectedEvent = components['schemas']['TransferRejectedEvent'];
+export type TransferExpiredEvent = components['schemas']['TransferExpiredEvent'];
+export type PayoutApprovedEvent = components['schemas']['PayoutApprovedEvent'];
+export type PayoutRejectedEvent = components['schemas']['PayoutRejectedEvent'];
+export type PayoutCanceledEvent = components['schemas']['PayoutCanceledEvent'];
+export type BonusBatchRejectedEvent = components['schemas']['BonusBatchRejectedEvent'];
+export type BonusBatchPartiallyFailedEvent =
+  components['schemas']['BonusBatchPartiallyFailedEvent'];
 export type EventGap = components['schemas']['EventGap'];
 export type EventPage = components['schemas']['EventPage'];
 export type RegisteredWebhookEndpoint = components['schemas']['RegisteredWebhookEndpoint'];

@@ -1,12 +1,5 @@
-import {
-  type ApiDocument,
-  type Content,
-  type DescribedOperation,
-  refName,
-  type Schema,
-  titleOf,
-} from '../../openapi/document.js';
-import type { Route } from '../../../../src/http/route.js';
+import { type ApiDocument, refName, type Schema, titleOf } from '../../openapi/document.js';
+import type { ApiEvent, Route } from '../../../../src/http/route.js';
 import { html, type Html } from '../../../../src/support/html.js';
 import { breakable, codeBlock, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
@@ -26,15 +19,25 @@ interface Group {
   readonly calls: readonly Call[];
 }
 
+interface ReferenceDeps {
+  readonly routes: readonly Route[];
+  readonly events: readonly ApiEvent[];
+  readonly openApi: ApiDocument;
+  readonly urls: SiteUrls;
+}
+
 export class Reference {
   private readonly groups: readonly Group[];
 
-  constructor(
-    routes: readonly Route[],
-    private readonly document: ApiDocument,
-    private readonly urls: SiteUrls,
-  ) {
-    const { paths, tags: described } = document;
+  private readonly document: ApiDocument;
+  private readonly urls: SiteUrls;
+  private readonly events: readonly ApiEvent[];
+
+  constructor({ routes, events, openApi, urls }: ReferenceDeps) {
+    this.document = openApi;
+    this.urls = urls;
+    this.events = events;
+    const { paths, tags: described } = openApi;
     const calls = routes.flatMap((route): Call[] => {
       const operation =
         paths[route.path]?.[route.method.toLowerCase() as Lowercase<Route['method']>];
@@ -120,36 +123,32 @@ ${groups.join('\n\n')}
   }
 
   private deliveriesPage(): SitePage {
-    const { webhooks = {}, components } = this.document;
-    const deliveries = Object.entries(webhooks).flatMap(([name, { post }]) =>
-      post === undefined ? [] : [{ name, post }],
-    );
-    const mediaOf = ({ requestBody }: DescribedOperation): Content[string] =>
-      Object.values(requestBody?.content ?? {})[0] ?? {};
-    const schemaOf = (post: DescribedOperation): Schema => mediaOf(post).schema ?? {};
-    const { schemas } = components;
-    const events = deliveries.filter(
-      ({ post }) => 'data' in (resolveSchema(schemaOf(post), schemas).properties ?? {}),
-    );
-    const envelope = { oneOf: events.map(({ post }) => schemaOf(post)) };
-    const article = ({ name, post }: (typeof deliveries)[number]): Html => {
-      const schema = schemaOf(post);
+    const { schemas } = this.document.components;
+    const refs = schemas.Event?.discriminator?.mapping ?? {};
+    const schemaOf = ({ type }: ApiEvent): Schema => ({
+      $ref: refs[type] ?? '#/components/schemas/WebhookTest',
+    });
+    const inLog = this.events.filter(({ type }) => type in refs);
+    const envelope = { oneOf: inLog.map(schemaOf) };
+    const article = (event: ApiEvent): Html => {
+      const { type, summary, isDelivered, example } = event;
+      const schema = schemaOf(event);
       const data = resolveSchema(schema, schemas).properties?.data?.properties?.object;
-      return html`<article id="${slug(name)}">
-        <h2><a href="#${slug(name)}">${name}</a></h2>
-        <p>${post.summary === '' ? '' : `${post.summary}.`}</p>
+      return html`<article id="${slug(type)}">
+        <h2><a href="#${slug(type)}">${type}</a></h2>
+        <p>${summary}.</p>
         ${
           data === undefined
             ? fieldList(schema, schemas, 'response')
             : html`<p>
                   <code>data.object</code>: ${refName(data) ?? 'object'}.
-                  ${post['x-subscribable'] ? '' : 'Only in the log: no webhook is sent.'}
+                  ${isDelivered ? '' : 'Only in the log: no webhook is sent.'}
                 </p>
                 ${foldedFields(data, schemas)}`
         }
         <details>
           <summary>Example</summary>
-          ${codeBlock(JSON.stringify(mediaOf(post).example ?? {}, null, 2), 'json')}
+          ${codeBlock(JSON.stringify(example, null, 2), 'json')}
         </details>
       </article>`;
     };
@@ -160,11 +159,11 @@ ${groups.join('\n\n')}
           <a href="${this.urls.page('/webhooks')}">how to verify it</a>.
         </p>
         <h2 id="event"><a href="#event">Every event</a></h2>
-        ${events.length > 0 && fieldList(envelope, schemas, 'response')} ${deliveries.map(article)}`;
+        ${inLog.length > 0 && fieldList(envelope, schemas, 'response')} ${this.events.map(article)}`;
     const sections = [
       sectionOf('event', 'Every event', 'envelope id type sequence data'),
-      ...deliveries.map(({ name, post }) =>
-        sectionOf(slug(name), name, `${post.summary} ${post.description}`),
+      ...this.events.map(({ type, summary, description }) =>
+        sectionOf(slug(type), type, `${summary} ${description}`),
       ),
     ];
     return page(DELIVERIES, 'Deliveries', 'the body of each event', content, sections);
