@@ -11,9 +11,11 @@ import { writeSite } from './docs/site/write.js';
 try {
   const folder = process.argv[2] ?? 'site';
   const api = await describeApi(process.env);
-  const base = new URL(api.docsUrl).pathname.replace(/\/+$/, '');
+  const { origin, pathname } = new URL(api.docsUrl);
+  const base = pathname.replace(/\/+$/, '');
   const urls = {
     page: (path: string) => `${base}${path}/`,
+    markdown: (path: string) => `${origin}${base}${path || '/index'}.md`,
     asset: (name: string) => `${base}/assets/${name}`,
     openApi: `${base}/openapi.json`,
   };

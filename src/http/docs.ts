@@ -29,10 +29,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.tgz': 'application/gzip',
+  '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 };
 
-const OPENAPI = '/openapi.json';
+/** Files at the root of the service rather than below the docs. */
+const ROOT_FILES: readonly string[] = ['/openapi.json', '/llms.txt'];
 const MISSING = '/404';
 
 interface DocsOptions {
@@ -58,7 +60,7 @@ const NOT_BUILT = siteFile(
   Buffer.from('The documentation is not built. "npm run build" writes it to dist/site.\n'),
 );
 
-/** Serves the built docs pages and their assets below the path of `docsUrl`, and /openapi.json. */
+/** Serves the built docs pages and their assets below the path of `docsUrl`, /openapi.json and /llms.txt. */
 export class DocsSite {
   private site: Site | null = null;
   /** The prefix of each page's path; empty at the root, where the API answers for missing pages. */
@@ -73,7 +75,7 @@ export class DocsSite {
     const { path, method } = context.state.exchange;
     const { base } = this;
     const isBelow = path.startsWith(`${base}/`);
-    if (!isBelow && path !== base && path !== OPENAPI) {
+    if (!isBelow && path !== base && !ROOT_FILES.includes(path)) {
       // Programs get the API's 404.
       const isBrowser =
         path === '/' && isRead(method) && context.accepts('json', 'html') === 'html';
@@ -82,7 +84,7 @@ export class DocsSite {
     this.site ??= await readSite(this.options, base);
     const file = this.site?.files.get(path);
     if (file !== undefined) this.send(context, path, 200, file);
-    else if (this.site === null && (base !== '' || path === OPENAPI))
+    else if (this.site === null && (base !== '' || ROOT_FILES.includes(path)))
       this.send(context, base, 503, NOT_BUILT);
     else if (this.site === null || base === '') await next();
     else if (path.endsWith('/') && this.site.files.has(path.slice(0, -1)))
@@ -145,7 +147,7 @@ async function readSite(options: DocsOptions, base: string): Promise<Site | null
     const content =
       ending === '.tgz' ? read : Buffer.from(read.toString().replace(PLACEHOLDER, fill));
     const place = `/${name}`.replace(/(^\/index)?\.html$/, '');
-    files.set(place === OPENAPI ? place : base + place || '/', siteFile(ending, content));
+    files.set(ROOT_FILES.includes(place) ? place : base + place || '/', siteFile(ending, content));
   }
   const missing = files.get(base + MISSING) ?? NOT_BUILT;
   files.delete(base + MISSING);

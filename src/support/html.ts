@@ -51,7 +51,7 @@ export function element(name: string, attributes: Attributes, content: Content =
     if (value === null || value === undefined || value === false) return '';
     return value === true ? ` ${attribute}` : ` ${attribute}="${render(value, 'attribute')}"`;
   });
-  const inside = name === 'input' ? '' : `${render(content, 'text')}</${name}>`;
+  const inside = name === 'input' || name === 'link' ? '' : `${render(content, 'text')}</${name}>`;
   return new Markup(`<${name}${given.join('')}>${inside}`);
 }
 

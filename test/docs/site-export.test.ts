@@ -25,6 +25,7 @@ describe('npm run docs:site', () => {
       const files = filesUnder(folder).filter((file) => file.endsWith('.html'));
       const urls = {
         page: (path: string) => path,
+        markdown: (path: string) => path,
         asset: (name: string) => name,
         openApi: '/openapi.json',
       };

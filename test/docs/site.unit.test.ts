@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describeApi } from '../../scripts/docs/described-api.js';
+import { ERROR_CODES } from '../../src/core/error-table.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { renderSite } from '../../scripts/docs/site/site.js';
 import { ALIASES, CONTENTS, KEYWORDS } from '../../scripts/docs/site/contents.js';
@@ -14,16 +15,18 @@ import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
 const BASE = '/docs';
+const MARKDOWN = 'https://docs.example';
 /** The addresses of the site, each with its anchors. */
 const ADDRESSES = 'test/docs/addresses.txt';
 const URLS: SiteUrls = {
   page: (path) => BASE + path,
+  markdown: (path) => `${MARKDOWN}${path || '/index'}.md`,
   asset: (name) => `${BASE}/assets/${name}`,
   openApi: '/openapi.json',
 };
 
 const api = await describeApi({});
-const { pages, assets } = renderSite({ ...api, urls: URLS });
+const { pages, texts, assets } = renderSite({ ...api, urls: URLS });
 const html = new Map(Array.from(pages, ([path, text]) => [URLS.page(path), text]));
 const known = new Set([...html.keys(), ...Array.from(assets.keys(), URLS.asset), URLS.openApi]);
 
@@ -62,6 +65,29 @@ describe('the site', () => {
       const lost = anchors.filter((anchor) => current.get(path)?.includes(anchor) !== true);
       assert.ok(current.has(path), `there is no ${path}`);
       assert.deepEqual(lost, [], path);
+    }
+  });
+
+  it('every page of the site is also Markdown under its address with .md, with the same headings and without broken links, and llms.txt lists it', () => {
+    const list = texts.get('/llms.txt') ?? '';
+    const aliases = new Set(Object.values(ALIASES).flat());
+    for (const [path, page] of pages) {
+      const text = texts.get(`${path || '/index'}.md`) ?? '';
+      const plain = text.replaceAll(/[`\\]/g, '');
+      for (const [, heading = ''] of page.matchAll(/<h[12](?: [^>]*)?>(?:<a [^>]*>)?(.*?)<\//g))
+        assert.match(
+          plain,
+          new RegExp(`^#+ ${heading.replaceAll('<wbr />', '').split('<')[0]}`, 'm'),
+          path,
+        );
+      assert.doesNotMatch(
+        text,
+        /127\.0\.0\.1:8080\/docs|undefined|\[object [A-Z]|^ *```\w+ /m,
+        path,
+      );
+      assert.ok(aliases.has(path) || list.includes(`(${URLS.markdown(path)}): `), path);
+      for (const [, place = ''] of text.matchAll(/\]\(https:\/\/docs\.example([^)#]*)/g))
+        assert.ok(texts.has(place), `${path}: there is no ${place}`);
     }
   });
 
@@ -108,6 +134,14 @@ describe('the site', () => {
       assert.ok(
         index.some(({ title = '', text = '' }) => `${title} ${text}`.toLowerCase().includes(words)),
         words,
+      );
+  });
+
+  it('the site has an anchor for every error code on the page of `doc_url` and on its English name', () => {
+    for (const path of ['/docs/conceptos/errores', '/docs/errors'])
+      assert.deepEqual(
+        ERROR_CODES.filter((code) => !idsOf(html.get(path) ?? '').includes(code)),
+        [],
       );
   });
 

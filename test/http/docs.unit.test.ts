@@ -64,6 +64,17 @@ describe('the docs pages', () => {
       assertStrict(await get(`/docs/assets/${name}`), type);
   });
 
+  it('each page is Markdown at its address with .md, and llms.txt is at the root', async () => {
+    const assertText = async (path: string, type: string): Promise<void> => {
+      const answer = await get(path);
+      assertStrict(answer, `${type}; charset=utf-8`);
+      assert.match(answer.text, /^# .+\n[^]*http:\/\/localhost:8080\/docs\/\w+/);
+    };
+    for (const page of ['index', 'reference/transfers'])
+      await assertText(`/docs/${page}.md`, 'text/markdown');
+    await assertText('/llms.txt', 'text/plain');
+  });
+
   it('an address without a page gets a page that says so, and an address with an extra slash redirects to its page', async () => {
     const missing = await get('/docs/no-such-page');
     assert.deepEqual(

@@ -25,7 +25,7 @@ const CHAPTERS = {
   },
   'Look up': {
     '/reference': 'every operation, with its fields, its errors and samples in four languages',
-    '/conceptos/errores': 'every code, what it means and what to do',
+    '/errors': 'every code, what it means and what to do',
     '/permissions': 'tokens, and the scope and the role that an operation needs',
     '/limits': 'amounts, months, fees, rates and quotas',
     '/conventions': 'amounts, times, text, pages and cursors',
@@ -64,7 +64,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/statements#other-reports': 'movements balance',
   '/reconciliation': 'bookkeeping accounting reconcile audit',
   '/reference': 'openapi swagger curl python go',
-  '/conceptos/errores': 'error codes status http 400 404 409 422 503',
+  '/errors': 'error codes status http 400 404 409 422 503',
   '/permissions#authentication': 'authenticate authorization access bearer 401 403 ip allowlist me',
   '/limits#fees': 'pricing',
   '/limits#requests': 'throttling rate limit 429',
@@ -85,7 +85,8 @@ const FILES: Readonly<Record<string, string>> = {
 
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   '/reference': ['/reference/objects'],
-  '/conceptos/errores': ['/errors'],
+  // The name in every `doc_url`.
+  '/errors': ['/conceptos/errores'],
 };
 
 export interface Listed {

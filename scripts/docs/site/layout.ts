@@ -18,6 +18,8 @@ export interface SitePage {
   readonly title: string;
   readonly description: string;
   readonly content: () => Html;
+  /** The whole page in Markdown; undefined for the page of a missing address. */
+  readonly markdown?: string;
   readonly sections: readonly Section[];
   /** Path of the page that the menu marks, for a page that it does not list. */
   readonly menuPath?: string;
@@ -25,6 +27,8 @@ export interface SitePage {
 
 export interface SiteUrls {
   readonly page: (path: string) => string;
+  /** The address of a page's Markdown. */
+  readonly markdown: (path: string) => string;
   readonly asset: (name: string) => string;
   readonly openApi: string;
 }
@@ -34,7 +38,7 @@ export interface MenuChapter {
   readonly pages: readonly SitePage[];
 }
 
-const NAME = 'Money Movement Service';
+export const NAME = 'Money Movement Service';
 
 export function pageHtml(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage): string {
   const title = page.title === NAME ? NAME : `${page.title} · ${NAME}`;
@@ -45,6 +49,7 @@ export function pageHtml(urls: SiteUrls, menu: readonly MenuChapter[], page: Sit
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="description" content="${page.description}" />
         <title>${title}</title>
+        ${page.markdown !== undefined && element('link', { rel: 'alternate', type: 'text/markdown', href: urls.markdown(page.path) })}
         <link rel="icon" href="${urls.asset('icon.svg')}" />
         <link rel="stylesheet" href="${urls.asset('site.css')}" />
         <script src="${urls.asset('colours.js')}"></script>

@@ -84,13 +84,27 @@ export function markdownPage(
   labelCells(rest);
   const sections = sectionsOf(rest, file);
   const content = (): Html => trustedHtml(renderTokens(rest, samples));
-  return { path, title: inline.content, description, content, sections };
+  const source = withLinks(text, { ...context, urls: { ...urls, page: urls.markdown } });
+  return { path, title: inline.content, description, content, markdown: source, sections };
 }
 
 interface LinkContext {
   readonly file: string;
   readonly urls: SiteUrls;
   readonly baseUrl: string;
+}
+
+/** Returns the Markdown with links as in the page, and without the marks that add samples. */
+function withLinks(text: string, context: LinkContext): string {
+  const parts = text.split(/(^ *```[\s\S]*?^ *```$)/m);
+  return parts
+    .map((part, index) =>
+      index % 2 === 1
+        ? part.replace(/^( *```\w+) .*$/m, '$1')
+        : part.replace(/\]\(([^)\s]+)\)/g, (_, href: string) => `](${linkTarget(href, context)})`),
+    )
+    .join('')
+    .replaceAll(MARKDOWN_BASE_URL, () => context.baseUrl);
 }
 
 /** Makes links point to this service and this site. */

@@ -3,7 +3,7 @@ import type { ApiEvent, Route } from '../../../src/http/route.js';
 import { html, type Html } from '../../../src/support/html.js';
 import type { ApiDocument } from '../openapi/document.js';
 import { ALIASES, CONTENTS, KEYWORDS, type Listed } from './contents.js';
-import { type MenuChapter, pageHtml, type SitePage, type SiteUrls } from './layout.js';
+import { type MenuChapter, NAME, pageHtml, type SitePage, type SiteUrls } from './layout.js';
 import { markdownPage, readPart } from './markdown-page.js';
 import { errorsPage, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
@@ -26,13 +26,13 @@ const ASSETS = {
   'postman.json': 'docs/postman.json',
 };
 
-/** Renders every page by its path, and every asset by its name. */
+/** Renders every page by its path, every text by its path, and every asset by its name. */
 export function renderSite(deps: SiteDeps) {
   const { urls, routes, baseUrl } = deps;
   const reference = new Reference(deps);
   const generated: Readonly<Record<string, string>> = {
     '/reference': reference.home(),
-    '/conceptos/errores': errorsPage(urls),
+    '/errors': errorsPage(urls),
     '/permissions': permissionsPage(routes, reference.linkOf),
   };
   const pageOf = (listed: Listed): SitePage =>
@@ -41,7 +41,8 @@ export function renderSite(deps: SiteDeps) {
     title,
     pages: pages.map(pageOf),
   }));
-  const pages = [...menu.flatMap((chapter) => chapter.pages), ...reference.pages()];
+  const others = reference.pages();
+  const pages = [...menu.flatMap((chapter) => chapter.pages), ...others];
   return {
     pages: new Map(
       pages.flatMap((page) => {
@@ -54,8 +55,33 @@ export function renderSite(deps: SiteDeps) {
       ['minisearch.js', readPart(fileURLToPath(import.meta.resolve('minisearch')))],
       ['search.json', searchIndex(urls, pages)],
     ]),
+    texts: new Map([
+      ...pages.flatMap(({ path, markdown = '' }) =>
+        [path || '/index', ...(ALIASES[path] ?? [])].map((one) => [`${one}.md`, markdown] as const),
+      ),
+      ['/llms.txt', llmsText(urls, menu, others)],
+    ]),
     missing: pageHtml(urls, menu, missingPage(urls)),
   };
+}
+
+/** Lists the pages for programs that read text. (https://llmstxt.org) */
+function llmsText(urls: SiteUrls, menu: readonly MenuChapter[], others: SitePage[]): string {
+  const chapters = [...menu, { title: 'Reference of each resource', pages: others }].map(
+    ({ title, pages }) => {
+      const lines = pages.map(
+        ({ path, title: name, description }) =>
+          `- [${name}](${urls.markdown(path)}): ${description}`,
+      );
+      return `## ${title}\n\n${lines.join('\n')}\n`;
+    },
+  );
+  return `# ${NAME}
+
+> A REST API that moves money: transfers, bonuses, payouts to banks, approvals, an event log and signed webhooks. Amounts are integers,
+> and every request that moves money has an idempotency key.
+
+${chapters.join('\n')}`;
 }
 
 function missingPage(urls: SiteUrls): SitePage {

@@ -15,9 +15,10 @@ export function writeSite(
   urls: SiteUrls,
   fileOf: (path: string) => string,
 ): number {
-  const { pages, assets, missing } = renderSite({ ...api, urls });
+  const { pages, texts, assets, missing } = renderSite({ ...api, urls });
   const files = [
     ...Array.from(pages, ([path, text]) => [fileOf(path), text] as const),
+    ...texts,
     ...Array.from(assets, ([name, content]) => [join('assets', name), content] as const),
     ['404.html', missing] as const,
     ['openapi.json', JSON.stringify(api.openApi)] as const,
@@ -35,6 +36,7 @@ export async function buildSite(folder: string): Promise<void> {
   const { baseUrl, docsUrl, docsPath } = PLACEHOLDERS;
   const urls: SiteUrls = {
     page: (path) => docsPath + path,
+    markdown: (path) => `${docsUrl}${path || '/index'}.md`,
     asset: (name) => `${docsPath}/assets/${name}`,
     openApi: '/openapi.json',
   };

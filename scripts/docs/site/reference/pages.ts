@@ -4,13 +4,17 @@ import { html, type Html } from '../../../../src/support/html.js';
 import { breakable, codeBlock, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import { renderMarkdown, MARKDOWN_DOCS_URL, MARKDOWN_BASE_URL } from '../markdown-page.js';
-import { type Call, callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
+import { callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
+import type { Call } from './call.js';
+import { type Field, fieldsOf } from './fields.js';
+import { blocks, callMarkdown, fence, fieldLines } from './markdown.js';
 import { resolveSchema } from './schema.js';
 
 /** Pages for each tag of the OpenAPI document, and for webhook deliveries. */
 
 const PATH = '/reference';
 const DELIVERIES = `${PATH}/deliveries`;
+const BELOW = { menuPath: PATH };
 
 interface Group {
   readonly tag: string;
@@ -108,7 +112,7 @@ ${groups.join('\n\n')}
   }
 
   private groupPage({ tag, path, description, calls }: Group): SitePage {
-    const errorsPage = this.urls.page('/conceptos/errores');
+    const errorsPage = this.urls.page('/errors');
     const content = (): Html =>
       html`${description !== '' && renderMarkdown(description)}
       ${calls.map((call) => callArticle(call, this.document, errorsPage))}`;
@@ -119,65 +123,105 @@ ${groups.join('\n\n')}
         `${route.method} ${route.path} ${operationId} ${route.description}`,
       ),
     );
-    return page(path, titleOf(tag), `the operations of ${tag}`, content, sections);
+    const operations = calls.map((call) =>
+      callMarkdown(call, this.document, this.urls.markdown('/errors')),
+    );
+    const markdown = blocks([`# ${titleOf(tag)}`, description, ...operations]);
+    const about = `the operations of ${tag}`;
+    return { path, title: titleOf(tag), description: about, content, markdown, sections, ...BELOW };
   }
 
   private deliveriesPage(): SitePage {
-    const { schemas } = this.document.components;
-    const refs = schemas.Event?.discriminator?.mapping ?? {};
-    const schemaOf = ({ type }: ApiEvent): Schema => ({
-      $ref: refs[type] ?? '#/components/schemas/WebhookTest',
-    });
-    const inLog = this.events.filter(({ type }) => type in refs);
-    const envelope = { oneOf: inLog.map(schemaOf) };
-    const article = (event: ApiEvent): Html => {
-      const { type, summary, isDelivered, example } = event;
-      const schema = schemaOf(event);
-      const data = resolveSchema(schema, schemas).properties?.data?.properties?.object;
-      return html`<article id="${slug(type)}">
-        <h2><a href="#${slug(type)}">${type}</a></h2>
-        <p>${summary}.</p>
-        ${
-          data === undefined
-            ? fieldList(schema, schemas, 'response')
-            : html`<p>
-                  <code>data.object</code>: ${refName(data) ?? 'object'}.
-                  ${isDelivered ? '' : 'Only in the log: no webhook is sent.'}
-                </p>
-                ${foldedFields(data, schemas)}`
-        }
-        <details>
-          <summary>Example</summary>
-          ${codeBlock(JSON.stringify(example, null, 2), 'json')}
-        </details>
-      </article>`;
-    };
+    const { urls } = this;
+    const [envelope, deliveries] = this.deliveries();
     const content = (): Html =>
       html`<p>
           The events that your endpoints receive and that the log holds. See
-          <a href="${this.urls.page('/events')}">when each is sent</a> and
-          <a href="${this.urls.page('/webhooks')}">how to verify it</a>.
+          <a href="${urls.page('/events')}">when each is sent</a> and
+          <a href="${urls.page('/webhooks')}">how to verify it</a>.
         </p>
         <h2 id="event"><a href="#event">Every event</a></h2>
-        ${inLog.length > 0 && fieldList(envelope, schemas, 'response')} ${this.events.map(article)}`;
+        ${fieldList(envelope)} ${deliveries.map(deliveryArticle)}`;
+    const markdown = blocks([
+      '# Deliveries',
+      `The events that your endpoints receive and that the log holds. See [when each is sent](${urls.markdown('/events')}) and
+[how to verify it](${urls.markdown('/webhooks')}).`,
+      '## Every event',
+      fieldLines(envelope),
+      ...deliveries.map(deliveryMarkdown),
+    ]);
     const sections = [
       sectionOf('event', 'Every event', 'envelope id type sequence data'),
       ...this.events.map(({ type, summary, description }) =>
         sectionOf(slug(type), type, `${summary} ${description}`),
       ),
     ];
-    return page(DELIVERIES, 'Deliveries', 'the body of each event', content, sections);
+    const about = 'the body of each event';
+    return {
+      path: DELIVERIES,
+      title: 'Deliveries',
+      description: about,
+      content,
+      markdown,
+      sections,
+      ...BELOW,
+    };
+  }
+
+  /** Returns the fields that all events of the log have, and what each type of delivery has. */
+  private deliveries(): [Field[], Delivery[]] {
+    const { schemas } = this.document.components;
+    const refs = schemas.Event?.discriminator?.mapping ?? {};
+    const schemaOf = ({ type }: ApiEvent): Schema => ({
+      $ref: refs[type] ?? '#/components/schemas/WebhookTest',
+    });
+    const oneOf = this.events.filter(({ type }) => type in refs).map(schemaOf);
+    const deliveries = this.events.map((event) => {
+      const schema = schemaOf(event);
+      const data = resolveSchema(schema, schemas).properties?.data?.properties?.object;
+      const resource = data === undefined ? null : (refName(data) ?? 'object');
+      return { event, resource, fields: fieldsOf(data ?? schema, schemas, 'response') };
+    });
+    return [fieldsOf({ oneOf }, schemas, 'response'), deliveries];
   }
 }
 
-function page(
-  path: string,
-  title: string,
-  description: string,
-  content: () => Html,
-  sections: SitePage['sections'],
-): SitePage {
-  return { path, title, description, content, sections, menuPath: PATH };
+/** A type of event, with the fields of its resource, or with its own if it has no resource. */
+interface Delivery {
+  readonly event: ApiEvent;
+  readonly resource: string | null;
+  readonly fields: readonly Field[];
+}
+
+const NOT_SENT = 'Only in the log: no webhook is sent.';
+
+function deliveryArticle({ event, resource, fields }: Delivery): Html {
+  const { type, summary, isDelivered, example } = event;
+  return html`<article id="${slug(type)}">
+    <h2><a href="#${slug(type)}">${type}</a></h2>
+    <p>${summary}.</p>
+    ${
+      resource === null
+        ? fieldList(fields)
+        : html`<p><code>data.object</code>: ${resource}. ${isDelivered ? '' : NOT_SENT}</p>
+            ${foldedFields(fields)}`
+    }
+    <details>
+      <summary>Example</summary>
+      ${codeBlock(JSON.stringify(example, null, 2), 'json')}
+    </details>
+  </article>`;
+}
+
+function deliveryMarkdown({ event, resource, fields }: Delivery): string {
+  const { type, summary, isDelivered, example } = event;
+  return blocks([
+    `## ${type}`,
+    `${summary}.${isDelivered ? '' : ` ${NOT_SENT}`}`,
+    resource === null ? '' : `\`data.object\`: ${resource}.`,
+    fieldLines(fields),
+    fence({ language: 'json', text: JSON.stringify(example, null, 2) }),
+  ]);
 }
 
 function slug(name: string): string {

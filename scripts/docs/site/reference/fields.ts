@@ -1,0 +1,77 @@
+import {
+  type ApiDocument,
+  type DescribedOperation,
+  refName,
+  type Schema,
+  type Schemas,
+} from '../../openapi/document.js';
+import { isNullable, mergeAlternatives, resolveSchema, simpleType } from './schema.js';
+
+/** Requests mark the fields that are required, responses those that may be absent. */
+type Side = 'request' | 'response';
+
+/** A field as the pages describe it. Code in its texts is between backquotes. */
+export interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly mark: 'required' | 'may be absent' | null;
+  readonly text: string;
+}
+
+/** Returns the fields of a body. Those of nested objects have dotted names. */
+export function fieldsOf(given: Schema, schemas: Schemas, side: Side, prefix = ''): Field[] {
+  const { properties = {}, required = [] } = mergeAlternatives(given, schemas);
+  return Object.entries(properties).flatMap(([own, schema]) => {
+    const name = `${prefix}${own}`;
+    const whole = resolveSchema(schema, schemas);
+    const field = {
+      name,
+      type: typeOf(schema, schemas),
+      mark: markOf(required.includes(own), side),
+      text: schema.description ?? whole.description ?? '',
+    };
+    const inner = mergeAlternatives(whole.items ?? whole, schemas);
+    if (unionOf(schema).length > 1 || inner.properties === undefined) return [field];
+    const path = whole.items === undefined ? `${name}.` : `${name}[].`;
+    return [field, ...fieldsOf(inner, schemas, side, path)];
+  });
+}
+
+export function parametersOf(
+  kind: 'path' | 'query' | 'header',
+  operation: DescribedOperation,
+  { components }: ApiDocument,
+): Field[] {
+  return operation.parameters
+    .map((parameter) => components.parameters[refName(parameter) ?? ''] ?? parameter)
+    .filter((parameter) => parameter.in === kind)
+    .map(({ name = '', required = false, description, schema = {} }) => ({
+      name,
+      type: typeOf(schema, components.schemas),
+      mark: markOf(required, 'request'),
+      text: description ?? schema.description ?? '',
+    }));
+}
+
+function markOf(isRequired: boolean, side: Side): Field['mark'] {
+  if (isRequired === (side === 'response')) return null;
+  return isRequired ? 'required' : 'may be absent';
+}
+
+/** Returns `string, uuid`, `Transfer or Payout`, or the values of an enumeration. */
+function typeOf(schema: Schema, schemas: Schemas): string {
+  const refs = unionOf(schema);
+  if (refs.length > 1) return refs.join(' or ');
+  const orNull = isNullable(schema) ? ' or null' : '';
+  const whole = resolveSchema(schema, schemas);
+  if (whole.items !== undefined) return `list of ${typeOf(whole.items, schemas)}${orNull}`;
+  const values = whole.enum?.filter((value) => value !== null);
+  const words = values?.map(
+    (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``,
+  );
+  return `${words?.join(', ') ?? (simpleType(whole) || 'object')}${orNull}`;
+}
+
+function unionOf({ oneOf, anyOf = [] }: Schema): string[] {
+  return (oneOf ?? anyOf).flatMap((one) => refName(one) ?? []);
+}
