@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import ts from 'typescript';
@@ -75,6 +79,55 @@ function isHere(tool: string, argument: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Passes requests on, loses the first response to each POST, and refuses requests whose path has an ending. */
+class LossyGateway {
+  refused: string | null = null;
+  readonly posts: { readonly key: string; readonly path: string }[] = [];
+  private readonly server = createServer((request, response) => {
+    this.pass(request, response).catch(() => response.destroy());
+  });
+
+  private constructor(private readonly target: string) {}
+
+  static async start(target: string): Promise<LossyGateway> {
+    const gateway = new LossyGateway(target);
+    await once(gateway.server.listen(0, '127.0.0.1'), 'listening');
+    return gateway;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '', headers } = request;
+    const body = await buffer(request);
+    if (this.refused !== null && path.endsWith(this.refused)) {
+      response.writeHead(401).end('unauthorized');
+      return;
+    }
+    const sent = ['authorization', 'content-type', 'idempotency-key'].map(
+      (name): [string, string] => [name, String(headers[name] ?? '')],
+    );
+    const isPost = method === 'POST';
+    const answer = await fetch(this.target + path, {
+      method,
+      headers: sent.filter(([, value]) => value !== ''),
+      ...(isPost ? { body } : {}),
+    });
+    const key = String(headers['idempotency-key']);
+    const isFirst = isPost && !this.posts.some((post) => post.key === key && post.path === path);
+    if (isPost) this.posts.push({ key, path });
+    if (isFirst) response.destroy();
+    else response.writeHead(answer.status).end(await answer.text());
   }
 }
 
@@ -325,6 +378,24 @@ describe('the samples of the reference', () => {
       here ? title : `${title} (there is no ${tool} on this machine)`,
       () => {
         if (name === 'Go') before(buildGo);
+        if (name === 'Python')
+          it('a payroll in Python whose responses are lost, and which is interrupted and run again, is paid once', async () => {
+            const gateway = await LossyGateway.start(live.baseUrl);
+            const source = inThisWorld(textOf('batches', 'Python'), '');
+            const pay = (): Promise<string> =>
+              start('batches', 'python3', ['-c', source], { SVC_URL: `${gateway.url}/v1` });
+            const count = async (): Promise<number> =>
+              (await owner.listBonusBatches({ limit: 100 }).page()).items.length;
+            const before = await count();
+            gateway.refused = '/execute';
+            await assert.rejects(pay(), { code: 1, stderr: /unauthorized/ });
+            gateway.refused = null;
+            assert.match(await pay(), PROGRAMS.batches!);
+            await gateway.stop();
+            assert.equal(await count(), before + 1);
+            const keys = new Set(gateway.posts.map(({ key }) => key));
+            assert.deepEqual([keys.size, gateway.posts.length > 4], [2, true]);
+          });
         for (const [operation, all] of samples)
           if (all.some((sample) => sample.name === name) && isRun(name, operation))
             it(operation, async () => {

@@ -20,6 +20,8 @@ interface Language {
   readonly tool: string;
   /** What runs the receiver. */
   readonly command: (file: string, port: number) => readonly [string, ...string[]];
+  /** Whether it verifies the signature of Standard Webhooks, which includes the time. */
+  readonly checksTime?: true;
   /** Made of the page's text before that. */
   readonly prepare?: (source: string, folder: string) => void;
 }
@@ -47,6 +49,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     file: 'receiver.py',
     tool: 'python3',
     command: (file) => ['python3', file],
+    checksTime: true,
   },
   Go: {
     fence: 'go',
@@ -65,7 +68,13 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
     tool: 'php',
     command: (file, port) => ['php', '-S', `127.0.0.1:${port}`, file],
   },
-  Java: { fence: 'java', file: 'Receiver.java', tool: 'java', command: (file) => ['java', file] },
+  Java: {
+    fence: 'java',
+    file: 'Receiver.java',
+    tool: 'java',
+    command: (file) => ['java', file],
+    checksTime: true,
+  },
 };
 
 const BODIES: Readonly<Record<string, string>> = {
@@ -163,13 +172,14 @@ function signed(
   text: string,
   secret: string,
   previousSecret: string | null = null,
+  ageS = 0,
 ): Record<string, string> {
   return signatureHeaders({
     id: randomUUID(),
     body: Buffer.from(text),
     secret,
     previousSecret,
-    timestampS: Math.floor(Date.now() / 1_000),
+    timestampS: Math.floor(Date.now() / 1_000) - ageS,
   });
 }
 
@@ -207,22 +217,41 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
       it('a documented receiver of webhooks refuses deliveries that were not signed with its secret', async () => {
         const text = BODIES['an event']!;
         const good = signed(text, receiver.secret);
+        const changed = (change: (signature: string) => string): Record<string, string> => ({
+          ...good,
+          'Svc-Signature': change(good['Svc-Signature']!),
+          'webhook-signature': change(good['webhook-signature']!),
+        });
         const refused: Record<string, readonly [string, Record<string, string>]> = {
           'another secret': [text, signed(text, newSecret())],
           'a changed body': [text.replace('completed', 'rejected'), good],
           'a body with a space more': [`${text} `, good],
           'no signature': [text, {}],
-          'an empty signature': [text, { 'Svc-Signature': '' }],
-          'a signature in capitals': [
-            text,
-            { 'Svc-Signature': good['Svc-Signature']!.toUpperCase() },
-          ],
-          'half a signature': [text, { 'Svc-Signature': good['Svc-Signature']!.slice(0, 32) }],
-          'a signature that is no text of ASCII': [text, { 'Svc-Signature': 'é'.repeat(64) }],
+          'an empty signature': [text, changed(() => '')],
+          'a signature in capitals': [text, changed((one) => one.toUpperCase())],
+          'half a signature': [text, changed((one) => one.slice(0, 32))],
+          'a signature that is no text of ASCII': [text, changed(() => 'é'.repeat(64))],
         };
         for (const [what, [body, headers]] of Object.entries(refused))
           assert.equal(await statusOf(receiver, body, headers), 401, what);
         assert.equal(await statusOf(receiver, text, good), 204, 'and goes on');
+      });
+
+      if (language.checksTime !== true) return;
+      it('a documented receiver that checks the time refuses a delivery more than five minutes old or early, and a changed time', async () => {
+        const text = BODIES['an event']!;
+        const aged = (ageS: number): Record<string, string> =>
+          signed(text, receiver.secret, null, ageS);
+        for (const ageS of [330, -330, 1e6])
+          assert.equal(await statusOf(receiver, text, aged(ageS)), 401, `${ageS} s`);
+        for (const ageS of [270, -270])
+          assert.equal(await statusOf(receiver, text, aged(ageS)), 204, `${ageS} s`);
+        for (const timestamp of ['', 'x', '1e9', String(Math.floor(Date.now() / 1_000) + 9)])
+          assert.equal(
+            await statusOf(receiver, text, { ...aged(0), 'webhook-timestamp': timestamp }),
+            401,
+            timestamp,
+          );
       });
     },
   );
