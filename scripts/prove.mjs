@@ -1,6 +1,5 @@
 /** `npm run prove -- …`: the long proofs (faults, races, random histories), on their own MySQL server. */
 import { freshMachine } from './lib/fresh-machine.mjs';
-import { findGalera } from './lib/galera.mjs';
 import { requireHaproxy } from './lib/haproxy.mjs';
 import { launch } from './lib/launch.mjs';
 import { requireMariadbTools } from './lib/mariadb-tools.mjs';
@@ -16,8 +15,6 @@ if (isAsked('failover', 'composed'))
   process.env.TEST_REAL_MYSQL = JSON.stringify(await findRealMysql());
 if (names.length === 0 || isAsked('rolling', 'two-of-each', 'composed', 'upgrade'))
   process.env.TEST_HAPROXY = await requireHaproxy();
-const galera = isAsked('failover-galera') && (await findGalera());
-if (galera) process.env.TEST_GALERA = JSON.stringify(galera);
 if (isAsked('restore')) await requireMariadbTools();
 const node24 = isAsked('composed') && (await findNode24());
 if (node24) process.env.TEST_NODE_24 = node24;

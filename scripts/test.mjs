@@ -10,7 +10,6 @@ import { join } from 'node:path';
 import { PrivateServers, endKeptServers } from './lib/private-servers.mjs';
 import { buildSite, bundleWorkflows, compile } from './lib/build.mjs';
 import { findChromium } from './lib/chromium.mjs';
-import { findGalera } from './lib/galera.mjs';
 import { findHaproxy } from './lib/haproxy.mjs';
 import { selectTests, startMocha } from './lib/mocha.mjs';
 import { findOrInstallMysql } from './lib/mysql.mjs';
@@ -49,8 +48,6 @@ async function main() {
         Promise.all([bundleWorkflows(), servers && bundlePrograms(), servers && buildSite()]),
       ),
     ]);
-    // The result depends on the server, which may just have been installed.
-    const galera = selection.needGalera && (await findGalera());
     if (!run.interrupted) {
       const real = servers && realMysqlAtHand();
       const found = {
@@ -59,7 +56,6 @@ async function main() {
         ...(chromium && { TEST_CHROMIUM: chromium }),
         ...(redis && { TEST_REDIS_SERVER: redis }),
         ...(haproxy && { TEST_HAPROXY: haproxy }),
-        ...(galera && { TEST_GALERA: JSON.stringify(galera) }),
       };
       run.mocha = startMocha({ ...selection, env: { ...env, ...found } });
       counts = await run.mocha.counted;

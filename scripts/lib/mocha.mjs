@@ -17,8 +17,6 @@ const BROWSER = 'browser.test.ts';
 const REDIS = 'redis.test.ts';
 /** A test with this name also needs HAProxy. */
 const HAPROXY = 'haproxy.test.ts';
-/** A test with this name also needs Galera. */
-const GALERA = 'failover.test.ts';
 
 /** The slowest tests, slowest first, as `SHOW_SLOWEST=300 npm test` lists them. */
 const LONGEST = [
@@ -61,7 +59,6 @@ export function selectTests(args, { onlyUnit }) {
     needBrowser: selected.some((file) => file.endsWith(BROWSER)),
     needRedis: selected.some((file) => file.endsWith(REDIS)),
     needHaproxy: selected.some((file) => file.endsWith(HAPROXY)),
-    needGalera: selected.some((file) => file.endsWith(GALERA)),
     mochaArgs: args.filter((arg) => !named.includes(arg)),
   };
 }

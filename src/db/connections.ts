@@ -15,14 +15,8 @@ const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
 /** Without a group of servers, `current` shares the connections of `lookups`. */
 export type PoolName = (typeof POOL_NAMES)[number];
 
-/** Determines how to find the server that accepts writes, and how to read current data. */
-export type Replication = 'none' | 'group_replication' | 'galera';
-
-/** Statements that make a session's reads wait for all earlier commits of the whole group. */
-export const READ_CURRENT_SQL: Readonly<Record<Exclude<Replication, 'none'>, string>> = {
-  group_replication: "SET SESSION group_replication_consistency='BEFORE'",
-  galera: 'SET SESSION wsrep_sync_wait=1',
-};
+/** Makes a session's reads wait for all earlier commits of the whole group. */
+export const READ_CURRENT_SQL = "SET SESSION group_replication_consistency='BEFORE'";
 
 interface PoolSettings {
   readonly limit: number;
@@ -247,7 +241,7 @@ const IDLE_TRANSACTION_S = 30;
 
 /** Returns each pool's settings. Only a group of servers needs separate connections for `current`. */
 export function poolSettings(
-  replication: Replication,
+  isGrouped: boolean,
   {
     readConnections,
     transactionConnections,
@@ -265,10 +259,7 @@ export function poolSettings(
   return {
     reads: { ...lookups, limit: readConnections },
     lookups,
-    current:
-      replication === 'none'
-        ? null
-        : { ...lookups, setup: [...reading, READ_CURRENT_SQL[replication]] },
+    current: isGrouped ? { ...lookups, setup: [...reading, READ_CURRENT_SQL] } : null,
     transactions: {
       limit: transactionConnections,
       multipleStatements: true,

@@ -86,12 +86,12 @@ export class Database {
       address,
       tls,
       observer,
-      connect: (server, { identity, replication }) =>
+      connect: (server, { identity, isGrouped }) =>
         new Connections({
           address,
           server,
           tls,
-          poolSettings: poolSettings(replication, options),
+          poolSettings: poolSettings(isGrouped, options),
           maxOtherTransactions: Math.max(
             transactionConnections - postingConnections,
             MIN_OTHER_TRANSACTIONS,

@@ -67,12 +67,11 @@ export function isDataFault(error: unknown): boolean {
 
 /**
  * The server accepts no writes: read-only (1290, 1792, 1836), offline (3032, 6400), out of its
- * group (1047, 3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or it may have
+ * group (3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or it may have
  * left the group during the commit (1180, 3100, 3101).
  */
 const NO_PRIMARY = new Set([
-  1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094,
-  6400,
+  1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094, 6400,
 ]);
 
 /**
@@ -84,10 +83,6 @@ const REFUSED_BEFORE_EXECUTION = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
 
 export class WrongServer extends Error {
   override name = 'WrongServer';
-}
-
-export function isConnectionRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
 export function isNoPrimary(error: unknown): boolean {

@@ -2,7 +2,7 @@ import { Deadline, Pause, withTimeout } from '../core/timers.js';
 import type { Connections } from './connections.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 import { type ServerState, ServerWatch } from './server-state.js';
-import { DatabaseUnavailable, isConnectionRefused } from './failures.js';
+import { DatabaseUnavailable } from './failures.js';
 
 /** Failure to find a primary among the named servers. No statement was sent. */
 export class NoPrimary extends DatabaseUnavailable {
@@ -15,11 +15,6 @@ interface FoundPrimary {
   readonly state: ServerState;
   readonly askedAt: number;
 }
-
-/** A server that may be the primary, one that accepts no writes, or one of unknown state. */
-type CheckResult = FoundPrimary | 'refuses' | 'unknown';
-
-const isFound = (check: CheckResult): check is FoundPrimary => typeof check === 'object';
 
 const CHECK_TIMEOUT_MS = 2_000;
 const SEARCH_EVERY_MS = 200;
@@ -45,36 +40,21 @@ export class PrimarySearch {
     this.rounds += 1;
     const checks = this.address.servers.map((server) => this.check(server));
     const chosen = await new Promise<FoundPrimary | null>((resolve) => {
-      // The first member of a group is the primary, so slower servers need not respond.
+      // A group has one primary, so slower servers need not respond.
       for (const check of checks)
         void check.then((found) => {
-          if (
-            isFound(found) &&
-            found.state.replication !== 'none' &&
-            found.state.membersBefore === 0
-          )
-            resolve(found);
+          if (found?.state.isGrouped === true) resolve(found);
         });
-      void Promise.all(checks).then((all) => resolve(this.choosePrimary(all)));
+      void Promise.all(checks).then((all) =>
+        resolve(this.chooseSingle(all.filter((found) => found !== null))),
+      );
     });
     for (const check of checks)
       void check.then((found) => {
-        if (isFound(found) && found !== chosen) found.watch.close();
+        if (found !== chosen) found?.watch.close();
       });
     if (this.lastAnsweredRound < this.rounds) this.lastSilentRound = this.rounds;
     return chosen;
-  }
-
-  /** Returns whether no earlier member of the group accepts writes. */
-  async isStillFirst({ server, state }: Pick<FoundPrimary, 'server' | 'state'>): Promise<boolean> {
-    if (state.membersBefore === 0) return true;
-    const others = this.address.servers.filter((one) => one !== server);
-    const checks = await Promise.all(others.map((other) => this.check(other)));
-    for (const found of checks) if (isFound(found)) found.watch.close();
-    return checks.every(
-      (found) =>
-        found === 'refuses' || (isFound(found) && found.state.membersBefore > state.membersBefore),
-    );
   }
 
   /** Returns the primary for callers with connections of their own. Throws NoPrimary. */
@@ -95,7 +75,8 @@ export class PrimarySearch {
     });
   }
 
-  private async check(server: MysqlServer): Promise<CheckResult> {
+  /** Returns null if the server accepts no writes, or its state is unknown. */
+  private async check(server: MysqlServer): Promise<FoundPrimary | null> {
     const deadline = Deadline.afterMs(CHECK_TIMEOUT_MS);
     try {
       const watch = await ServerWatch.open(
@@ -112,22 +93,10 @@ export class PrimarySearch {
         throw failure;
       }
       watch.close();
-      return 'refuses';
     } catch (failure) {
       this.failure = failure;
-      return isConnectionRefused(failure) ? 'refuses' : 'unknown';
     }
-  }
-
-  /** Chooses the first member of a group, unless a member of unknown state may accept writes. */
-  private choosePrimary(checks: readonly CheckResult[]): FoundPrimary | null {
-    const found = checks.filter(isFound);
-    const grouped = found.filter(({ state }) => state.replication !== 'none');
-    if (grouped.length === 0) return this.chooseSingle(found);
-    const [first = null] = grouped.toSorted(
-      (one, other) => one.state.membersBefore - other.state.membersBefore,
-    );
-    return checks.includes('unknown') ? null : first;
+    return null;
   }
 
   /** Several addresses may lead to the same server. Reports several servers once, until they change. */
@@ -266,12 +235,12 @@ export class Primary {
         .readState(Deadline.afterMs(CHECK_TIMEOUT_MS))
         .catch((failure: unknown) => {
           // Without a group, another server cannot take over, so one failed check is forgiven.
-          if (state.replication !== 'none' || hasFailedOnce) this.lose(inUse, failure);
+          if (state.isGrouped || hasFailedOnce) this.lose(inUse, failure);
           return null;
         });
       hasFailedOnce = current === null;
       if (current === null) continue;
-      if (!current.isPrimary || !(await this.search.isStillFirst({ server, state: current })))
+      if (!current.isPrimary)
         return this.lose(inUse, new Error('the server is no longer the primary'));
       inUse.checkedAt = askedAt;
       this.notify();

@@ -1,16 +1,15 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
-import { failConnection, READ_CURRENT_SQL, type Replication, send } from './connections.js';
+import { failConnection, READ_CURRENT_SQL, send } from './connections.js';
 import type { Deadline } from '../core/timers.js';
 import { errnoOf } from './failures.js';
 
 /** State of a server and of its group (docs/operations/database.md, A group of servers). */
 export interface ServerState {
   readonly identity: string;
-  readonly replication: Replication;
+  /** Whether it is a member of a Group Replication group. */
+  readonly isGrouped: boolean;
   /** Whether the server accepts writes, by its own state and that of its group. */
   readonly isPrimary: boolean;
-  /** Number of members before this one in the order of a Galera cluster; 0 in other groups. */
-  readonly membersBefore: number;
 }
 
 /** MariaDB skips the version comments, because it does not have the variables in them. */
@@ -35,8 +34,6 @@ export function acceptsWrites(row: RowDataPacket | undefined): boolean {
 const MEMBER_SQL =
   'SELECT MEMBER_STATE AS state,MEMBER_ROLE AS role,(SELECT COUNT(*) FROM performance_schema.replication_group_members ' +
   "WHERE MEMBER_ROLE='PRIMARY') AS writers FROM performance_schema.replication_group_members WHERE MEMBER_ID=@@server_uuid";
-const NODE_SQL =
-  "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready','wsrep_cluster_status','wsrep_local_index')";
 /** Waits because of READ_CURRENT_SQL. The subquery is needed, because SELECT 1 alone does not wait. */
 const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
@@ -48,7 +45,7 @@ export class ServerWatch {
 
   private constructor(
     private readonly connection: Connection,
-    readonly replication: Replication,
+    private readonly isGrouped: boolean,
   ) {
     connection.on('error', () => this.onBroken());
   }
@@ -60,11 +57,11 @@ export class ServerWatch {
     const connection = createConnection(options);
     connection.on('error', () => undefined);
     try {
-      const replication = await detectReplication(connection, deadline);
+      const isGrouped = await isInGroup(connection, deadline);
       // Limits, besides idle time, how long an abandoned connection waits for its group.
       await send(connection, `SET SESSION wait_timeout=${WATCH_WAIT_S}`, deadline);
-      if (replication !== 'none') await send(connection, READ_CURRENT_SQL[replication], deadline);
-      return new ServerWatch(connection, replication);
+      if (isGrouped) await send(connection, READ_CURRENT_SQL, deadline);
+      return new ServerWatch(connection, isGrouped);
     } catch (failure) {
       connection.destroy();
       throw failure;
@@ -76,40 +73,20 @@ export class ServerWatch {
    * fails on a member that was paused or isolated.
    */
   async readState(deadline: Deadline): Promise<ServerState> {
+    const { isGrouped } = this;
     const [row] = await rowsOf(this.connection, IDENTITY_SQL, deadline);
-    const membersBefore = acceptsWrites(row) ? await this.countMembersBefore(deadline) : null;
-    if (membersBefore !== null && this.replication !== 'none')
-      await rowsOf(this.connection, CURRENT_SQL, deadline);
-    const { replication } = this;
-    const identity = identityOf(row);
-    const isPrimary = membersBefore !== null;
-    return { identity, replication, isPrimary, membersBefore: membersBefore ?? 0 };
+    const isPrimary = acceptsWrites(row) && (!isGrouped || (await this.isOnlyPrimary(deadline)));
+    if (isPrimary && isGrouped) await rowsOf(this.connection, CURRENT_SQL, deadline);
+    return { identity: identityOf(row), isGrouped, isPrimary };
   }
 
   close(): void {
     failConnection(this.connection, new Error('the server is no longer watched'));
   }
 
-  /** Returns null if the server does not accept writes. */
-  private async countMembersBefore(deadline: Deadline): Promise<number | null> {
-    switch (this.replication) {
-      case 'none':
-        return 0;
-      case 'group_replication': {
-        const [own] = await rowsOf(this.connection, MEMBER_SQL, deadline);
-        return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1'
-          ? 0
-          : null;
-      }
-      case 'galera': {
-        // The members of a view agree on their order: the first that accepts writes is the writer.
-        const rows = await rowsOf(this.connection, NODE_SQL, deadline);
-        const status = new Map(rows.map((row) => [row.Variable_name, row.Value]));
-        const isReady =
-          status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary';
-        return isReady ? Number(status.get('wsrep_local_index')) : null;
-      }
-    }
+  private async isOnlyPrimary(deadline: Deadline): Promise<boolean> {
+    const [own] = await rowsOf(this.connection, MEMBER_SQL, deadline);
+    return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1';
   }
 }
 
@@ -122,24 +99,17 @@ async function rowsOf(
   return Array.isArray(answer) ? (answer as RowDataPacket[]) : [];
 }
 
-/** Detects a group by variables that exist only with its plugin or provider. */
-async function detectReplication(connection: Connection, deadline: Deadline): Promise<Replication> {
-  const plugin = await readVariable(connection, 'group_replication_group_name', deadline);
-  if (plugin !== null && plugin !== '') return 'group_replication';
-  const provider = await readVariable(connection, 'wsrep_on', deadline);
-  return provider === '1' || provider === 'ON' ? 'galera' : 'none';
-}
-
-async function readVariable(
-  connection: Connection,
-  name: string,
-  deadline: Deadline,
-): Promise<string | null> {
+/** Detects a group by a variable that exists only with the plugin. */
+async function isInGroup(connection: Connection, deadline: Deadline): Promise<boolean> {
   try {
-    const [row] = await rowsOf(connection, `SELECT @@GLOBAL.${name} AS value`, deadline);
-    return String(row?.value);
+    const [row] = await rowsOf(
+      connection,
+      'SELECT @@GLOBAL.group_replication_group_name AS name',
+      deadline,
+    );
+    return !['', 'null'].includes(String(row?.name));
   } catch (failure) {
-    if (errnoOf(failure) === UNKNOWN_VARIABLE) return null;
+    if (errnoOf(failure) === UNKNOWN_VARIABLE) return false;
     throw failure;
   }
 }

@@ -12,7 +12,7 @@ import { openDatabase, testDatabase } from '../helpers/database.js';
  * before it does anything. The others may come behind a COMMIT that the group has taken.
  */
 const REFUSED_BEFORE_EXECUTION = [1290, 1792, 1836, 3796, 3797, 3798];
-const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];
+const UNKNOWN_AT_COMMIT = [1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];
 
 const db = await testDatabase();
 

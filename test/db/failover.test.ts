@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { failoverCampaign } from '../campaigns/failover.js';
-import { GaleraGroup, galeraTools } from '../helpers/galera-group.js';
-import { MysqlGroup, realMysql } from '../helpers/mysql-group.js';
+import { realMysql } from '../helpers/mysql-group.js';
 
-/** The full counts, and how long it takes, are for `npm run prove -- failover failover-galera`. */
+/** The full counts, and how long it takes, are for `npm run prove -- failover`. */
 const SHORT = {
   clients: 4,
   pauseMs: 200,
@@ -14,30 +13,13 @@ const SHORT = {
   maxOutageMs: 60_000,
 };
 const NEEDS_MYSQL = 'PENDING: needs root and MySQL itself, which `npm run test:mysql` fetches once';
-const NEEDS_GALERA = 'PENDING: needs root on Debian, and MariaDB';
 
 describe(
   realMysql() === null ? `a group of servers (${NEEDS_MYSQL})` : 'a group of servers',
   () => {
     it('a group of servers that loses its primary under load, by a switchover and by a kill, loses no transfer and returns no stale read', async function () {
       if (realMysql() === null) this.skip();
-      assert.equal(
-        (await failoverCampaign({ ...SHORT, start: () => MysqlGroup.start(3) })).length,
-        5,
-      );
-    });
-  },
-);
-
-describe(
-  galeraTools() === null ? `a cluster of MariaDB (${NEEDS_GALERA})` : 'a cluster of MariaDB',
-  () => {
-    it('a cluster of MariaDB that loses its writer under load, by maintenance and by a kill, loses no transfer and returns no stale read', async function () {
-      if (galeraTools() === null) this.skip();
-      assert.equal(
-        (await failoverCampaign({ ...SHORT, start: () => GaleraGroup.start(3) })).length,
-        5,
-      );
+      assert.equal((await failoverCampaign(SHORT)).length, 5);
     });
   },
 );

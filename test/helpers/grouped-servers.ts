@@ -20,31 +20,17 @@ export const ADMIN_SQL = [
   '',
 ].join('\n');
 
-/** How a server is started: its program with the arguments, and what else it finds in its environment. */
+/** How a server is started: its program with the arguments, and its log. */
 export interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
   /** The file that it writes its log to, as this process sees it. */
   readonly log: string;
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
-/** Several servers that replicate to one another, of a test's own. */
-export interface ServerGroup {
-  readonly members: readonly GroupedServer[];
-  /** The member that takes writes, waited for. */
-  primary(): Promise<GroupedServer>;
-  /** The member gives its place to another, as it does for maintenance. Answers how that ends. */
-  handOver(primary: GroupedServer): Promise<() => Promise<void>>;
-  /** Resolves when every member is whole and with the others again. */
-  allOnline(): Promise<void>;
-  /** Nothing of it is left. */
-  remove(): Promise<void>;
 }
 
 /** The URL of an application with every member in it. */
 export function urlOfAll(
-  { members }: ServerGroup,
+  { members }: { readonly members: readonly GroupedServer[] },
   user: string,
   password: string,
   database: string,
@@ -58,7 +44,7 @@ export class GroupedServer extends TestProgram {
   constructor(
     readonly host: string,
     private readonly network: string,
-    private readonly commandOf: (isFirst: boolean) => ServerCommand,
+    private readonly command: ServerCommand,
   ) {
     super();
   }
@@ -67,11 +53,10 @@ export class GroupedServer extends TestProgram {
     return `mysql://${ADMIN.user}:${ADMIN.password}@${this.host}:${SERVER_PORT}/`;
   }
 
-  /** Resolves when it answers. `isFirst`: there is no group yet that it could join. */
-  async start(isFirst = false): Promise<void> {
-    const { command, args, log, environment } = this.commandOf(isFirst);
+  /** Resolves when it answers. */
+  async start(): Promise<void> {
+    const { command, args, log } = this.command;
     this.run('nsenter', [`--net=/run/netns/${this.network}`, command, ...args], {
-      env: { ...process.env, ...environment },
       stdio: 'ignore',
     });
     const until = performance.now() + READY_MS;
@@ -132,9 +117,9 @@ export class ServerNetworks {
     return this.bridge.attached.map(({ address }) => address);
   }
 
-  server(index: number, commandOf: (isFirst: boolean) => ServerCommand): GroupedServer {
+  server(index: number, command: ServerCommand): GroupedServer {
     const { address, network } = this.bridge.attached[index]!;
-    return new GroupedServer(address, network, commandOf);
+    return new GroupedServer(address, network, command);
   }
 
   readonly close = (): void => {

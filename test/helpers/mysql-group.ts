@@ -12,7 +12,6 @@ import {
   type GroupedServer,
   SERVER_PORT,
   type ServerCommand,
-  type ServerGroup,
   ServerNetworks,
   within,
 } from './grouped-servers.js';
@@ -38,7 +37,7 @@ interface MemberRow {
 }
 
 /** Group Replication with one primary. Needs MySQL itself: MariaDB has no such groups. */
-export class MysqlGroup implements ServerGroup {
+export class MysqlGroup {
   private constructor(
     readonly members: readonly GroupedServer[],
     private readonly networks: ServerNetworks,
@@ -58,7 +57,7 @@ export class MysqlGroup implements ServerGroup {
       const inside = join(folder.slice(server.root.length), String(index));
       const args = serverArguments(inside, host, index + 1, { name, seeds });
       const log = join(folder, String(index), 'error.log');
-      return networks.server(index, () => ({ ...commandOf(server, args), log }));
+      return networks.server(index, { ...commandOf(server, args), log });
     });
     const group = new MysqlGroup(members, networks);
     await initialise(server, folder, size);
@@ -93,12 +92,11 @@ export class MysqlGroup implements ServerGroup {
   }
 
   /** It stays in the group, alive and read-only. */
-  async handOver(primary: GroupedServer): Promise<() => Promise<void>> {
+  async handOver(primary: GroupedServer): Promise<void> {
     const others = this.members.filter((member) => member !== primary);
     const next = others[randomInt(others.length)]!;
     const [row] = await next.ask('SELECT @@server_uuid AS uuid');
     await next.ask(`SELECT group_replication_set_as_primary('${String(row?.uuid)}')`);
-    return () => Promise.resolve();
   }
 
   /** Resolves when every member sees every member online; one that has left is told to join again. */
