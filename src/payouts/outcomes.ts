@@ -33,10 +33,18 @@ import {
   schedulePoll,
 } from './rules.js';
 import {
-  contradictsReports,
+  contradictsRecord,
+  ownReference,
+  railFact,
+  type RailFact,
+  type RailRecord,
+  wasPaid,
+} from './rail-fact.js';
+import {
   isResolved,
   isKnownToRail,
   openLines,
+  railRecord,
   type Report,
   reportRowKeys,
 } from './reports.js';
@@ -69,9 +77,12 @@ const reportPayout = definePayoutCommand<ReportPayout>('report outcome of payout
 
 function decideReport(command: ReportPayout, payout: Payout, state: LockedState): Decision<Payout> {
   const { report, kind, callbackId, outboxId } = command;
-  const effect = effectOfReport(command, payout, state);
+  const record = railRecord(payout, state);
+  const effect = effectOfReport(command, payout, record, state);
+  const word = { ...report, at: state.at };
+  const fact = railFact(payout, [...record.words, word]);
   const intended =
-    effect === 'settled' ? withoutWrites(payout) : applyReport(effect, payout, report, state);
+    effect === 'settled' ? withoutWrites(payout) : applyReport(effect, payout, report, fact, state);
   const isTooLarge = overflows(intended.writes.postings ?? [], state);
   const { after, writes } = isTooLarge
     ? flagOverflow(payout, report, state)
@@ -89,23 +100,28 @@ function decideReport(command: ReportPayout, payout: Payout, state: LockedState)
 
 /** Returns the effect by the state machine, unless the report contradicts other reports. */
 function effectOfReport(
-  { report, isResolved: resolved }: ReportPayout,
+  { report, isResolved: resolved, snapshot }: ReportPayout,
   payout: Payout,
+  record: RailRecord,
   state: LockedState,
 ): Effect | 'settled' {
-  const effect = effectOf(payout, report, 'rail');
+  const { status } = payout;
+  const railReference = ownReference(payout, record.words);
+  const known = { status, railReference, wasPaid: wasPaid(railFact(payout, record.words)) };
+  const effect = effectOf(known, report, 'rail');
   const isContradiction =
     effect === 'conflict' ||
     (report.status === 'unknown' &&
       payout.status === 'in_progress' &&
       isKnownToRail(payout, state));
   // An earlier resolution does not count for a payout that is flagged again.
-  if (isContradiction) return resolved && payout.stuckSince === null ? 'settled' : 'conflict';
+  const isUnflagged = payout.stuckSince === null && payout.status === snapshot.status;
+  if (isContradiction) return resolved && isUnflagged ? 'settled' : 'conflict';
   // A duplicate changes nothing unless it is the first to name the payment.
   const changesNothing =
     report.status === 'unknown' ||
     (effect === 'duplicate' && (payout.railReference !== null || report.reference === null));
-  return !changesNothing && contradictsReports(payout, report, state) ? 'conflict' : effect;
+  return !changesNothing && contradictsRecord(payout, record, report) ? 'conflict' : effect;
 }
 
 function storedEffect(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
@@ -143,6 +159,7 @@ export function applyReport(
   effect: Effect,
   before: Payout,
   { reference, failureCode }: Pick<Report, 'reference' | 'failureCode'>,
+  fact: RailFact,
   state: LockedState,
 ): AppliedReport {
   const railReference = before.railReference ?? reference;
@@ -156,18 +173,18 @@ export function applyReport(
     case 'conflict':
       return withoutWrites(withFlag(before, 'contradiction', state));
     case 'clear':
-      return withoutWrites(schedulePoll({ ...before, ...NOT_FLAGGED }, state));
+      return withoutWrites(schedulePoll({ ...before, ...NOT_FLAGGED }, fact, state));
     case 'complete':
-      return complete(payout, state);
+      return complete(payout, fact, state);
     case 'complete_after_failure':
-      return completeAfterFailure(payout, state);
+      return completeAfterFailure(payout, fact, state);
     case 'fail':
-      return fail(payout, failureCode, state);
+      return fail(payout, failureCode, fact, state);
     case 'return':
-      return giveBack(payout, failureCode, state);
+      return giveBack(payout, failureCode, fact, state);
     case 'complete_and_return': {
-      const { after, writes } = complete(payout, state);
-      const end = giveBack(after, failureCode, state);
+      const { after, writes } = complete(payout, fact, state);
+      const end = giveBack(after, failureCode, fact, state);
       const postings = [...(writes.postings ?? []), ...(end.writes.postings ?? [])];
       const events = [...(writes.events ?? []), ...(end.writes.events ?? [])];
       return { after: end.after, writes: { ...writes, postings, events } };
@@ -175,28 +192,37 @@ export function applyReport(
   }
 }
 
-function complete(payout: Payout, state: LockedState): AppliedReport {
+function complete(payout: Payout, fact: RailFact, state: LockedState): AppliedReport {
   const ends = { status: 'completed', endedAt: nextInstant(payout, state.at) } as const;
-  const after = schedulePoll({ ...afterProgress(payout), ...ends }, state);
+  const after = schedulePoll({ ...afterProgress(payout), ...ends }, fact, state);
   const events = [payoutEvent('payout.completed', after)];
   const [holds, postings] = [[releasedHold(after)], [payoutPosting(after)]];
   return { after, writes: { holds, postings, events } };
 }
 
 /** Posts the amount that was given back, and counts it again in the month's total. */
-function completeAfterFailure(payout: Payout, state: LockedState): AppliedReport {
+function completeAfterFailure(payout: Payout, fact: RailFact, state: LockedState): AppliedReport {
   const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
   const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
   const noFailure = { failureCode: null, failureMessage: null, ...NOT_FLAGGED };
-  const after = schedulePoll({ ...payout, ...ends, ...noFailure }, state);
+  const after = schedulePoll({ ...payout, ...ends, ...noFailure }, fact, state);
   const months = [{ accountId, asset, month, raw }];
   const events = [payoutEvent('payout.completed', after)];
   return { after, writes: { postings: [payoutPosting(after)], months, events } };
 }
 
-function fail(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
+function fail(
+  payout: Payout,
+  code: Report['failureCode'],
+  fact: RailFact,
+  state: LockedState,
+): AppliedReport {
   const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
-  const after = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
+  const after = schedulePoll(
+    { ...afterProgress(payout), ...failureOf(code), ...ends },
+    fact,
+    state,
+  );
   return {
     after,
     writes: { ...releaseWrites(after), events: [payoutEvent('payout.failed', after)] },
@@ -204,9 +230,14 @@ function fail(payout: Payout, code: Report['failureCode'], state: LockedState): 
 }
 
 /** Posts the amount back. If the source account is closed, also flags the payout. */
-function giveBack(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
+function giveBack(
+  payout: Payout,
+  code: Report['failureCode'],
+  fact: RailFact,
+  state: LockedState,
+): AppliedReport {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
-  const back = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
+  const back = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, fact, state);
   const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
   const after = isClosed ? withFlag(back, 'account_closed', state) : back;
   const events = [payoutEvent('payout.returned', after)];
@@ -226,7 +257,9 @@ export async function submitReport(
 ): Promise<CommandResult<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
   const { snapshot, report, eventId } = command;
   const mayBeResolved =
-    report.status === 'unknown' || effectOf(snapshot, report, 'rail') === 'conflict';
+    report.status === 'unknown' ||
+    snapshot.status === 'returned' ||
+    effectOf(snapshot, report, 'rail') === 'conflict';
   const resolved = mayBeResolved && (await isResolved(database.reader, snapshot, report));
   const result = await writer.submit(reportPayout, { ...command, isResolved: resolved });
   if (result.replayed || !result.outcome.done) return { ...result, effect: 'replayed' };

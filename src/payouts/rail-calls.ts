@@ -24,8 +24,8 @@ import {
   type Rails,
   RailUnresponsive,
 } from './rails/rail.js';
-import type { Report } from './reports.js';
-import { effectOf } from './state-machine.js';
+import { railFact } from './rail-fact.js';
+import { readWords, type Report } from './reports.js';
 import { isUnfinished } from './rules.js';
 import { openSecrets } from './service.js';
 
@@ -102,15 +102,18 @@ export class RailCalls {
   /** Applies the response to a call. Throws ApiError not_found, ledger_unavailable. */
   async report(payout: Payout, kind: RailCall, report: Report): Promise<Payout> {
     const { status: reported, reference } = report;
-    // A completed payout is polled many times, so a report without an effect locks no account.
-    const isPaid = payout.status === 'completed' || payout.status === 'returned';
-    const isSame = isPaid && reference === payout.railReference;
-    if (isSame && effectOf(payout, report, 'rail') === 'duplicate') {
+    // A completed payout is polled many times, so a repeated report locks no account.
+    const isSame = payout.status === 'completed' && reference === payout.railReference;
+    if (isSame && reported === 'completed' && (await this.wasReportedPaid(payout))) {
       await this.record(payout, { kind, effect: 'duplicate', reported }, report);
       return payout;
     }
     const command = { ...newPayoutCommand(payout), kind, report, callbackId: null, outboxId: null };
     return payoutOrThrow(await submitReport(this.deps, command));
+  }
+
+  private async wasReportedPaid(payout: Payout): Promise<boolean> {
+    return railFact(payout, await readWords(this.deps.database.reader, payout)) === 'paid';
   }
 
   private async record(

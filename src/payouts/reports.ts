@@ -1,4 +1,4 @@
-import { uuid } from '../db/columns.js';
+import { time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../db/entities/rails.js';
 import { literal } from '../db/statements.js';
 import { type LockedState, rowKey, type RowKey } from '../ledger/writer/types.js';
-import { contradicts, type KnownPayout, type ReportedOutcome } from './state-machine.js';
+import type { RailRecord, RailWord } from './rail-fact.js';
 import type { RailReport } from './rails/rail.js';
 
 /** Reports by rails and statements about a payout, besides its row. (docs/contract.md, Rails) */
@@ -18,14 +18,9 @@ export interface Report extends Omit<RailReport, 'status'> {
   readonly status: RailReport['status'] | 'unknown';
 }
 
-/** Statement lines that neither contradicted the payout nor were resolved before. */
-const LISTED = { kind: 'statement', effect: 'noted' } as const;
+/** Reports that say whether the rail paid. Further reports are read only if they contradicted the payout. */
+const OUTCOMES = ['completed', 'failed', 'returned', 'voided'] as const;
 const CONFLICTS = { effect: 'conflict' } as const;
-const RESOLVED_LINES = { kind: 'statement', effect: 'settled' } as const;
-/** Reports of a payment that posted nothing. `hasPaymentReport` skips statement lines among them. */
-const UNPOSTED = (['completed', 'returned'] as const).map(
-  (reported) => ({ effect: 'noted', reported }) as const,
-);
 
 /** Returns the rows that the functions below read under the account's lock. */
 export function reportRowKeys({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): RowKey[] {
@@ -35,10 +30,58 @@ export function reportRowKeys({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'
     // between the two reads counts, and so does its successor.
     rowKey(payoutSupersededLines, lines),
     rowKey(payoutStatementLines, lines),
-    ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((filter) =>
-      rowKey(payoutRailEvents, { payoutId, ...filter }),
-    ),
+    ...OUTCOMES.map((reported) => rowKey(payoutRailEvents, { payoutId, reported })),
+    rowKey(payoutRailEvents, { payoutId, ...CONFLICTS }),
   ];
+}
+
+/** Returns the stored reports, oldest first: those of an outcome, and other contradictions. */
+function storedReports({ id: payoutId }: Payout, state: LockedState): readonly PayoutRailEvent[] {
+  const outcomes = OUTCOMES.flatMap((reported) =>
+    state.rows(payoutRailEvents, { payoutId, reported }),
+  );
+  return inOrder(outcomes, state.rows(payoutRailEvents, { payoutId, ...CONFLICTS }));
+}
+
+async function readStoredReports(
+  reader: Reader,
+  { id: payoutId }: Payout,
+): Promise<readonly PayoutRailEvent[]> {
+  const [outcomes, conflicts] = await Promise.all([
+    reader.select(payoutRailEvents, { payoutId, reported: OUTCOMES }),
+    reader.select(payoutRailEvents, { payoutId, ...CONFLICTS }),
+  ]);
+  return inOrder(outcomes, conflicts);
+}
+
+function inOrder(...rows: readonly (readonly PayoutRailEvent[])[]): readonly PayoutRailEvent[] {
+  const events = new Map(rows.flat().map((event) => [event.id, event]));
+  return [...events.values()].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+}
+
+/**
+ * Returns what the rail itself reported, without statement lines and decisions of two people. An
+ * `accepted` before any denial is not among them, because it changes no fact.
+ */
+function wordsOf(events: readonly PayoutRailEvent[]): readonly RailWord[] {
+  return events.flatMap(({ kind, reported: status, railReference: reference, at }) =>
+    status === null || kind === 'statement' || kind === 'resolution'
+      ? []
+      : [{ status, reference, at }],
+  );
+}
+
+export function railRecord(payout: Payout, state: LockedState): RailRecord {
+  return { words: wordsOf(storedReports(payout, state)), openLines: openLines(payout, state) };
+}
+
+export async function readRecord(reader: Reader, payout: Payout): Promise<RailRecord> {
+  const [events, lines] = await readReports(reader, payout);
+  return { words: wordsOf(events), openLines: unresolved(lines, events) };
+}
+
+export async function readWords(reader: Reader, payout: Payout): Promise<readonly RailWord[]> {
+  return wordsOf(await readStoredReports(reader, payout));
 }
 
 /** Returns the payout's statement lines, without superseded ones. */
@@ -63,8 +106,17 @@ function withoutSuperseded(
 
 /** Returns the current lines that two people have not resolved. */
 export function openLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
-  const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
-  return currentLines(payout, state).filter(({ status, reference }) => {
+  return unresolved(currentLines(payout, state), storedReports(payout, state));
+}
+
+function unresolved(
+  lines: readonly PayoutStatementLine[],
+  events: readonly PayoutRailEvent[],
+): readonly PayoutStatementLine[] {
+  const resolved = events.filter(
+    ({ kind, effect }) => kind === 'statement' && effect === 'settled',
+  );
+  return lines.filter(({ status, reference }) => {
     const index = resolved.findIndex(
       ({ reported, railReference }) => reported === status && railReference === reference,
     );
@@ -74,92 +126,78 @@ export function openLines(payout: Payout, state: LockedState): readonly PayoutSt
   });
 }
 
-export function payoutAsListed({ status, reference }: PayoutStatementLine): KnownPayout {
-  return { status, railReference: reference };
-}
-
-/** Returns whether a report contradicts an open line, or denies a payment reported before. */
-export function contradictsReports(
-  payout: Payout,
-  report: ReportedOutcome,
-  state: LockedState,
-): boolean {
-  const paidPayout = { status: 'completed', railReference: null } as const;
-  return (
-    openLines(payout, state).some((line) => contradicts(payoutAsListed(line), report)) ||
-    (hasPaymentReport(payout, state) && contradicts(paidPayout, report))
-  );
-}
-
-/** Returns whether an unresolved report of a payment contradicts the payout or was not posted. */
-function hasPaymentReport(payout: Payout, state: LockedState): boolean {
-  const { id: payoutId, status, stuckReason } = payout;
-  if (status !== 'in_progress' || (stuckReason !== 'contradiction' && stuckReason !== 'overflow'))
-    return false;
-  return [CONFLICTS, ...UNPOSTED]
-    .flatMap((filter) => state.rows(payoutRailEvents, { payoutId, ...filter }))
-    .some(
-      ({ kind, reported }) =>
-        kind !== 'statement' && (reported === 'completed' || reported === 'returned'),
-    );
-}
-
 /** Returns whether the rail has reported the payout in a response, a callback or a statement. */
 export function isKnownToRail(payout: Payout, state: LockedState): boolean {
-  const { id: payoutId, railReference, stuckReason } = payout;
-  const rows = (filter: Partial<PayoutRailEvent>) =>
-    state.rows(payoutRailEvents, { payoutId, ...filter });
+  const events = storedReports(payout, state);
   return (
-    railReference !== null ||
-    rows(LISTED).length > 0 ||
+    payout.railReference !== null ||
+    events.some(isListed) ||
     openLines(payout, state).length > 0 ||
-    (stuckReason === 'contradiction' &&
-      rows(CONFLICTS).some(({ reported }) => reported !== 'unknown'))
+    (payout.stuckReason === 'contradiction' &&
+      events.some(({ effect, reported }) => effect === 'conflict' && reported !== 'unknown'))
   );
 }
 
-/** Counts the distinct conflicts and statement lines. `readReportCount` reads the same number. */
+/** Returns whether it is a statement line that neither contradicted the payout nor was resolved. */
+function isListed({ kind, effect }: PayoutRailEvent): boolean {
+  return kind === 'statement' && effect === 'noted';
+}
+
+/** Counts the distinct reports and statement lines. `readReportCount` reads the same number. */
 export function countReports(payout: Payout, state: LockedState): number {
-  const events = [LISTED, CONFLICTS].flatMap((filter) =>
-    state.rows(payoutRailEvents, { payoutId: payout.id, ...filter }),
-  );
-  return countDistinct(events, currentLines(payout, state));
+  return countDistinct(storedReports(payout, state), currentLines(payout, state));
 }
 
 export async function readReportCount(reader: Reader, payout: Payout): Promise<number> {
+  return countDistinct(...(await readReports(reader, payout)));
+}
+
+async function readReports(
+  reader: Reader,
+  payout: Payout,
+): Promise<readonly [readonly PayoutRailEvent[], readonly PayoutStatementLine[]]> {
   const key = { rail: payout.rail, payoutKey: payout.id };
-  const [lines, superseded, listed, conflicts] = await Promise.all([
+  const [lines, superseded, events] = await Promise.all([
     reader.select(payoutStatementLines, key),
     reader.select(payoutSupersededLines, key),
-    reader.select(payoutRailEvents, { payoutId: payout.id, ...LISTED }),
-    reader.select(payoutRailEvents, { payoutId: payout.id, ...CONFLICTS }),
+    readStoredReports(reader, payout),
   ]);
-  return countDistinct([...listed, ...conflicts], withoutSuperseded(lines, superseded));
+  return [events, withoutSuperseded(lines, superseded)];
 }
 
 function countDistinct(
-  events: readonly Pick<PayoutRailEvent, 'reported' | 'railReference'>[],
+  events: readonly PayoutRailEvent[],
   lines: readonly PayoutStatementLine[],
 ): number {
+  const settled = (event: PayoutRailEvent): boolean =>
+    event.kind === 'resolution' || (event.kind === 'statement' && event.effect === 'settled');
   const all = [
-    ...events.map(({ reported, railReference }) => `${reported ?? ''} ${railReference ?? ''}`),
+    ...events
+      .filter((event) => !settled(event))
+      .map(({ reported, railReference }) => `${reported ?? ''} ${railReference ?? ''}`),
     ...lines.map(({ status, reference }) => `${status} ${reference ?? ''}`),
   ];
   return new Set(all).size;
 }
 
 /**
- * Returns whether two people have resolved this very report, so that repeating it does not flag the
- * payout again. May be read before the lock, because a resolved report stays resolved.
+ * Returns whether two people have resolved this very report since the payout reached its state, so
+ * that repeating it does not flag the payout again. A decision to give money back relies on the
+ * rail's denial, so it resolves no later report of a payment. May be read before the lock: a report
+ * stays resolved while the payout keeps its state.
  */
 export async function isResolved(
   reader: Reader,
-  { id }: Payout,
+  { id, submittedAt, endedAt, returnedAt }: Payout,
   { status, reference }: Pick<Report, 'status' | 'reference'>,
 ): Promise<boolean> {
+  const isDenial = status === 'failed' || status === 'voided' || status === 'unknown';
+  const since = (isDenial ? null : returnedAt) ?? endedAt ?? submittedAt;
+  const inState = since === null ? '' : ` AND r.decided_at>=${time.literal(since)}`;
+  const keepsMoney = isDenial ? '' : ` AND r.outcome NOT IN ('failed','returned')`;
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
-      ON r.payout_id=e.payout_id AND r.status='applied' AND e.at<=r.decided_at
+      ON r.payout_id=e.payout_id AND r.status='applied' AND e.at<=r.decided_at${inState}${keepsMoney}
      WHERE e.payout_id=${uuid.literal(id)} AND e.reported=${literal(payoutRailEvents, 'reported', status)}
        AND e.rail_reference<=>${literal(payoutRailEvents, 'railReference', reference)}
        AND e.kind NOT IN ('resolution','statement') AND e.effect NOT IN ('replayed','noted') LIMIT 1`,

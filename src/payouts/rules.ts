@@ -9,6 +9,7 @@ import type {
   Writes,
 } from '../ledger/writer/types.js';
 import { feeEntries } from '../accounts/rules.js';
+import type { RailFact } from './rail-fact.js';
 
 /** A payout's states and times, and what it does to the money. Pure. (docs/contract.md, Payouts) */
 
@@ -55,9 +56,13 @@ const FLAGGED_POLL_PAUSE_MS = 60_000;
 const POLL_PAUSE_MS = 3_600_000;
 export const DEFAULT_RETURN_WINDOW_MS = 60 * 86_400_000;
 
-/** Returns when the rail is polled next about an ended payout. (docs/contract.md, Payouts) */
+/**
+ * Returns when the rail is polled next about an ended payout: in its return window, unless the rail
+ * has confirmed a failure or return. (docs/contract.md, Payouts)
+ */
 export function nextPoll(
-  { status, endedAt, stuckSince, stuckReason }: Payout,
+  { status, endedAt, returnedAt, stuckSince, stuckReason }: Payout,
+  fact: RailFact,
   now: Instant,
   returnWindowMs: number,
 ): Instant | null {
@@ -68,9 +73,14 @@ export function nextPoll(
     return instant(
       now + Math.min(POLL_PAUSE_MS, Math.max(FLAGGED_POLL_PAUSE_MS, now - stuckSince)),
     );
-  const closesAt = endedAt + returnWindowMs;
-  if (status !== 'completed' || now >= closesAt) return null;
-  return instant(Math.min(closesAt, now + Math.max(POLL_PAUSE_MS, now - endedAt)));
+  const isOpen =
+    status === 'completed' ||
+    (status === 'returned' && fact !== 'returned') ||
+    (status === 'failed' && fact !== 'denied');
+  const since = returnedAt ?? endedAt;
+  const closesAt = since + returnWindowMs;
+  if (!isOpen || now >= closesAt) return null;
+  return instant(Math.min(closesAt, now + Math.max(POLL_PAUSE_MS, now - since)));
 }
 
 export function postedAccounts(payout: Payout): readonly Uuid[] {
@@ -128,8 +138,8 @@ export function afterProgress(payout: Payout): Payout {
 }
 
 /** Sets the time of the next poll. The poller applies the rail's own return window. */
-export function schedulePoll(payout: Payout, { at }: LockedState): Payout {
-  return { ...payout, nextPollAt: nextPoll(payout, at, Number.POSITIVE_INFINITY) };
+export function schedulePoll(payout: Payout, fact: RailFact, { at }: LockedState): Payout {
+  return { ...payout, nextPollAt: nextPoll(payout, fact, at, Number.POSITIVE_INFINITY) };
 }
 
 /** Flags a payout. `stuckSince` never changes, and no reason is replaced by a less serious one. */
@@ -141,5 +151,7 @@ export function withFlag(
   const { stuckReason: before } = payout;
   if (before === 'contradiction' || before === stuckReason) return payout;
   if (before !== null && stuckReason === 'no_outcome') return payout;
-  return schedulePoll({ ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason }, state);
+  const flagged: Payout = { ...payout, stuckSince: payout.stuckSince ?? state.at, stuckReason };
+  // For a flagged payout, the fact does not matter.
+  return schedulePoll(flagged, 'may_pay', state);
 }

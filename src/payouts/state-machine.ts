@@ -46,6 +46,17 @@ const RETURNED: Reports = {
   unchanged: [null, null, 'clear'],
 };
 
+/** Only two people decided the return: the rail has not reported a payment, so it may still pay. */
+export const RETURNED_UNPAID: Reports = {
+  accepted: ['conflict', null, null],
+  completed: ['conflict', 'conflict', null],
+  failed: ['duplicate', 'duplicate', null],
+  returned: ['duplicate', 'duplicate', null],
+  voided: ['duplicate', null, null],
+  unknown: ['record', null, null],
+  unchanged: [null, null, 'clear'],
+};
+
 export const STATE_MACHINE: Readonly<Record<PayoutStatus, Reports>> = {
   pending_approval: NOT_SUBMITTED,
   approved: NOT_SUBMITTED,
@@ -76,6 +87,8 @@ export const STATE_MACHINE: Readonly<Record<PayoutStatus, Reports>> = {
 export interface KnownPayout {
   readonly status: PayoutStatus;
   readonly railReference: Payout['railReference'];
+  /** False if the rail has reported no payment. By default, the rail has reported the state. */
+  readonly wasPaid?: boolean;
 }
 
 export interface ReportedOutcome {
@@ -86,14 +99,15 @@ export interface ReportedOutcome {
 
 /** Returns the effect of a report. One with another reference is about another payment: a conflict. */
 export function effectOf(
-  { status, railReference }: KnownPayout,
+  { status, railReference, wasPaid = true }: KnownPayout,
   report: ReportedOutcome,
   reporter: Reporter,
 ): Effect {
   const { reference } = report;
   if (railReference !== null && reference !== null && reference !== railReference)
     return 'conflict';
-  return STATE_MACHINE[status][report.status][REPORTERS.indexOf(reporter)] ?? 'conflict';
+  const reports = status === 'returned' && !wasPaid ? RETURNED_UNPAID : STATE_MACHINE[status];
+  return reports[report.status][REPORTERS.indexOf(reporter)] ?? 'conflict';
 }
 
 export function statesAllowing(report: ReportStatus, reporter: Reporter): readonly PayoutStatus[] {

@@ -8,6 +8,8 @@ import type { Database, DatabaseDeps } from '../db/database.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { changeRow } from '../ledger/writer/types.js';
 import type { RailCalls } from './rail-calls.js';
+import { railFact } from './rail-fact.js';
+import { readWords } from './reports.js';
 import { withFlag, nextPoll } from './rules.js';
 import {
   type PayoutCommand,
@@ -52,8 +54,9 @@ async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Pr
   try {
     const { payout, response } = await calls.poll(before);
     const now = clock();
-    const usual = nextPoll(payout, now, windowMs);
-    next = response === 'none' && usual !== null ? retryAt(usual, now) : usual;
+    const fact = railFact(payout, await readWords(database.reader, payout));
+    const usual = nextPoll(payout, fact, now, windowMs);
+    next = response === 'none' ? retryAt(usual, before, now, windowMs) : usual;
   } finally {
     const literalOf = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
     // A concurrent change of the payout has set its own `next_poll_at`, which is kept.
@@ -63,8 +66,17 @@ async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Pr
   }
 }
 
-function retryAt(usual: Instant, now: Instant): Instant {
-  return instant(now + Math.max(MIN_RETRY_PAUSE_MS, Math.trunc((usual - now) / 8)));
+/** Returns when a silent rail is polled again. At the end of the window, it is polled once more. */
+function retryAt(
+  usual: Instant | null,
+  { nextPollAt, endedAt, returnedAt }: Payout,
+  now: Instant,
+  windowMs: number,
+): Instant | null {
+  const pauseMs = usual === null ? 0 : Math.trunc((usual - now) / 8);
+  const closesAt = (returnedAt ?? endedAt ?? now) + windowMs;
+  const isOver = now < closesAt || nextPollAt === null || nextPollAt > closesAt;
+  return usual === null && isOver ? null : instant(now + Math.max(MIN_RETRY_PAUSE_MS, pauseMs));
 }
 
 /** Polls each rail in a sweep of its own, so that an unresponsive rail does not delay the others. */

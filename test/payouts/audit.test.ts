@@ -17,6 +17,8 @@ interface Victims {
   readonly raised: Uuid;
   /** It failed, and was paid all the same. */
   readonly paidAfterAll: Uuid;
+  /** Two people completed it, and gave the money back after its rail had voided it. */
+  readonly givenBack: Uuid;
 }
 
 const said = (
@@ -45,6 +47,9 @@ const listed = (
      VALUES (${statement}, 2, 'simulated', ${idLiteral(payoutId)}, '${status}', ${raw}, 'COPM', ${reference})`,
   ];
 };
+const DAY_AGO = '-INTERVAL 1 DAY';
+const voidOf = (payoutId: Uuid, set: string | null = null): string =>
+  `${set === null ? 'FROM ' : ''}payout_rail_events ${set ?? ''} WHERE payout_id=${idLiteral(payoutId)} AND kind='void'`;
 const change = (set: string, id: Uuid): string =>
   `UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`;
 
@@ -97,6 +102,35 @@ const DAMAGES: Damages<Victims> = {
     ({ open }) => said(open, 'submission', 'failed', 'noted'),
     ['payout_rail_word'],
   ],
+  'money that two people gave back without a report of its rail': [
+    ({ givenBack }) => `DELETE ${voidOf(givenBack)}`,
+    ['payout_rail_word'],
+  ],
+  'money that two people gave back although its rail might pay it': [
+    ({ givenBack }) => `UPDATE ${voidOf(givenBack, "SET reported='accepted'")}`,
+    ['payout_rail_word'],
+  ],
+  'money that two people gave back after its rail had voided another reference': [
+    ({ givenBack }) => `UPDATE ${voidOf(givenBack, "SET rail_reference='R-9'")}`,
+    ['payout_rail_word'],
+  ],
+  'a payment that its rail reported after two people had given the money back, and that is not flagged':
+    [({ givenBack }) => said(givenBack, 'inquiry', 'completed', 'duplicate'), ['payout_rail_word']],
+  'a payment that its rail accepted after two people had given the money back, and that is not flagged':
+    [({ givenBack }) => said(givenBack, 'inquiry', 'accepted', 'duplicate'), ['payout_rail_word']],
+  'a payment that a statement listed after two people had given the money back, and that is not flagged':
+    [
+      ({ givenBack }) => [
+        ...listed(givenBack, 'completed'),
+        change(
+          ['submitted', 'ended', 'returned'].map((of) => `${of}_at=${of}_at${DAY_AGO}`).join(),
+          givenBack,
+        ),
+        `UPDATE payout_rail_events SET at=at${DAY_AGO} WHERE payout_id=${idLiteral(givenBack)}`,
+        `UPDATE payout_resolutions SET decided_at=decided_at${DAY_AGO} WHERE payout_id=${idLiteral(givenBack)}`,
+      ],
+      ['payout_rail_word'],
+    ],
   'a contradiction that is neither settled nor flagged': [
     ({ raised }) => change('stuck_since=NULL, stuck_reason=NULL', raised),
     ['payout_rail_word'],
@@ -129,7 +163,8 @@ const DAMAGES: Damages<Victims> = {
     ['operation_account'],
   ],
   'a resolution that one person proposed and applied under two names': [
-    () => 'UPDATE payout_resolutions SET decided_by_id=proposed_by_id',
+    ({ paidAfterAll }) =>
+      `UPDATE payout_resolutions SET decided_by_id=proposed_by_id WHERE payout_id=${idLiteral(paidAfterAll)}`,
     ['operation_people'],
   ],
   'a payout that was paid after all without having failed': [
@@ -172,6 +207,9 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
   };
   const paidAfterAll = await make(['failed', 'account_closed'], ['completed']);
   await resolve(railsOf(db), db, paidAfterAll, 'completed');
+  const givenBack = await make(['accepted']);
+  await resolve(railsOf(db), db, givenBack, 'completed');
+  await resolve(railsOf(db, { rail: new ScriptedRail(say('voided')) }), db, givenBack, 'returned');
   const silent = await own.pay();
   await railsOf(db, { rail: new ScriptedRail('silent') }).submissions.submit(silent);
   return {
@@ -182,5 +220,6 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
     failed: await make(['failed', 'account_closed']),
     raised: await make(['completed'], ['failed', 'account_closed']),
     paidAfterAll,
+    givenBack,
   };
 }

@@ -4,6 +4,7 @@ import { instant } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rail.js';
 import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/wire.js';
+import type { RailFact } from '../../src/payouts/rail-fact.js';
 import { endOfNumber, nextInstant, nextPoll } from '../../src/payouts/rules.js';
 
 describe('the failure that a rail reports', () => {
@@ -33,37 +34,46 @@ describe('the transitions of a payout', () => {
   });
 });
 
+const FACTS: readonly RailFact[] = ['may_pay', 'paid', 'returned', 'denied'];
+
 describe('a payout that has ended', () => {
   const HOUR = 3_600_000;
   const window = 60 * 24 * HOUR;
-  const completed = { status: 'completed', endedAt: instant(0), stuckSince: null } as Payout;
-  const untilOver = (payout: Payout, from: number): number[] => {
+  const base = { endedAt: instant(0), returnedAt: null, stuckSince: null, stuckReason: null };
+  const payout = (change: Partial<Payout>) => ({ ...base, ...change }) as Payout;
+  const untilOver = (of: Payout, from: number, fact: RailFact = 'paid'): number[] => {
     const asked: number[] = [];
-    let at = nextPoll(payout, instant(from), window);
+    let at = nextPoll(of, fact, instant(from), window);
     while (at !== null && asked.length < 100) {
       asked.push(at);
-      at = nextPoll(payout, at, window);
+      at = nextPoll(of, fact, at, window);
     }
     return asked;
   };
 
   it('a completed payout is polled after an hour, then less and less often, and last when the return window closes', () => {
-    const asked = untilOver(completed, 0).map((at) => at / HOUR);
+    const asked = untilOver(payout({ status: 'completed' }), 0).map((at) => at / HOUR);
     assert.deepEqual(asked, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440]);
   });
 
-  it('a payout is polled for a return only while it is completed', () => {
-    for (const change of [
-      { endedAt: null, status: 'in_progress' },
-      { status: 'failed' },
-      { status: 'returned' },
-    ] as const)
-      assert.equal(nextPoll({ ...completed, ...change }, instant(0), window), null);
+  it('an ended payout is polled in its window until its rail has confirmed that no money is at the bank', () => {
+    const end = { completed: null, failed: 'denied', returned: 'returned' } as const;
+    for (const status of ['completed', 'failed', 'returned'] as const)
+      for (const fact of FACTS) {
+        const returnedAt = status === 'returned' ? instant(5 * HOUR) : null;
+        const polls = untilOver(payout({ status, returnedAt }), returnedAt ?? 0, fact);
+        const last = fact === end[status] ? undefined : (returnedAt ?? 0) + window;
+        assert.equal(polls.at(-1), last, `${status} ${fact}`);
+      }
+    for (const status of ['rejected', 'canceled'] as const)
+      assert.equal(nextPoll(payout({ status }), 'may_pay', instant(0), window), null);
+    const open = payout({ status: 'in_progress', endedAt: null });
+    assert.equal(nextPoll(open, 'may_pay', instant(0), window), null);
   });
 
   it('an ended payout is polled more often as long as its rail contradicts it', () => {
-    const raised = { ...completed, status: 'failed', stuckSince: instant(0) } as const;
-    const pauses = untilOver(raised, 0)
+    const raised = payout({ status: 'failed', stuckSince: instant(0) });
+    const pauses = untilOver(raised, 0, 'denied')
       .slice(0, 9)
       .map((at, index, all) => (at - (all[index - 1] ?? 0)) / 60_000);
     assert.deepEqual(pauses, [1, 1, 2, 4, 8, 16, 32, 60, 60]);

@@ -5,9 +5,12 @@ import {
   effectOf,
   REPORTERS,
   type ReportStatus,
+  RETURNED_UNPAID,
   STATE_MACHINE,
 } from '../../src/payouts/state-machine.js';
 import { tableRows } from '../operating/pages.js';
+
+const UNPAID = 'returned, never paid';
 
 /** What each report does: by the rail, by a statement's line, by two people. Written by hand. */
 const EXPECTED: readonly string[][] = [
@@ -43,6 +46,14 @@ const EXPECTED: readonly string[][] = [
   ['returned', 'voided', 'conflict', '–', '–'],
   ['returned', 'unknown', 'conflict', '–', '–'],
   ['returned', 'unchanged', '–', '–', 'clear'],
+  // Two people gave the money back, and the rail has reported no payment.
+  [UNPAID, 'accepted', 'conflict', '–', '–'],
+  [UNPAID, 'completed', 'conflict', 'conflict', '–'],
+  [UNPAID, 'failed', 'duplicate', 'duplicate', '–'],
+  [UNPAID, 'returned', 'duplicate', 'duplicate', '–'],
+  [UNPAID, 'voided', 'duplicate', '–', '–'],
+  [UNPAID, 'unknown', 'record', '–', '–'],
+  [UNPAID, 'unchanged', '–', '–', 'clear'],
   // Its money was given back: only two people take it again.
   ['failed', 'accepted', 'conflict', '–', '–'],
   ['failed', 'completed', 'conflict', 'conflict', 'complete_after_failure'],
@@ -58,23 +69,45 @@ const NEVER_SUBMITTED: readonly PayoutStatus[] = [
   'rejected',
   'canceled',
 ];
+const isNeverSubmitted = (state: string): boolean =>
+  NEVER_SUBMITTED.some((status) => status === state);
 const REPORTS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
 
-const rowOf = (status: PayoutStatus, report: ReportStatus): string[] => [
-  status,
+/** In the order of the page. */
+const STATES = (Object.keys(STATE_MACHINE) as PayoutStatus[]).flatMap((status) =>
+  status === 'returned' ? [status, UNPAID] : [status],
+) as readonly (PayoutStatus | typeof UNPAID)[];
+const reportsOf = (state: (typeof STATES)[number]) =>
+  state === UNPAID ? RETURNED_UNPAID : STATE_MACHINE[state];
+
+const rowOf = (state: (typeof STATES)[number], report: ReportStatus): string[] => [
+  state,
   report,
-  ...STATE_MACHINE[status][report].map((effect) => effect ?? '–'),
+  ...reportsOf(state)[report].map((effect) => effect ?? '–'),
 ];
 
 describe('the state machine of payouts', () => {
   it('the state machine of payouts equals a table written by hand', () => {
-    for (const status of PAYOUT_STATUSES) {
-      const written = NEVER_SUBMITTED.includes(status) ? 'pending_approval' : status;
+    assert.deepEqual(new Set(STATES), new Set([...PAYOUT_STATUSES, UNPAID]));
+    for (const status of STATES) {
+      const written = isNeverSubmitted(status) ? 'pending_approval' : status;
       assert.deepEqual(
-        Object.keys(STATE_MACHINE[status]).map((report) => rowOf(status, report as ReportStatus)),
+        Object.keys(reportsOf(status)).map((report) => rowOf(status, report as ReportStatus)),
         EXPECTED.filter(([first]) => first === written).map(([, ...rest]) => [status, ...rest]),
       );
     }
+  });
+
+  it('a return of which the rail has reported no payment is a state of its own', () => {
+    for (const report of REPORTS)
+      assert.equal(
+        effectOf(
+          { status: 'returned', railReference: 'R-1', wasPaid: false },
+          { status: report, reference: 'R-1' },
+          'rail',
+        ),
+        RETURNED_UNPAID[report][0],
+      );
   });
 
   it('a report with another reference is a contradiction in every state of a payout', () => {
@@ -107,11 +140,11 @@ describe('docs/payouts.md', () => {
   it('docs/payouts.md has the table of states and reports', () => {
     const head = ['State', 'Report', 'Rail', 'Statement', 'Staff'];
     const begin = rows.findIndex((row) => row.join() === head.join()) + 2;
-    const shown = Object.keys(STATE_MACHINE)
-      .map((status) => status as PayoutStatus)
-      .filter((status) => status === 'pending_approval' || !NEVER_SUBMITTED.includes(status))
+    const shown = STATES.filter(
+      (status) => status === 'pending_approval' || !isNeverSubmitted(status),
+    )
       .flatMap((status) =>
-        Object.keys(STATE_MACHINE[status]).map((report) => rowOf(status, report as ReportStatus)),
+        Object.keys(reportsOf(status)).map((report) => rowOf(status, report as ReportStatus)),
       )
       .filter((row) => row.slice(2).some((effect) => effect !== '–'))
       .map(([status = '', report = '', ...effects]): [string, string, ...string[]] => [

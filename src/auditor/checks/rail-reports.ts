@@ -11,10 +11,12 @@ import {
   type PayoutStatus,
   RAIL_EFFECTS,
   REPORT_STATUSES,
+  RESOLUTION_OUTCOMES,
 } from '../../db/entities/payouts.js';
 import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { literals } from '../../db/statements.js';
 import { rowParser } from '../../db/table.js';
+import { checkReleases } from './rail-releases.js';
 import { type AuditRun, type Check, idList, ROWS_PER_SLICE, scanTable } from '../scan.js';
 
 /** The reports by a rail that are possible for a payout in each state. */
@@ -40,13 +42,18 @@ const AUTHENTIC_EFFECTS: PayoutRailEvent['effect'][] = [
 const NOT_SUBMITTED = ['pending_approval', 'approved', 'rejected', 'canceled'];
 /** States that require a report of the rail, or a decision by two people. */
 const REPORTED = ['completed', 'returned', 'failed'];
+/** Reports that agree with a return that only two people decided. */
+const EXPECTED_OF_UNPAID_RETURN = ['unknown', 'failed', 'voided', 'returned'];
+/** Reports that the rail did not and will not pay. */
+const DENIALS = ['failed', 'voided', 'unknown'];
 /** Statements loaded longer ago than this have been compared with the payouts. */
 const COMPARED_AFTER_MS = 600_000;
 
 /**
  * Checks that each contradiction between a payout and its rail's reports and current statement
  * lines has been flagged or settled, that no outcome was guessed, that no payout was canceled after
- * its rail received it, and that no money was given back after a statement listed it as paid.
+ * its rail received it, and that no money was given back after a statement listed it as paid, or
+ * without the rail's denial.
  */
 export const railReportChecks: Check = {
   tables: ['payout_rail_events', 'payout_statement_lines'],
@@ -55,15 +62,20 @@ export const railReportChecks: Check = {
       const all = idList(slice.map(({ id }) => id));
       const unflagged = slice.filter(({ stuckSince }) => stuckSince === null);
       const unflaggedIds = idList(unflagged.map(({ id }) => id));
-      const [reports, resolved] = [
+      const [reports, decisions] = [
         await readReports(reader, unflaggedIds),
-        await readResolved(reader, unflaggedIds),
+        await readDecisions(reader, unflaggedIds),
       ];
+      const counts = await readEventCounts(reader, all);
       const lines = await readLines(reader, unflaggedIds, instant(Date.now() - COMPARED_AFTER_MS));
       for (const payout of unflagged) {
-        const own = reports.get(payout.id) ?? [];
-        checkReports(audit, payout, own, resolved.get(payout.id));
-        checkLines(audit, payout, lines.get(payout.id) ?? [], own, resolved.get(payout.id));
+        const history: History = {
+          reports: reports.get(payout.id) ?? [],
+          decisions: decisions.get(payout.id) ?? [],
+          isComplete: (counts.get(payout.id)?.sent ?? 0) > 0,
+        };
+        checkReports(audit, payout, history);
+        checkLines(audit, payout, lines.get(payout.id) ?? [], history);
       }
       for (const row of await reader.query(releasedSql(all)))
         audit.report(
@@ -71,7 +83,7 @@ export const railReportChecks: Check = {
           `payout ${uuid.parse(row.id)}`,
           'its money was given back after a statement had listed it as paid',
         );
-      const counts = await readEventCounts(reader, all);
+      await checkReleases(audit, reader, slice);
       for (const payout of slice) checkEventCounts(audit, payout, counts.get(payout.id));
     }),
 };
@@ -121,7 +133,9 @@ const parseReport = rowParser({
   reported: oneOf(REPORT_STATUSES),
   railReference: nullable(string),
   effect: oneOf(RAIL_EFFECTS),
+  isLine: integer,
   firstAt: time,
+  lastAt: time,
 });
 type RailReport = ReturnType<typeof parseReport>;
 
@@ -132,34 +146,47 @@ async function readReports(
 ): Promise<ReadonlyMap<Uuid, readonly RailReport[]>> {
   const genuine = literals(payoutRailEvents, 'effect', AUTHENTIC_EFFECTS);
   const rows = await reader.query(
-    `SELECT payout_id, reported, rail_reference, effect, MIN(at) AS first_at
+    `SELECT payout_id, reported, rail_reference, effect, kind='statement' AS is_line,
+       MIN(at) AS first_at, MAX(at) AS last_at
      FROM payout_rail_events FORCE INDEX (payout)
      WHERE payout_id IN (${ids}) AND reported IS NOT NULL AND kind<>'resolution'
        AND NOT (kind='statement' AND effect='noted') AND effect IN (${genuine})
-     GROUP BY payout_id, reported, rail_reference, effect`,
+     GROUP BY payout_id, reported, rail_reference, effect, is_line`,
   );
   return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
 }
 
-async function readResolved(reader: Reader, ids: string): Promise<ReadonlyMap<Uuid, Instant>> {
-  const rows = await reader.query(
-    `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
-     WHERE payout_id IN (${ids}) AND status='applied' AND decided_at IS NOT NULL
-     GROUP BY payout_id`,
-  );
-  return new Map(rows.map((row) => [uuid.parse(row.payout_id), time.parse(row.settled_at)]));
+const parseDecision = rowParser({
+  payoutId: uuid,
+  outcome: oneOf(RESOLUTION_OUTCOMES),
+  decidedAt: time,
+});
+type Decision = ReturnType<typeof parseDecision>;
+
+interface History {
+  readonly reports: readonly RailReport[];
+  readonly decisions: readonly Decision[];
+  /** Whether the submission is stored. Then no report was removed, because older rows go first. */
+  readonly isComplete: boolean;
 }
 
-function checkReports(
-  audit: AuditRun,
-  payout: Payout,
-  reports: readonly RailReport[],
-  resolvedAt: Instant | undefined,
-): void {
-  for (const report of reports.filter((one) => contradicts(payout, one))) {
+async function readDecisions(
+  reader: Reader,
+  ids: string,
+): Promise<ReadonlyMap<Uuid, readonly Decision[]>> {
+  const rows = await reader.query(
+    `SELECT payout_id, outcome, decided_at FROM payout_resolutions FORCE INDEX (payout)
+     WHERE payout_id IN (${ids}) AND status='applied' AND decided_at IS NOT NULL`,
+  );
+  return groupBy(rows.map(parseDecision), ({ payoutId }) => payoutId);
+}
+
+function checkReports(audit: AuditRun, payout: Payout, history: History): void {
+  const { reports, decisions } = history;
+  for (const report of reports.filter((one) => contradicts(payout, one, history))) {
     const { reported, railReference } = report;
-    // The operators' decision also covers repetitions of the report.
-    if (isSettled(resolvedAt, timesOf(reports, reported, railReference))) continue;
+    const knownAt = timesOf(reports, reported, railReference);
+    if (decisions.some((decision) => settles(decision, payout, report, knownAt))) continue;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
     const named = railReference === null ? '' : ` as ${railReference}`;
     audit.report(
@@ -170,6 +197,24 @@ function checkReports(
   }
 }
 
+/**
+ * Returns whether two people knew the report when they decided. A repetition is settled too, unless
+ * the payout has changed since, or the rail itself reports a payment that they gave back.
+ */
+function settles(
+  { outcome, decidedAt }: Decision,
+  { submittedAt, endedAt, returnedAt }: Payout,
+  { reported, lastAt, isLine }: RailReport,
+  knownAt: readonly Instant[],
+): boolean {
+  if (!knownAt.some((at) => at <= decidedAt)) return false;
+  if (isLine === 1 || lastAt <= decidedAt) return true;
+  const isDenial = DENIALS.includes(reported);
+  const since = (isDenial ? null : returnedAt) ?? endedAt ?? submittedAt ?? decidedAt;
+  const keepsMoney = outcome !== 'failed' && outcome !== 'returned';
+  return decidedAt >= since && (isDenial || keepsMoney);
+}
+
 function timesOf(
   reports: readonly RailReport[],
   reported: string,
@@ -178,10 +223,6 @@ function timesOf(
   return reports
     .filter((one) => one.reported === reported && one.railReference === railReference)
     .map(({ firstAt }) => firstAt);
-}
-
-function isSettled(resolvedAt: Instant | undefined, knownAt: readonly Instant[]): boolean {
-  return resolvedAt !== undefined && knownAt.some((at) => at <= resolvedAt);
 }
 
 const parseLine = rowParser({
@@ -217,15 +258,17 @@ function checkLines(
   audit: AuditRun,
   payout: Payout,
   lines: readonly Line[],
-  reports: readonly RailReport[],
-  resolvedAt: Instant | undefined,
+  history: History,
 ): void {
+  const { reports, decisions } = history;
   for (const { reported, railReference, raw, asset: ofAsset, storedAt } of lines) {
     const isPaidAfterAll = reported === 'failed' && payout.failedAt !== null;
     const hasOtherAmount = raw !== payout.raw || ofAsset !== payout.asset;
-    const isContrary = contradicts(payout, { reported, railReference, effect: 'noted' });
+    const line = { reported, railReference, effect: 'noted', lastAt: storedAt } as const;
+    const isContrary = contradicts(payout, line, history);
     if (!hasOtherAmount && (isPaidAfterAll || !isContrary)) continue;
-    if (isSettled(resolvedAt, [storedAt, ...timesOf(reports, reported, railReference)])) continue;
+    const knownAt = [storedAt, ...timesOf(reports, reported, railReference)];
+    if (decisions.some(({ decidedAt }) => knownAt.some((at) => at <= decidedAt))) continue;
     const named = railReference === null ? '' : ` as ${railReference}`;
     const listed = `a statement of its rail lists ${reported} ${raw} ${ofAsset}${named}`;
     const message = `it is ${payout.status}, ${listed}, and it is not flagged`;
@@ -246,12 +289,36 @@ function releasedSql(ids: string): string {
          WHERE r.payout_id=p.id AND r.status='applied' AND r.decided_at<=p.ended_at)`;
 }
 
-function contradicts(
-  { status, railReference: known }: Payout,
-  { reported, railReference, effect }: Pick<RailReport, 'reported' | 'railReference' | 'effect'>,
-): boolean {
-  if (effect === 'conflict' || !EXPECTED_REPORTS[status].includes(reported)) return true;
+type ComparedReport = Pick<RailReport, 'reported' | 'railReference' | 'effect' | 'lastAt'>;
+
+function contradicts(payout: Payout, report: ComparedReport, history: History): boolean {
+  const { status, railReference: known } = payout;
+  const { reported, railReference, effect } = report;
+  if (effect === 'conflict') return true;
+  if (isUnpaidReturn(payout, report, history)) {
+    if (!EXPECTED_OF_UNPAID_RETURN.includes(reported)) return true;
+  } else if (!EXPECTED_REPORTS[status].includes(reported)) return true;
   // A rail may accept a payout before it reports the failure, but not afterwards.
   if (status === 'failed' && reported === 'accepted' && effect !== 'noted') return true;
   return railReference !== null && known !== null && railReference !== known;
+}
+
+/** Returns whether two people alone had decided the return, and the rail had reported no payment. */
+function isUnpaidReturn(
+  { status, submittedAt, returnedAt, railReference: known }: Payout,
+  report: ComparedReport,
+  { reports, isComplete }: History,
+): boolean {
+  if (!isComplete || status !== 'returned' || submittedAt === null || returnedAt === null)
+    return false;
+  const wasPaid = reports.some(
+    (one) =>
+      one !== report &&
+      one.isLine === 0 &&
+      (one.reported === 'completed' || one.reported === 'returned') &&
+      (one.railReference === null || known === null || one.railReference === known) &&
+      one.firstAt <= report.lastAt &&
+      one.lastAt >= submittedAt,
+  );
+  return report.lastAt > returnedAt && !wasPaid;
 }

@@ -215,9 +215,10 @@ OUTCOME: completed or failed for a payout in progress; returned also for a compl
 failed but was paid after all: amount and fee are taken again from the available balance. unchanged if the rail
 contradicts itself and the payout is right as it is.
 
-Nothing is submitted while a resolution is proposed. Before money is returned the rail is asked to void the payment, which
-needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order must be at least
-PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time ends.`,
+Nothing is submitted while a resolution is proposed. Before money is returned the rail is asked to void the payment, and
+must deny it, unless it has reported that it paid and the payment came back. This needs PAYOUT_RAIL_URLS and
+PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order must be at least PAYOUT_RAIL_QUIET_S old
+(24 hours by default); the command shows when that time ends.`,
     examples: [
       `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
       `payouts resolve ${EXAMPLE_ID} --approve --as leo`,

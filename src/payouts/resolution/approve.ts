@@ -10,8 +10,9 @@ import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../../sta
 import { isServed } from '../recovery.js';
 import type { RailCalls } from '../rail-calls.js';
 import type { RailReport } from '../rails/rail.js';
-import { readReportCount } from '../reports.js';
-import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './checks.js';
+import { needsDenial, permitsRelease, railFact } from '../rail-fact.js';
+import { readRecord, readReportCount } from '../reports.js';
+import { outcomeRefusal, overtakenRefusal, type Release } from './checks.js';
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**
@@ -42,7 +43,9 @@ export async function approveResolution(
   const { payout, proposal } = seen;
   const apply = (release: Release | null) =>
     decideResolution(writer, seen, { verdict: 'apply', release, by, why });
-  if (proposal === undefined || !givesBack(payout, proposal.outcome)) return apply(null);
+  const record = await readRecord(database.reader, payout);
+  if (proposal === undefined || !needsDenial(proposal.outcome, railFact(payout, record.words)))
+    return apply(null);
   const contradictions = await readReportCount(database.reader, payout);
   // The rail is not called for a proposal that would be refused anyway.
   const refusal =
@@ -53,20 +56,19 @@ export async function approveResolution(
   const report = await voidAtRail(calls, payout, by);
   if (report === null) {
     const lostUntil = await endOfLostTime(database.reader, payout);
-    return apply({ by: 'quiet', quietMs: quietMs(payout.rail), lostUntil });
+    return apply({ by: 'quiet', eventId: newId(), quietMs: quietMs(payout.rail), lostUntil });
   }
-  // A void means that a payout in progress failed, and that one resolved as completed is returned.
-  const isReleased =
-    report.status === 'voided' && (proposal.outcome === 'failed' || payout.status === 'completed');
-  if (!isReleased) {
-    const { status } = await calls.report(payout, 'void', report);
-    const message = `the rail says that it is ${report.status}, so it is not resolved as ${proposal.outcome}: the payout is ${status}, and the proposal stays open`;
+  if (!permitsRelease(payout, record, proposal.outcome, report)) {
+    const { status, railReference } = await calls.report(payout, 'void', report);
+    const isOther = report.reference !== null && report.reference !== railReference;
+    const said = `${report.status}${isOther ? ` as ${report.reference}` : ''}`;
+    const message = `the rail says that it is ${said}, so it is not resolved as ${proposal.outcome}: the payout is ${status}, and the proposal stays open`;
     throw notVoidedError(status, message);
   }
   try {
     return await apply({ by: 'void', report, eventId: newId() });
   } catch (failure) {
-    // The proposal was replaced or overtaken. The rail has voided the payout nonetheless.
+    // The proposal was replaced or overtaken. The rail has denied the payment nonetheless.
     if (failure instanceof ApiError && failure.refusal.code === 'invalid_state')
       await calls.report(payout, 'void', report);
     throw failure;

@@ -8,19 +8,27 @@ import {
   payoutResolutions,
 } from '../../db/entities/payouts.js';
 import type { LockedState } from '../../ledger/writer/types.js';
+import { isReportedPaid, needsDenial, permitsRelease, railFact } from '../rail-fact.js';
 import type { RailReport } from '../rails/rail.js';
+import { railRecord } from '../reports.js';
 import { statesAllowing } from '../state-machine.js';
 
 /** When two people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 
 /**
- * Why money may be given back: the rail's confirmation that it will never pay, or a quiet time since
- * the last submission, after which a rail no longer pays an earlier order.
+ * Why money may be given back: the rail's answer to a void, or a quiet time since the last
+ * submission, after which a rail that cannot void no longer pays an earlier order.
  */
-export type Release =
-  | { readonly by: 'void'; readonly report: RailReport; readonly eventId: Uuid }
-  /** `lostUntil`: the end of the time that restores lost; null if nothing was lost. */
-  | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
+export type Release = { readonly eventId: Uuid } & (
+  { readonly by: 'void'; readonly report: RailReport } | QuietRelease
+);
+
+interface QuietRelease {
+  readonly by: 'quiet';
+  readonly quietMs: number;
+  /** The end of the time that restores lost. Null if nothing was lost. */
+  readonly lostUntil: Instant | null;
+}
 
 export type ResolutionOutcome = PayoutResolution['outcome'];
 
@@ -29,13 +37,6 @@ export function openResolution(
   state: LockedState,
 ): PayoutResolution | undefined {
   return state.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
-}
-
-/** Returns whether money returns to the account although the rail may still pay. */
-export function givesBack({ status, railReference }: Payout, outcome: ResolutionOutcome): boolean {
-  // If it is completed without a reference, staff resolved it and the rail never confirmed it.
-  const mayStillPay = status === 'in_progress' || railReference === null;
-  return (outcome === 'failed' || outcome === 'returned') && mayStillPay;
 }
 
 export function outcomeRefusal(
@@ -88,8 +89,15 @@ export function applyRefusal(
 ): Refusal | null {
   const refusal = outcomeRefusal(payout, outcome);
   if (refusal !== null) return refusal;
-  if (givesBack(payout, outcome))
-    return release === null ? voidNotRequested(payout) : quietRefusal(payout, release, state.at);
+  const record = railRecord(payout, state);
+  if (needsDenial(outcome, railFact(payout, record.words))) {
+    if (release?.by === 'quiet')
+      return outcome === 'failed' && isReportedPaid(payout, record)
+        ? REPORTED_PAID
+        : quietRefusal(payout, release, state.at);
+    const isDenied = release !== null && permitsRelease(payout, record, outcome, release.report);
+    return isDenied ? null : voidNotRequested(payout);
+  }
   if (payout.status !== 'failed' || outcome !== 'completed') return null;
   const { sourceAccountId, feeAccountId, feeRaw } = payout;
   if (feeAccountId !== null && state.account(feeAccountId)?.account.status === 'closed')
@@ -100,10 +108,9 @@ export function applyRefusal(
 
 function quietRefusal(
   { status, attemptedAt, submittedAt }: Payout,
-  release: Release,
+  release: QuietRelease,
   at: Instant,
 ): Refusal | null {
-  if (release.by === 'void') return null;
   const sentAt = attemptedAt ?? submittedAt ?? at;
   // The payout may have been submitted again in the lost time.
   const until = instant(maxInstant(sentAt, release.lostUntil ?? sentAt) + release.quietMs);
@@ -118,6 +125,12 @@ function voidNotRequested({ status }: Payout): Refusal {
   return invalidState(message, status, ['voided']);
 }
 
+/** A quiet time rules out a later payment, but not one that was reported. */
+const REPORTED_PAID = invalidState(
+  'the rail has reported this as paid, and cannot void it: resolve it as completed, or load a corrected statement',
+  'paid',
+  ['denied'],
+);
 const FEE_ACCOUNT_CLOSED = invalidState(
   'the account that receives the fee is closed: resolve the payout as unchanged, and take the amount from the source account by an adjustment',
   'closed',

@@ -35,7 +35,9 @@ import {
 } from '../commands.js';
 import { NOT_FLAGGED, postedAccounts } from '../rules.js';
 import { applyReport } from '../outcomes.js';
-import { countReports, openLines, readReportCount, reportRowKeys } from '../reports.js';
+import { railFact, type RailFact } from '../rail-fact.js';
+import type { RailReport } from '../rails/rail.js';
+import { countReports, openLines, railRecord, readReportCount, reportRowKeys } from '../reports.js';
 import {
   ANOTHER_OPEN,
   applyRefusal,
@@ -131,9 +133,11 @@ const decideCommand = definePayoutCommand<DecideResolution>('decide resolution o
       applyRefusal(payout, proposal.outcome, command.release, state);
     if (refusal !== null) return refuse(refusal);
     const before: Payout = { ...payout, ...NOT_FLAGGED };
-    const report = { status: proposal.outcome, reference: null, failureCode: null };
+    const { reference, failureCode } = denialOf(command.release) ?? NO_DETAILS;
+    const report = { status: proposal.outcome, reference, failureCode };
     const effect = effectOf(before, report, 'staff');
-    const { after, writes } = applyReport(effect, before, report, state);
+    const fact = factAfterRelease(command.release, payout, state);
+    const { after, writes } = applyReport(effect, before, report, fact, state);
     if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE);
     const rows = [
       ...insertRailEvents(command, proposal.outcome, after, state),
@@ -143,6 +147,20 @@ const decideCommand = definePayoutCommand<DecideResolution>('decide resolution o
     return recordDecision(command, proposal, after, { ...writes, rows }, state);
   },
 });
+
+const NO_DETAILS = { reference: null, failureCode: null };
+
+/** Returns the rail's answer to a void. Null if the rail was not asked, or cannot void. */
+function denialOf(release: Release | null): RailReport | null {
+  return release?.by === 'void' ? release.report : null;
+}
+
+function factAfterRelease(release: Release | null, payout: Payout, state: LockedState): RailFact {
+  const { words } = railRecord(payout, state);
+  const denial = denialOf(release);
+  const added = denial === null ? [] : [{ ...denial, at: state.at }];
+  return railFact(payout, [...words, ...added]);
+}
 
 function recordDecision(
   command: DecideResolution,
@@ -167,7 +185,7 @@ function recordDecision(
   return { outcome: { done: true, resource }, writes: { ...writes, rows }, bindsKey: false };
 }
 
-/** Records the rail's void, the resolution, and the statement lines that it resolves. */
+/** Records the rail's denial, or that it cannot void, the resolution, and the statement lines that it resolves. */
 function insertRailEvents(
   { release, eventId, snapshot }: DecideResolution,
   outcome: ResolutionOutcome,
@@ -178,10 +196,11 @@ function insertRailEvents(
   const [reported, effect] =
     outcome === 'unchanged' ? ([null, 'noted'] as const) : ([outcome, 'applied'] as const);
   const rows = [insertRailEvent(eventId, after, { kind: 'resolution', reported, effect, at })];
-  if (release?.by === 'void') {
-    const { report } = release;
-    const what = { kind: 'void', reported: report.status, effect: 'applied', at } as const;
-    rows.push(insertRailEvent(release.eventId, after, what, report));
+  if (release !== null) {
+    const denial = denialOf(release);
+    const what = { kind: 'void', reported: denial?.status ?? null, at } as const;
+    const recorded = denial === null ? 'noted' : 'applied';
+    rows.push(insertRailEvent(release.eventId, after, { ...what, effect: recorded }, denial));
   }
   for (const { status, reference } of openLines(snapshot, state)) {
     const line = { kind: 'statement', reported: status, effect: 'settled', at } as const;

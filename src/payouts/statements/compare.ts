@@ -14,8 +14,9 @@ import {
 } from '../../ledger/writer/types.js';
 import { insertRailEvent, type PayoutCommand, definePayoutCommand } from '../commands.js';
 import { applyReport } from '../outcomes.js';
-import { currentLines, payoutAsListed, openLines, reportRowKeys } from '../reports.js';
-import { contradicts, type Effect, effectOf } from '../state-machine.js';
+import { payoutAsListed, railFact, wasPaid } from '../rail-fact.js';
+import { currentLines, openLines, railRecord, reportRowKeys } from '../reports.js';
+import { contradicts, type Effect, effectOf, type KnownPayout } from '../state-machine.js';
 import { type DatedLine, DAY_MS, dayText } from './store.js';
 
 /** The differences between a statement's lines and payouts. (docs/payouts.md) */
@@ -51,9 +52,12 @@ export interface OtherLines {
   readonly elsewhere: readonly DatedLine[];
 }
 
+/** `wasPaid`: false if only two people decided the return. The rail has reported no payment. */
+export type ComparedPayout = Payout & Pick<KnownPayout, 'wasPaid'>;
+
 export function compareLine(
   line: DatedLine,
-  payout: Payout | undefined,
+  payout: ComparedPayout | undefined,
   others: OtherLines,
 ): readonly Difference['difference'][] {
   const { status, reference, at } = line;
@@ -72,10 +76,11 @@ export function compareLine(
   return differences;
 }
 
-function statusAgrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
+function statusAgrees(status: PayoutStatementLine['status'], payout: ComparedPayout): boolean {
   // The rail rightly lists the failure of a payout that was found to have been paid only later.
   if (status === 'failed' && payout.failedAt !== null) return true;
-  return payout.status === status || (payout.status === 'returned' && status === 'completed');
+  const isPaidReturn = payout.status === 'returned' && payout.wasPaid !== false;
+  return payout.status === status || (isPaidReturn && status === 'completed');
 }
 
 function linesWithSameStatus(
@@ -193,7 +198,7 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   const report = { reference, failureCode: null };
   const effect = effectOfLine(command, payout, state);
   const resource =
-    effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).after;
+    effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, 'may_pay', state).after;
   // Not `applied`, because a line moves no money.
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
   const what = { kind: 'statement', reported, effect: recorded, at: state.at } as const;
@@ -220,7 +225,11 @@ function effectOfLine(
   if (isResolved) return 'settled';
   return open.some((other) => contradicts(payoutAsListed(other), line))
     ? 'conflict'
-    : effectOf(payout, line, 'statement');
+    : effectOf(
+        { ...payout, wasPaid: wasPaid(railFact(payout, railRecord(payout, state).words)) },
+        line,
+        'statement',
+      );
 }
 
 /**

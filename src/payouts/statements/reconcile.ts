@@ -8,7 +8,10 @@ import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payout
 import type { PayoutStatement } from '../../db/entities/rails.js';
 import { literal } from '../../db/statements.js';
 import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
+import { railFact, wasPaid } from '../rail-fact.js';
+import { readWords } from '../reports.js';
 import {
+  type ComparedPayout,
   compareLine,
   Coverage,
   type Difference,
@@ -68,7 +71,7 @@ export async function reconcile(
 
 interface ComparedLine {
   readonly line: DatedLine;
-  readonly payout: Payout | undefined;
+  readonly payout: ComparedPayout | undefined;
   readonly others: OtherLines;
 }
 
@@ -78,7 +81,7 @@ async function compareLines(
   { lines }: StatementInput,
 ): Promise<readonly ComparedLine[]> {
   const keys = new Set(lines.map(({ payoutKey }) => payoutKey));
-  const known = await payoutsOf(reader, rail, keys);
+  const known = await withFacts(reader, (await payoutsOf(reader, rail, keys)).values());
   const stored = groupBy(await linesOf(reader, rail, keys), ({ payoutKey }) => payoutKey);
   return lines.map((input) => {
     const line: DatedLine = { ...input, statementId, rail, day };
@@ -94,7 +97,7 @@ async function compareOtherDays(
   { rail, day }: PayoutStatement,
   endedPayouts: readonly Payout[],
 ): Promise<readonly ComparedLine[]> {
-  const known = new Map(endedPayouts.map((payout) => [payout.id, payout]));
+  const known = await withFacts(reader, endedPayouts);
   const others = { above: [], elsewhere: [] };
   return (await linesOf(reader, rail, known.keys()))
     .filter((line) => line.day !== day)
@@ -113,6 +116,21 @@ function differencesOf({ line, payout, others }: ComparedLine): readonly Differe
     there,
     here,
   }));
+}
+
+/** Adds to each returned payout whether the rail has reported its payment. */
+async function withFacts(
+  reader: Reader,
+  found: Iterable<Payout>,
+): Promise<ReadonlyMap<Uuid, ComparedPayout>> {
+  const all = new Map<Uuid, ComparedPayout>();
+  for (const payout of found) all.set(payout.id, await withFact(reader, payout));
+  return all;
+}
+
+async function withFact(reader: Reader, payout: Payout): Promise<ComparedPayout> {
+  if (payout.status !== 'returned') return payout;
+  return { ...payout, wasPaid: wasPaid(railFact(payout, await readWords(reader, payout))) };
 }
 
 async function payoutsOf(
@@ -211,7 +229,8 @@ async function flagIfContradicted(
   while (payout !== undefined) {
     const effect = await flagByLine(writer, payout, line, compareLine(line, payout, others));
     if (effect !== 'changed') return effect === 'flagged';
-    payout = await database.current.find(payouts, { id: payout.id });
+    const changed = await database.current.find(payouts, { id: payout.id });
+    payout = changed && (await withFact(database.current, changed));
   }
   return false;
 }
