@@ -126,6 +126,7 @@ export const BATCH_EXAMPLES = {
     total_debit: null,
     duplicates: null,
     hidden: null,
+    unread_sheets: null,
   },
   executing: {
     ...batchResource.example,

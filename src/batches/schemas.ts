@@ -1,6 +1,11 @@
 import { amountJson, EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
-import { type BonusBatch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/bonuses.js';
+import {
+  type BonusBatch,
+  BATCH_REJECTIONS,
+  BATCH_STATUSES,
+  FILE_COLUMNS,
+} from '../db/entities/bonuses.js';
 import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
@@ -123,14 +128,25 @@ const EVENT_FIELDS = {
         rows: count.describe(
           'Rows that are hidden in the spreadsheet. They are paid like all rows.',
         ),
+        columns: z
+          .array(z.enum(FILE_COLUMNS))
+          .describe('Columns that are hidden in the spreadsheet, or zero wide. They are read.'),
         skipped_sheets: count.describe(
           'Hidden sheets before the sheet that was read. Their rows are not paid.',
         ),
       })
       .nullable(),
-    { rows: 0, skipped_sheets: 0 },
-    ({ batch: { validatedAt, hiddenRows: rows, skippedSheets } }) =>
-      validatedAt === null ? null : { rows, skipped_sheets: skippedSheets },
+    { rows: 0, columns: [], skipped_sheets: 0 },
+    ({ batch: { validatedAt, hiddenRows: rows, hiddenColumns, skippedSheets } }) =>
+      validatedAt === null
+        ? null
+        : { rows, columns: [...hiddenColumns], skipped_sheets: skippedSheets },
+  ),
+  unread_sheets: field(
+    'Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid.',
+    z.array(z.string()).nullable(),
+    [],
+    ({ batch: { validatedAt, unreadSheets } }) => (validatedAt === null ? null : [...unreadSheets]),
   ),
   files: field(
     'The files about the batch; null unless they can be downloaded.',

@@ -120,6 +120,8 @@ function newBatch(
     duplicateCount: 0,
     duplicateRows: [],
     skippedSheets: 0,
+    hiddenColumns: [],
+    unreadSheets: [],
   };
 }
 

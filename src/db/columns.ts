@@ -205,6 +205,17 @@ export function listOf<const W extends readonly string[]>(
   };
 }
 
+/** Texts, stored as JSON. */
+export const texts: Column<readonly string[]> = {
+  ...storedAs('text'),
+  literal: (values) => escape(JSON.stringify(values)),
+  parse: (stored) => {
+    const values: unknown = JSON.parse(asText(stored));
+    if (!Array.isArray(values)) throw new TypeError('expected a list of texts from the database');
+    return values.map(asText);
+  },
+};
+
 /** Integers, stored as comma-separated text. */
 export function integers(length: number): Column<readonly number[]> {
   return {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-const MAX_COLUMNS = 100;
+export const MAX_COLUMNS = 100;
 export const MAX_DATA_ROWS = 100_000;
 /** The last row and column that a spreadsheet program has. */
 export const LAST_ROW = 1_048_576;
@@ -36,8 +36,27 @@ export interface SheetRow {
   readonly number: number;
   readonly cells: readonly Cell[];
   readonly isHidden?: boolean;
-  /** Set on the first row of a workbook. */
-  readonly skippedSheets?: number;
+  /** Set on the first row of a workbook. A workbook without rows yields one empty row with it. */
+  readonly workbook?: WorkbookView;
+}
+
+/** Parts of a workbook that are read but not seen, or seen but not read. */
+export interface WorkbookView {
+  readonly sheet: string;
+  /** Hidden sheets before the one that is read. */
+  readonly skippedSheets: number;
+  /** Indexes of the columns that are hidden, too narrow to be seen included. */
+  readonly hiddenColumns: readonly number[];
+  /** The other visible sheets with content. */
+  readonly otherSheets: readonly OtherSheet[];
+}
+
+/** A sheet that is not read, or only its header and whether a row follows. */
+export interface OtherSheet {
+  readonly name: string;
+  /** The beginnings of the texts of its first row. Empty if the sheet cannot be read. */
+  readonly header: readonly string[];
+  readonly hasRows: boolean;
 }
 
 export type SheetProblemCode =

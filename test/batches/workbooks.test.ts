@@ -81,7 +81,7 @@ describe('workbooks uploaded over HTTP', () => {
     const batch = await validated(sample('hidden_rows_filter'));
     assert.deepEqual(
       [batch.status, batch.rows, batch.hidden],
-      ['ready', 2, { rows: 1, skipped_sheets: 0 }],
+      ['ready', 2, { rows: 1, columns: [], skipped_sheets: 0 }],
     );
   });
 
@@ -100,7 +100,10 @@ describe('workbooks uploaded over HTTP', () => {
       `<row hidden="1">${cells('', '', '', '', 'a note')}</row>`,
     ];
     const { status, rows: count, hidden } = await validated(workbook(sheetXml(rows.join(''))));
-    assert.deepEqual([status, count, hidden], ['ready', 6, { rows: 3, skipped_sheets: 0 }]);
+    assert.deepEqual(
+      [status, count, hidden],
+      ['ready', 6, { rows: 3, columns: [], skipped_sheets: 0 }],
+    );
   });
 
   it('hidden sheets before the sheet that is read are counted, even if that sheet is refused', async () => {
@@ -111,7 +114,7 @@ describe('workbooks uploaded over HTTP', () => {
       return [status, hidden];
     };
     const good = `${header}<row>${paid}</row>`;
-    const skipped = (count: number): unknown => ({ rows: 0, skipped_sheets: count });
+    const skipped = (count: number): unknown => ({ rows: 0, columns: [], skipped_sheets: count });
     assert.deepEqual(await hiddenOf(good, 'hidden', 'visible'), ['ready', skipped(1)]);
     assert.deepEqual(await hiddenOf(good, 'hidden', 'veryHidden', 'visible', 'hidden'), [
       'ready',

@@ -102,7 +102,8 @@ export class RefBatch implements RefListed {
       fees: isAccepted ? sum(this.fees) : null,
       total_debit: isAccepted ? sum(this.total + this.fees) : null,
       duplicates: this.duplicates,
-      hidden: this.status === 'validating' ? null : { rows: 0, skipped_sheets: 0 },
+      hidden: this.status === 'validating' ? null : { rows: 0, columns: [], skipped_sheets: 0 },
+      unread_sheets: this.status === 'validating' ? null : [],
       files: {
         errors_url: file('errors', this.status === 'rejected' && this.rejection === null),
         result_url: file('result', this.isFinished),

@@ -1,6 +1,7 @@
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
 import { type Asset, ASSET_NAMES, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
+import { FILE_COLUMNS } from '../../db/entities/bonuses.js';
 import {
   type FilledCell,
   isBlank,
@@ -166,8 +167,7 @@ function integerText(text: string): string | null {
   return (whole + digits.slice(0, shift)).replace(/^0+(?=[0-9])/, '');
 }
 
-const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
-export type ColumnName = (typeof COLUMNS)[number];
+export type ColumnName = (typeof FILE_COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
 
 type Columns = Readonly<Partial<Record<ColumnName, number>>>;
@@ -185,7 +185,7 @@ export function readHeader({ cells }: SheetRow): Header {
   const problems: Problem[] = [];
   const texts = cells.map((cell) => cell?.text.trim().toLowerCase());
   cells.forEach((cell, index) => {
-    const name = COLUMNS.find((known) => known === texts[index]);
+    const name = FILE_COLUMNS.find((known) => known === texts[index]);
     if (cell?.hasLineBreak === true) problems.push(lineBreakProblem(name ?? '', cell, index));
     if (name === undefined) return;
     const twice = `there are two columns ${name}: keep one`;
@@ -253,7 +253,7 @@ export function quote(text: string, maxLength = 40): string {
 }
 
 /** Replaces characters that cannot be stored, and cuts the text to `maxLength` code points with … */
-function shorten(text: string, maxLength: number): string {
+export function shorten(text: string, maxLength: number): string {
   const points = [...text.slice(0, 2 * maxLength + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= maxLength
     ? points.join('')
@@ -275,6 +275,7 @@ export const PROBLEM_CODES = [
   'formula_cell',
   'missing_column',
   'duplicate_column',
+  'ambiguous_sheet',
   'no_rows',
   'too_many_rows',
   'too_many_columns',

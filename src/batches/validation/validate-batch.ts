@@ -17,7 +17,7 @@ import { EventLoopYielder, SheetProblem, type SheetRow } from '../../spreadsheet
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import type { BatchFiles } from '../files.js';
 import { storedFile } from '../upload.js';
-import { fileProblem, type Problem, readHeader } from './cells.js';
+import { type ColumnName, fileProblem, type Problem, readHeader } from './cells.js';
 import { readRow, type ReadRow, readTerms, RowChecker, type ValidRow } from './rows.js';
 import {
   type Progress,
@@ -26,6 +26,7 @@ import {
   ValidationRecord,
   ValidationSuperseded,
 } from './validation-record.js';
+import { hiddenColumns, sheetProblem, unreadSheets } from './workbook-view.js';
 
 export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
@@ -92,6 +93,9 @@ class FileReading {
   private rowsRejected = 0;
   private hiddenRows = 0;
   private skippedSheets = 0;
+  private hiddenColumns: readonly ColumnName[] = [];
+  private unreadSheets: readonly string[] = [];
+  private sheetProblem: Problem | null = null;
   private lastNumber = 0;
   /** Needed between rows, because parsing a phone is slow and a piece may have a thousand rows. */
   private readonly yielder = new EventLoopYielder();
@@ -109,9 +113,11 @@ class FileReading {
   }
 
   get progress(): Progress {
-    const { rowCount, rowsRejected, hiddenRows, skippedSheets } = this;
+    const { rowCount, rowsRejected, hiddenRows, hiddenColumns } = this;
+    const { skippedSheets, unreadSheets } = this;
     const { asset, totalRaw } = this.checker;
-    return { rowCount, rowsRejected, asset, totalRaw, hiddenRows, skippedSheets };
+    const counts = { rowCount, rowsRejected, asset, totalRaw };
+    return { ...counts, hiddenRows, hiddenColumns, skippedSheets, unreadSheets };
   }
 
   async readAll(rows: AsyncIterable<SheetRow>): Promise<void> {
@@ -119,7 +125,11 @@ class FileReading {
     const atEnd = (await this.flush().catch(asFinalProblem)) ?? read;
     const noRows = this.rowCount === 0 && !this.hasProblems ? NO_ROWS : null;
     const last = atEnd ?? noRows ?? (await this.readPolicyProblem());
-    if (last !== null) await this.store([], [{ number: last.number, problems: [last.problem] }]);
+    const ofSheet = this.sheetProblem === null ? [] : [this.sheetProblem];
+    const ofFile = last?.number === 0 ? [...ofSheet, last.problem] : ofSheet;
+    if (ofFile.length > 0) await this.store([], [{ number: 0, problems: ofFile }]);
+    if (last !== null && last.number !== 0)
+      await this.store([], [{ number: last.number, problems: [last.problem] }]);
     await this.writing;
   }
 
@@ -144,9 +154,16 @@ class FileReading {
       if (row.number <= this.lastNumber || row.number > LAST_ROW_NUMBER)
         return OUT_OF_ORDER_PROBLEM;
       this.lastNumber = row.number;
+      if (row.workbook !== undefined) {
+        this.skippedSheets = row.workbook.skippedSheets;
+        this.unreadSheets = unreadSheets(row.workbook);
+        this.sheetProblem = sheetProblem(row.workbook);
+        this.hasProblems ||= this.sheetProblem !== null;
+      }
+      if (row.cells.length === 0) continue;
       if (header === null) {
         header = readHeader(row);
-        this.skippedSheets = row.skippedSheets ?? 0;
+        this.hiddenColumns = hiddenColumns(header, row.workbook);
         if (header.problems.length > 0)
           await this.store([], [{ number: row.number, problems: header.problems }]);
         continue;

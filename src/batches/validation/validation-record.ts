@@ -41,7 +41,14 @@ export interface RowProblems {
 
 export type Progress = Pick<
   BonusBatch,
-  'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw' | 'hiddenRows' | 'skippedSheets'
+  | 'rowCount'
+  | 'rowsRejected'
+  | 'asset'
+  | 'totalRaw'
+  | 'hiddenRows'
+  | 'hiddenColumns'
+  | 'skippedSheets'
+  | 'unreadSheets'
 >;
 
 interface Findings {
@@ -76,7 +83,9 @@ export class ValidationRecord {
         rowCount: 0,
         rowsRejected: 0,
         hiddenRows: 0,
+        hiddenColumns: [],
         skippedSheets: 0,
+        unreadSheets: [],
       };
       await transaction.execute(updateSql(bonusBatches, reset, { id: batchId }));
       await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));

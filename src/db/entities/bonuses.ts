@@ -53,6 +53,9 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
+/** The columns of a file that are read. */
+export const FILE_COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
+
 /** Changed only under the lock of the source account's row. Sums are over the batch's rows. */
 export const bonusBatches = defineTable(
   'bonus_batches',
@@ -79,9 +82,12 @@ export const bonusBatches = defineTable(
     duplicateCount: column.integer,
     /** Numbers of the first of these rows. */
     duplicateRows: column.integers(1000),
-    /** Hidden data rows, and hidden sheets before the sheet that was read. */
+    /** Hidden data rows and columns, and hidden sheets before the sheet that was read. */
     hiddenRows: column.integer,
+    hiddenColumns: column.listOf(FILE_COLUMNS, 60),
     skippedSheets: column.integer,
+    /** Names of the first other visible sheets with content. */
+    unreadSheets: column.texts,
     /** The newest other batch of the last 90 days with the same bytes. */
     sameFileBatchId: column.nullable(column.uuid),
     /** Number of the latest validation run, the only one that may write. */

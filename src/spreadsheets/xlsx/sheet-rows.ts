@@ -2,6 +2,7 @@ import {
   type Cell,
   LAST_COLUMN,
   LAST_ROW,
+  MAX_COLUMNS,
   type SheetRow,
   tooManyColumns,
   tooManyRows,
@@ -13,7 +14,7 @@ import { type CellStyle, GENERAL, isoOfDays, isoOfText } from './styles.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-interface WorkbookFacts {
+export interface WorkbookFacts {
   readonly texts: SharedStrings | null;
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
@@ -21,11 +22,17 @@ interface WorkbookFacts {
 
 type Attributes = Readonly<Record<string, string>>;
 
+/** Width in characters from which on a column is at least a pixel wide. */
+const NARROWEST = 0.1;
+
 /** Builds rows from parsing events. The caller takes them with `take` during parsing. */
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
-  private inSheetData = false;
+  private part = '';
   private hadData = false;
+  private hidesOtherColumns = false;
+  /** By index, for the columns that the sheet describes. */
+  private readonly isColumnHidden: boolean[] = [];
   private rowNumber = 0;
   private isHidden = false;
   private cells: Cell[] | null = null;
@@ -42,11 +49,14 @@ export class SheetRows implements PartReader {
   private readonly value = new TextBuffer();
   private readonly inline = new TextBuffer();
 
-  constructor(
-    private readonly book: WorkbookFacts,
-    /** Reported with the first row. */
-    private skippedSheets: number,
-  ) {}
+  constructor(private readonly book: WorkbookFacts) {}
+
+  /** Returns the indexes of the hidden columns, which precede the rows in the file. */
+  hiddenColumns(): readonly number[] {
+    return Array.from({ length: MAX_COLUMNS }, (_, index) => index).filter(
+      (index) => this.isColumnHidden[index] ?? this.hidesOtherColumns,
+    );
+  }
 
   take(): readonly SheetRow[] {
     const { rows } = this;
@@ -54,14 +64,15 @@ export class SheetRows implements PartReader {
     return rows;
   }
 
-  /** Structure of a worksheet: worksheet > sheetData > row > c > v, f, is > t or r > t */
+  /** Structure of a worksheet: worksheet > cols > col; sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
     // Programs differ on how they read a value with an element in it.
     if (this.textTarget !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is not a worksheet');
-    else if (depth === 2) this.openPart(name);
-    else if (!this.inSheetData) return;
+    else if (depth === 2) this.openPart(name, attributes);
+    else if (this.part === 'cols' && depth === 3 && name === 'col') this.openColumns(attributes);
+    else if (this.part !== 'sheetData') return;
     else if (depth === 3 && name === 'row') this.openRow(attributes);
     else if (depth === 4 && name === 'c' && this.cells !== null) this.openCell(attributes);
     else if (!this.inCell) return;
@@ -71,7 +82,7 @@ export class SheetRows implements PartReader {
 
   close(name: string, depth: number): void {
     this.textTarget = null;
-    if (!this.inSheetData) return;
+    if (this.part !== 'sheetData') return;
     if (depth === 4 && name === 'c') this.closeCell();
     else if (depth === 3 && name === 'row') this.closeRow();
   }
@@ -80,11 +91,20 @@ export class SheetRows implements PartReader {
     this.textTarget?.add(piece);
   }
 
-  private openPart(name: string): void {
-    this.inSheetData = name === 'sheetData';
-    if (this.inSheetData && this.hadData)
-      throw unreadable('the first sheet has its cells in two parts');
-    this.hadData ||= this.inSheetData;
+  private openPart(name: string, { defaultColWidth }: Attributes): void {
+    this.part = name;
+    if (this.hadData && (name === 'sheetData' || name === 'cols'))
+      throw unreadable('the first sheet has its cells in two parts, or its columns after them');
+    this.hadData ||= name === 'sheetData';
+    if (name === 'sheetFormatPr') this.hidesOtherColumns = isZeroWidth(defaultColWidth);
+  }
+
+  private openColumns({ min = '', max = '', hidden, width }: Attributes): void {
+    const isHidden =
+      isTrue(hidden) || (width === undefined ? this.hidesOtherColumns : isZeroWidth(width));
+    const last = Math.min(Number.parseInt(max, 10), MAX_COLUMNS);
+    for (let column = Math.max(1, Number.parseInt(min, 10)); column <= last; column += 1)
+      this.isColumnHidden[column - 1] = isHidden || this.isColumnHidden[column - 1] === true;
   }
 
   private openRow({ r, hidden, ht }: Attributes): void {
@@ -146,13 +166,7 @@ export class SheetRows implements PartReader {
     const row = trimmedRow(this.rowNumber, this.cells);
     this.cells = null;
     if (row.cells.length === 0) return;
-    const { isHidden, skippedSheets } = this;
-    this.rows.push({
-      ...row,
-      ...(isHidden && { isHidden }),
-      ...(skippedSheets > 0 && { skippedSheets }),
-    });
-    this.skippedSheets = 0;
+    this.rows.push(this.isHidden ? { ...row, isHidden: true } : row);
   }
 
   private cellOf(value: string, inline: string): Cell {
@@ -206,6 +220,10 @@ export class SheetRows implements PartReader {
     if (texts === null) throw unreadable('the workbook lacks its texts');
     return texts.at(parseIndex(value.trim()));
   }
+}
+
+function isZeroWidth(width: string | undefined): boolean {
+  return width !== undefined && Number.parseFloat(width) < NARROWEST;
 }
 
 /** Spreadsheets show an error (`#####`) for a number that is not a date. */

@@ -1,12 +1,16 @@
 import {
   type ByteSource,
+  isBlank,
+  type OtherSheet,
   ReadingBudget,
   type ReadingLimits,
+  SheetProblem,
   type SheetRow,
   unreadable,
+  WHOLE_FILE,
 } from '../sheet.js';
 import { Archive } from '../zip/archive.js';
-import { SheetRows } from './sheet-rows.js';
+import { SheetRows, type WorkbookFacts } from './sheet-rows.js';
 import { GENERAL, readStyles } from './styles.js';
 import { isTrue, readPart, readWholePart, TextBuffer, SharedStrings, unescapeText } from './xml.js';
 
@@ -17,18 +21,83 @@ export async function* xlsxRows(
 ): AsyncGenerator<SheetRow> {
   const budget = new ReadingBudget(limits);
   const archive = await Archive.open(source);
-  const { sheet, skippedSheets, is1904, sharedStrings, styles } = await readWorkbook(
-    archive,
-    budget,
-  );
+  const book = await readWorkbook(archive, budget);
+  const { sheet, skippedSheets, is1904, sharedStrings, styles } = book;
   const cellStyles =
     styles === null ? [GENERAL] : await readStyles(archive.read(styles, budget), budget);
   const texts =
     sharedStrings === null
       ? null
       : await readSharedStrings(archive.read(sharedStrings, budget), budget);
-  const rows = new SheetRows({ texts, styles: cellStyles, is1904 }, skippedSheets);
-  for await (const _ of readPart(archive.read(sheet, budget), budget, rows)) yield* rows.take();
+  const facts = { texts, styles: cellStyles, is1904 };
+  const otherSheets = await readOtherSheets(archive, book.others, facts, limits);
+  const rows = new SheetRows(facts);
+  const view = () => ({
+    workbook: {
+      sheet: sheet.name,
+      skippedSheets,
+      hiddenColumns: rows.hiddenColumns(),
+      otherSheets,
+    },
+  });
+  let isFirst = true;
+  for await (const _ of readPart(archive.read(sheet.part, budget), budget, rows)) {
+    const [first, ...more] = rows.take();
+    if (first === undefined) continue;
+    yield isFirst ? { ...first, ...view() } : first;
+    isFirst = false;
+    yield* more;
+  }
+  if (isFirst) yield { number: 1, cells: [], ...view() };
+}
+
+/** The share of the limits that sheets which are not read may use. */
+const OTHERS_SHARE = 4;
+const HEADER_TEXT = 40;
+
+/**
+ * Reads the first two rows with content of each sheet. Sheets without content are left out. A sheet
+ * that is too large or cannot be read has no header.
+ */
+async function readOtherSheets(
+  archive: Archive,
+  sheets: readonly NamedPart[],
+  facts: WorkbookFacts,
+  limits: ReadingLimits,
+): Promise<readonly OtherSheet[]> {
+  const { inflatedBytes, marks } = limits;
+  const budget = new ReadingBudget({
+    ...limits,
+    inflatedBytes: inflatedBytes / OTHERS_SHARE,
+    marks: marks / OTHERS_SHARE,
+  });
+  const found: OtherSheet[] = [];
+  for (const { name, part } of sheets)
+    try {
+      const [header, row] = await firstRows(archive.read(part, budget), facts, budget);
+      const texts = (header?.cells ?? []).map((cell) => cell?.text.slice(0, HEADER_TEXT) ?? '');
+      if (header !== undefined) found.push({ name, header: texts, hasRows: row !== undefined });
+    } catch (failure) {
+      if (!(failure instanceof SheetProblem)) throw failure;
+      // The thread for long files has higher limits.
+      if (failure.code === 'too_large_inflated' && marks < WHOLE_FILE.marks) throw failure;
+      found.push({ name, header: [], hasRows: false });
+    }
+  return found;
+}
+
+async function firstRows(
+  bytes: AsyncIterable<Buffer>,
+  facts: WorkbookFacts,
+  budget: ReadingBudget,
+): Promise<readonly SheetRow[]> {
+  const rows = new SheetRows(facts);
+  const found: SheetRow[] = [];
+  for await (const _ of readPart(bytes, budget, rows)) {
+    found.push(...rows.take().filter(({ cells }) => !cells.every(isBlank)));
+    if (found.length > 1) break;
+  }
+  return found;
 }
 
 async function readSharedStrings(
@@ -59,9 +128,16 @@ async function readSharedStrings(
   return texts;
 }
 
+interface NamedPart {
+  readonly name: string;
+  readonly part: string;
+}
+
 interface Workbook {
-  readonly sheet: string;
+  readonly sheet: NamedPart;
   readonly skippedSheets: number;
+  /** The other visible sheets. */
+  readonly others: readonly NamedPart[];
   /** True if dates count from 1904, as in old workbooks of a Mac. */
   readonly is1904: boolean;
   readonly sharedStrings: string | null;
@@ -81,6 +157,7 @@ interface Relationship {
 }
 
 interface NamedSheet {
+  readonly name: string;
   readonly relationship: string;
   readonly isHidden: boolean;
 }
@@ -92,9 +169,9 @@ async function readWorkbook(archive: Archive, budget: ReadingBudget): Promise<Wo
   if (part === undefined) throw unreadable('the file is not a workbook');
   const own = await relationshipsOf(archive, part, budget);
   const { sheets, is1904 } = await sheetsOf(archive, part, budget);
-  const worksheets = sheets.flatMap(({ relationship, isHidden }) => {
+  const worksheets = sheets.flatMap(({ name, relationship, isHidden }) => {
     const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
-    return found === undefined ? [] : [{ name: found.target, isHidden }];
+    return found === undefined ? [] : [{ name, part: found.target, isHidden }];
   });
   // The first visible sheet, or the first if all are hidden.
   const skippedSheets = Math.max(
@@ -109,8 +186,9 @@ async function readWorkbook(archive: Archive, budget: ReadingBudget): Promise<Wo
     return part?.target ?? null;
   };
   return {
-    sheet: first.name,
+    sheet: first,
     skippedSheets,
+    others: worksheets.filter((sheet) => sheet !== first && !sheet.isHidden),
     is1904,
     sharedStrings: related('sharedStrings'),
     styles: related('styles'),
@@ -135,7 +213,8 @@ async function sheetsOf(
       // The prefix of the namespace may vary.
       const relationship =
         Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
-      sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
+      const { name: title = '', state = 'visible' } = attributes;
+      sheets.push({ name: title, relationship, isHidden: state !== 'visible' });
     },
   });
   return { sheets, is1904 };

@@ -86,7 +86,7 @@ export const batchKind: ResourceKind<BonusBatch> = {
 };
 
 function rowFacts(batch: BonusBatch): readonly Fact[] {
-  const { asset, hiddenRows, skippedSheets } = batch;
+  const { asset, hiddenRows, hiddenColumns, skippedSheets, unreadSheets } = batch;
   const sum = (raw: bigint): Content => asset !== null && formatAmount({ raw, asset });
   return [
     ['Total', sum(batch.totalRaw)],
@@ -97,6 +97,14 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
     [
       'Hidden rows',
       hiddenRows > 0 && `${counted(hiddenRows, 'row')} hidden in the file, also paid`,
+    ],
+    [
+      'Hidden columns',
+      hiddenColumns.length > 0 && `${hiddenColumns.join(', ')}: hidden in the file, but read`,
+    ],
+    [
+      'Unread sheets',
+      unreadSheets.length > 0 && `${unreadSheets.join(', ')}: visible in the file, not paid`,
     ],
     [
       'Hidden sheets',

@@ -615,7 +615,7 @@ export class Operations extends Calls {
 
   /**
    * Download the errors file.
-   * Every problem in a rejected file, one per line: row, column, code, message, value. The codes: missing_field, invalid_field, not_found, ambiguous_recipient, same_account, below_minimum, above_per_operation_limit, mixed_asset, duplicate_reference, already_paid, formula_cell, missing_column, duplicate_column, no_rows, too_many_rows, too_many_columns, above_approval_threshold, rate_limited, unreadable_file, bad_encoding, too_large_inflated. CSV, or XLSX with `format=xlsx`.
+   * Every problem in a rejected file, one per line: row, column, code, message, value. The codes: missing_field, invalid_field, not_found, ambiguous_recipient, same_account, below_minimum, above_per_operation_limit, mixed_asset, duplicate_reference, already_paid, formula_cell, missing_column, duplicate_column, ambiguous_sheet, no_rows, too_many_rows, too_many_columns, above_approval_threshold, rate_limited, unreadable_file, bad_encoding, too_large_inflated. CSV, or XLSX with `format=xlsx`.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   downloadBonusBatchErrors(

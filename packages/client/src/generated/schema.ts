@@ -478,7 +478,7 @@ export interface paths {
     };
     /**
      * Download the errors file
-     * @description Every problem in a rejected file, one per line: row, column, code, message, value. The codes: missing_field, invalid_field, not_found, ambiguous_recipient, same_account, below_minimum, above_per_operation_limit, mixed_asset, duplicate_reference, already_paid, formula_cell, missing_column, duplicate_column, no_rows, too_many_rows, too_many_columns, above_approval_threshold, rate_limited, unreadable_file, bad_encoding, too_large_inflated. CSV, or XLSX with `format=xlsx`.
+     * @description Every problem in a rejected file, one per line: row, column, code, message, value. The codes: missing_field, invalid_field, not_found, ambiguous_recipient, same_account, below_minimum, above_per_operation_limit, mixed_asset, duplicate_reference, already_paid, formula_cell, missing_column, duplicate_column, ambiguous_sheet, no_rows, too_many_rows, too_many_columns, above_approval_threshold, rate_limited, unreadable_file, bad_encoding, too_large_inflated. CSV, or XLSX with `format=xlsx`.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -1408,9 +1408,13 @@ export interface components {
       hidden: {
         /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
         rows: number;
+        /** @description Columns that are hidden in the spreadsheet, or zero wide. They are read. */
+        columns: ('recipient' | 'amount' | 'asset' | 'description' | 'reference')[];
         /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
         skipped_sheets: number;
       } | null;
+      /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
+      unread_sheets: string[] | null;
       /** @description The files about the batch; null unless they can be downloaded. */
       files: {
         /**
@@ -1913,9 +1917,13 @@ export interface components {
       hidden: {
         /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
         rows: number;
+        /** @description Columns that are hidden in the spreadsheet, or zero wide. They are read. */
+        columns: ('recipient' | 'amount' | 'asset' | 'description' | 'reference')[];
         /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
         skipped_sheets: number;
       } | null;
+      /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
+      unread_sheets: string[] | null;
       /** @description The files about the batch; null unless they can be downloaded. */
       files: {
         /**
@@ -4741,8 +4749,10 @@ export interface operations {
            *           },
            *           "hidden": {
            *             "rows": 0,
+           *             "columns": [],
            *             "skipped_sheets": 0
            *           },
+           *           "unread_sheets": [],
            *           "files": {
            *             "errors_url": null,
            *             "result_url": null
@@ -4846,8 +4856,10 @@ export interface operations {
            *       },
            *       "hidden": {
            *         "rows": 0,
+           *         "columns": [],
            *         "skipped_sheets": 0
            *       },
+           *       "unread_sheets": [],
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -4894,6 +4906,7 @@ export interface operations {
            *       "total_debit": null,
            *       "duplicates": null,
            *       "hidden": null,
+           *       "unread_sheets": null,
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -4963,8 +4976,10 @@ export interface operations {
            *       },
            *       "hidden": {
            *         "rows": 0,
+           *         "columns": [],
            *         "skipped_sheets": 0
            *       },
+           *       "unread_sheets": [],
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -5101,8 +5116,10 @@ export interface operations {
            *       },
            *       "hidden": {
            *         "rows": 0,
+           *         "columns": [],
            *         "skipped_sheets": 0
            *       },
+           *       "unread_sheets": [],
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
@@ -5176,8 +5193,10 @@ export interface operations {
            *       },
            *       "hidden": {
            *         "rows": 0,
+           *         "columns": [],
            *         "skipped_sheets": 0
            *       },
+           *       "unread_sheets": [],
            *       "files": {
            *         "errors_url": null,
            *         "result_url": null
