@@ -168,7 +168,10 @@ export interface PaymentCommand extends Command, PaymentRequest {
   readonly memberId: Uuid;
 }
 
-/** Returns the columns that every payment has, except its id. */
+/**
+ * Returns the columns that every payment has, except its id. Spread them last: on Node 20, each
+ * property after a spread takes a microsecond.
+ */
 export function paymentColumns(
   payment: PaymentRequest & Pick<PaymentCommand, 'tenantId' | 'memberId'>,
   fee: Fee,

@@ -178,12 +178,12 @@ function payRow(
     metadata: null,
   };
   const bonus: Bonus = {
-    ...paymentColumns(payment, fee, month.name, state.at),
     id: newId(),
     recipientAccountId: row.recipientAccountId,
     reference: row.reference,
     batchId: batch.id,
     batchRow: row.number,
+    ...paymentColumns(payment, fee, month.name, state.at),
   };
   return { bonus };
 }

@@ -62,12 +62,12 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   const overflow = creditRefusal(state, parties.recipient, fee, amount);
   if (overflow !== null) return refuse(overflow);
   const bonus: Bonus = {
-    ...paymentColumns(command, fee, month.name, state.at),
     id: command.bonusId,
     recipientAccountId,
     reference: command.reference,
     batchId: null,
     batchRow: null,
+    ...paymentColumns(command, fee, month.name, state.at),
   };
   return accept(bonus, bonusWrites(bonus));
 }

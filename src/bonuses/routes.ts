@@ -45,9 +45,9 @@ function createBonusRoute(api: Api, bonuses: Bonuses): void {
       "Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
       const request = {
-        ...paymentRequest(input),
         recipient: input.recipient,
         reference: input.reference ?? null,
+        ...paymentRequest(input),
       };
       const result = await bonuses.create(caller, requestId, request, idempotency);
       return responseTo(result, (bonus, replayed) => ({

@@ -99,7 +99,7 @@ export function findParties(
   const payer = findPayer(state, command);
   if (payer === null || recipientId === null) return null;
   const recipient = findRecipient(state, payer.tenant, recipientId);
-  return recipient === undefined ? null : { ...payer, recipient };
+  return recipient === undefined ? null : { recipient, ...payer };
 }
 
 export function findRecipient(
@@ -120,7 +120,7 @@ export function checkSpending(
 ): { readonly month: Month; readonly refusal: Refusal | null } {
   const month = monthOf(state.at, tenant.timeZone);
   const key = { accountId: source.account.id, asset: amount.asset };
-  const monthUsed = state.row(monthTotals, { ...key, month: month.name })?.used ?? 0n;
+  const monthUsed = state.row(monthTotals, { month: month.name, ...key })?.used ?? 0n;
   const limits = limitsOf(source.account, amount.asset, state.row(accountLimits, key));
   const spending = { source, amount, feeRaw: fee.raw, limits, month, monthUsed };
   return { month, refusal: spendingRefusal(spending) };

@@ -29,7 +29,6 @@ export function newTransfer(
   approvals: RequiredApprovals | null,
 ): Transfer {
   return {
-    ...paymentColumns(command, fee, limitMonth, at),
     id: command.transferId,
     destinationAccountId: command.destinationAccountId,
     status: approvals === null ? 'completed' : 'pending_approval',
@@ -38,6 +37,7 @@ export function newTransfer(
     approvalExpiresAt: approvals?.expiresAt ?? null,
     rejectionCode: null,
     rejectionReason: null,
+    ...paymentColumns(command, fee, limitMonth, at),
   };
 }
 

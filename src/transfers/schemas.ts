@@ -49,7 +49,7 @@ export const CREATE_TRANSFER_EXAMPLE = {
 exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
 
 export function transferRequest(body: z.output<typeof CreateTransferBody>): TransferRequest {
-  return { ...paymentRequest(body), destinationAccountId: body.destination.account_id };
+  return { destinationAccountId: body.destination.account_id, ...paymentRequest(body) };
 }
 
 const field = fieldsOf<Transfer>();

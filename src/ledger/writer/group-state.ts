@@ -78,10 +78,9 @@ export class GroupState {
     const byAccount = groupBy(balances, (balance) => balance.accountId);
     for (const account of accounts) {
       const own = byAccount.get(account.id) ?? [];
-      const byAsset: Record<Asset, Balance> = {
-        ...eachAsset((asset) => noBalance(account, asset)),
-        ...Object.fromEntries(own.map((balance) => [balance.asset, balance])),
-      };
+      const byAsset: Record<Asset, Balance> = eachAsset(
+        (asset) => own.find((balance) => balance.asset === asset) ?? noBalance(account, asset),
+      );
       const overdraft = Object.values(byAsset).every((balance) => balance.overdraft);
       this.accounts.set(account.id, { account, overdraft, balances: byAsset });
     }
@@ -275,7 +274,7 @@ class DecisionDraft {
       throw new UnsoundDecision('a ledger transaction has fewer than two entries');
     const transactionId = newId();
     const { entries, ...columns } = posting;
-    this.transactions.push({ id: transactionId, tenantId, ...columns, createdAt: this.at });
+    this.transactions.push({ id: transactionId, tenantId, createdAt: this.at, ...columns });
     const sums = new Map<Asset, bigint>();
     for (const entry of entries) {
       const { accountId, asset, raw } = entry;
@@ -283,8 +282,14 @@ class DecisionDraft {
       const { account, balances } = this.move(accountId, asset, raw, 0n);
       const seq = (account.seq += 1n);
       const totalAfter = balances[asset].available + balances[asset].held;
-      const added = { id: newId(), transactionId, seq, totalAfter, createdAt: this.at };
-      this.entries.push({ ...entry, ...added });
+      this.entries.push({
+        id: newId(),
+        transactionId,
+        seq,
+        totalAfter,
+        createdAt: this.at,
+        ...entry,
+      });
     }
     for (const sum of sums.values())
       if (sum !== 0n) throw new UnsoundDecision('the entries do not sum to zero');
