@@ -4,7 +4,7 @@ import { startTestApi, type TestApi } from '../helpers/api.js';
 import { LEAST, openBank } from '../helpers/bank.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { countByFingerprintKey } from '../../src/ledger/fingerprint-keys.js';
+import { countByFingerprintKey } from '../../src/ops/fingerprint-keys.js';
 import { commandLine, TEST_KEYS } from './ops.js';
 
 const ROWS = z.array(

@@ -2,7 +2,7 @@ import type { AnySecrets } from '../../access/sealed-secrets.js';
 import { DOCUMENT_NUMBERS } from '../../accounts/verification.js';
 import { KEYRINGS, type KeyringName } from '../../core/fingerprint.js';
 import type { Reader } from '../../db/database.js';
-import { countByFingerprintKey } from '../../ledger/fingerprint-keys.js';
+import { countByFingerprintKey } from '../fingerprint-keys.js';
 import { SEALED_BANK_ACCOUNTS } from '../../payouts/service.js';
 import { AUTHENTICATORS } from '../../staff/authenticator.js';
 import { WEBHOOK_SECRETS } from '../../webhooks/signing.js';
