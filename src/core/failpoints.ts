@@ -3,6 +3,7 @@ export const LEDGER_FAILPOINTS = [
   'before_lock',
   'after_lock',
   'before_commit',
+  'while_committing',
   'after_commit',
 ] as const;
 export const OUTBOX_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;

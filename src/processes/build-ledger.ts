@@ -15,6 +15,7 @@ import type { Uuid } from '../core/ids.js';
 const MAX_GROUP = 200;
 /** Groups of one writer. A worker has writers for approvals, batches and payouts. */
 export const GROUPS_IN_FLIGHT = 2;
+const MAX_GATHER_MS = 20;
 /** Queued commands beyond which new ones are refused with 503. */
 const MAX_QUEUE = 5_000;
 
@@ -65,6 +66,7 @@ export function buildLedger(settings: LedgerSettings, observers: LedgerObservers
   const options = {
     maxGroup: MAX_GROUP,
     groupsInFlight: GROUPS_IN_FLIGHT,
+    maxGatherMs: MAX_GATHER_MS,
     maxQueue: MAX_QUEUE,
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };

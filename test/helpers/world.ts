@@ -64,6 +64,7 @@ export function asDatabaseClock(clock: Clock | DatabaseClock): DatabaseClock {
 const DESK_OPTIONS: WriterOptions = {
   maxGroup: 200,
   groupsInFlight: 2,
+  maxGatherMs: 20,
   maxQueue: 5_000,
   commandTimeoutMs: 20_000,
 };

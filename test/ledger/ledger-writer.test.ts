@@ -59,6 +59,37 @@ describe('the ledger writer', () => {
     await proxy.close();
   });
 
+  it('commands that arrive before a group has sent COMMIT share the next group, unless the group waits too long for its locks', async () => {
+    const proxy = await Proxy.open(db.url);
+    const database = openDatabase(proxy.through(db.url));
+    for (const [maxGatherMs, sizes] of [
+      [60_000, [1, 2]],
+      [1, [1, 1, 1]],
+    ] as const) {
+      const { writer, groups } = openWriter(database, { maxGatherMs });
+      const submit = () => writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+      const first = { isLocking: false };
+      proxy.fateOf = (data) => {
+        if (first.isLocking || !data.includes('FOR UPDATE')) return 'pass';
+        first.isLocking = true;
+        return 'stall';
+      };
+      const answers = [submit()];
+      while (!first.isLocking) await sleep(5);
+      for (const _ of [1, 2]) {
+        const answer = submit();
+        answers.push(answer);
+        await (maxGatherMs === 1 ? answer : sleep(5));
+      }
+      proxy.resume();
+      for (const { outcome } of await Promise.all(answers)) assert(outcome.done);
+      await writer.idle();
+      assert.deepEqual(groups, sizes);
+    }
+    await database.close();
+    await proxy.close();
+  });
+
   it('the ledger writer shows each command of a group the changes of the earlier ones', async () => {
     const commands = Array.from({ length: 12 }, () =>
       move({ from: payer, to: receiver, raw: 100n }),

@@ -72,6 +72,29 @@ describe('the ledger writer during faults of MySQL', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
+  for (const cut of ['cut_before', 'cut_after', 'cut_racing'] as const)
+    it(`a connection cut at COMMIT (${cut}) while the next group locks the same account leaves both results true`, async () => {
+      const watched = openWriter(database, { maxGatherMs: 60_000, commandTimeoutMs: 6_000 });
+      const isNext = { locking: true, commit: true };
+      proxy.fateOf = (data) => {
+        const step = data.includes('INSERT INTO entries') ? 'commit' : 'locking';
+        if (!isNext[step] || !/INSERT|FOR UPDATE/.test(data.toString('latin1'))) return 'pass';
+        isNext[step] = false;
+        return step === 'commit' ? cut : 'stall';
+      };
+      const lost = watched.writer.submit(testKind, one());
+      while (isNext.locking) await sleep(5);
+      const next = watched.writer.submit(testKind, one());
+      await sleep(5);
+      proxy.resume();
+      const [first, second] = await Promise.all([lost, next]);
+      assert(second.outcome.done && !second.replayed);
+      assert.equal(watched.seen.unknown, 1);
+      if (cut !== 'cut_racing') assert.equal(first.outcome.done, cut === 'cut_after');
+      const { available } = await balanceOf(db.database, receiver.id);
+      assert.equal(available, first.outcome.done ? 2n : 1n);
+    });
+
   it('the ledger writer continues with other commands while it is unknown whether a group was committed', async () => {
     const watched = openWriter(database, { commandTimeoutMs: 6_000 });
     proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');

@@ -10,6 +10,8 @@ export interface SchedulerOptions {
   /** Commands per group. Commands submitted together may exceed it. */
   readonly maxGroup: number;
   readonly groupsInFlight: number;
+  /** Limit of the time for which a group that waits for locks delays the next group. */
+  readonly maxGatherMs: number;
 }
 
 interface SchedulerObserver {
@@ -17,15 +19,24 @@ interface SchedulerObserver {
   readonly idle: () => void;
 }
 
-/** Runs queued commands in groups. Commands that arrive while all groups run share the next one. */
+/**
+ * Runs queued commands in groups. Commands gather until the latest group commits, because fewer and
+ * larger groups cost less, while a commit overlaps with the next group's locks and reads.
+ */
 export class GroupScheduler {
   private readonly queue: PendingCommand[] = [];
   private inFlight = 0;
+  /** The latest group, until it commits. */
+  private latest: readonly PendingCommand[] | null = null;
   private isStartPlanned = false;
 
   constructor(
     private readonly options: SchedulerOptions,
-    private readonly run: (group: readonly PendingCommand[]) => Promise<void>,
+    /** Calls `onCommitting` when it has sent COMMIT. */
+    private readonly run: (
+      group: readonly PendingCommand[],
+      onCommitting: () => void,
+    ) => Promise<void>,
     private readonly observer: SchedulerObserver,
   ) {}
 
@@ -52,19 +63,27 @@ export class GroupScheduler {
   }
 
   private startGroups(): void {
+    if (this.latest !== null) return;
     while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
       const group = this.takeGroup();
       this.observer.groupTaken(this.queue.length);
-      if (group.length > 0) this.startGroup(group);
+      if (group.length > 0) return this.startGroup(group);
     }
     if (this.isIdle) this.observer.idle();
   }
 
   private startGroup(group: readonly PendingCommand[]): void {
     this.inFlight += 1;
-    void this.run(group).finally(() => {
-      this.inFlight -= 1;
+    this.latest = group;
+    const stopGathering = (): void => {
+      clearTimeout(timer);
+      if (this.latest === group) this.latest = null;
       this.startGroups();
+    };
+    const timer = setTimeout(stopGathering, this.options.maxGatherMs);
+    void this.run(group, stopGathering).finally(() => {
+      this.inFlight -= 1;
+      stopGathering();
     });
   }
 

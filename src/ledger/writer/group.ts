@@ -22,6 +22,7 @@ import { writeGroup } from './group-writes.js';
 
 /**
  * Decides the group in one transaction and commits it. Once this returns, every result is durable.
+ * Calls `onCommitting` when COMMIT has been sent.
  * Throws `AccountNotLocked`, `TransactionRetryable`, `UnknownResults`, `DatabaseUnavailable` or the
  * error of a statement.
  */
@@ -30,6 +31,7 @@ export async function postGroup(
   group: readonly PendingCommand[],
   groupAccounts: GroupAccounts,
   deadline: Deadline,
+  onCommitting: () => void = () => undefined,
 ): Promise<CommandResults> {
   failpoint('before_lock');
   const bound = new TransactionKeys();
@@ -43,6 +45,11 @@ export async function postGroup(
         failpoint('after_lock');
         results = await decideGroup(deps, transaction, group, { ...loaded, groupAccounts, bound });
         newest = loaded.state.writes.transactions.at(-1)?.id;
+        // By then, COMMIT has been sent.
+        setImmediate(() => {
+          failpoint('while_committing');
+          onCommitting();
+        });
       },
       deadline,
       isArmed('before_commit') ? () => failpoint('before_commit') : null,

@@ -84,7 +84,7 @@ export class LedgerWriter {
       onFault: (fault) => deps.onFault('lock waits', fault),
       onIdle,
     });
-    this.scheduler = new GroupScheduler(options, (group) => this.run(group), {
+    this.scheduler = new GroupScheduler(options, (...args) => this.run(...args), {
       groupTaken: (queued) => observer.queued(queued),
       idle: onIdle,
     });
@@ -136,7 +136,7 @@ export class LedgerWriter {
     return this.scheduler.isIdle && this.lockWaits.isIdle;
   }
 
-  private async run(group: readonly PendingCommand[]): Promise<void> {
+  private async run(group: readonly PendingCommand[], onCommitting: () => void): Promise<void> {
     const began = performance.now();
     for (const { span } of group) span?.setAttributes({ 'ledger.group.commands': group.length });
     await this.runOrGiveUp(group, async () => {
@@ -151,6 +151,7 @@ export class LedgerWriter {
       await this.post(
         group.filter((pending) => isOpen(pending) && !blocked.has(pending)),
         groupAccounts,
+        onCommitting,
       );
     });
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
@@ -170,7 +171,11 @@ export class LedgerWriter {
   }
 
   /** Retries while time remains and the failure means that nothing was committed. */
-  private async post(group: readonly PendingCommand[], known?: GroupAccounts): Promise<void> {
+  private async post(
+    group: readonly PendingCommand[],
+    known?: GroupAccounts,
+    onCommitting?: () => void,
+  ): Promise<void> {
     let unavailable = 0;
     let groupAccounts = known;
     for (let open = group; ;) {
@@ -184,7 +189,7 @@ export class LedgerWriter {
         groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, {
           isRetry: true,
         });
-        return this.settle(await postGroup(this.deps, open, groupAccounts, deadline));
+        return this.settle(await postGroup(this.deps, open, groupAccounts, deadline, onCommitting));
       } catch (failure) {
         if (failure instanceof LedgerClosed) return this.giveUp(open);
         if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
