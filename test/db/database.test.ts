@@ -17,6 +17,8 @@ describe('the database', () => {
   it('the database returns a row exactly as written, with any text', async () => {
     const texts = [
       `O'Hara "x" \\ ; -- /* $1 ? ?? %s`,
+      `O'Hara`,
+      '"x" and a \\',
       'ß ss É e\u0301',
       '日本 🙂',
       ' ends in a space ',

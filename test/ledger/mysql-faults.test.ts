@@ -6,7 +6,7 @@ import { uuid } from '../../src/db/columns.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { openDatabase, testDatabase, untilLockIsAwaited } from '../helpers/database.js';
-import { move, testKind } from '../helpers/kinds.js';
+import { move, SHORT_OF_FUNDS, testKind } from '../helpers/kinds.js';
 import { type Fate, Proxy } from '../helpers/proxy.js';
 import {
   assertLedgerSound,
@@ -194,6 +194,22 @@ describe('the ledger writer during faults of MySQL', () => {
     await other.rollback();
     await other.end();
     assert((await answer).outcome.done);
+  });
+
+  it('a command that waited for the locks of another process is decided on the balance that this process left', async () => {
+    const most = () => move({ from: payer, to: receiver, raw: 700n });
+    const holding = { isStalled: false };
+    proxy.fateOf = first('stall', (data) => {
+      holding.isStalled ||= data.includes('INSERT INTO entries');
+      return holding.isStalled;
+    });
+    const holder = openWriter(database).writer.submit(testKind, most());
+    while (!holding.isStalled) await sleep(5);
+    const waiting = openWriter(db.database).writer.submit(testKind, most());
+    await untilLockIsAwaited(db);
+    proxy.resume();
+    assert((await holder).outcome.done);
+    assert.deepEqual((await waiting).outcome, { done: false, refusal: SHORT_OF_FUNDS });
   });
 
   it('the ledger writer repeats a group whose transaction the server ends because of a deadlock', async () => {
