@@ -20,6 +20,7 @@ export const PAYMENTS = [
     batch_id ${ID}, tenant_id ${ID}, file_bytes INT NOT NULL, problem_rows INT NOT NULL,
     unpaid_rows INT NOT NULL, rows_removed_at ${TIME_OR_NULL}, charged_row INT NOT NULL,
     generation_attempt INT NOT NULL, csv_bytes INT NULL, xlsx_bytes INT NULL,
+    earlier_payments TEXT NULL, earlier_payments_at ${TIME_OR_NULL},
     PRIMARY KEY (batch_id), KEY kept (rows_removed_at, batch_id),
     KEY tenant_stored (tenant_id, file_bytes, problem_rows, unpaid_rows),
     KEY without_files (rows_removed_at, csv_bytes, batch_id),

@@ -22,7 +22,8 @@ import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, StoredFiles } from '../spreadsheets/generated-files.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
-import { batchList, readBatchRows, readEarlierPayments, readReviews } from './read-batches.js';
+import { EarlierPaymentsReader } from './earlier-payments.js';
+import { batchList, readBatchRows, readReviews } from './read-batches.js';
 import { type BatchFile, type BatchReview, hasFile } from './rules.js';
 import type { MemberCommand } from './withdrawal.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
@@ -42,9 +43,11 @@ interface ReviewedBatch {
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
+  private readonly earlierPayments: EarlierPaymentsReader;
 
   constructor(private readonly deps: BatchesDeps) {
     this.reader = deps.database.reader;
+    this.earlierPayments = new EarlierPaymentsReader(deps);
   }
 
   /** Returns refusals and unknown results too. */
@@ -97,7 +100,7 @@ export class Batches {
     const batch = await readOperation(batchList, this.reader, caller, id);
     const review = (await readReviews(this.reader, [batch])).get(batch.id);
     if (review === undefined) return { batch, review: null };
-    const earlier = await readEarlierPayments(this.reader, batch, this.deps.clock());
+    const earlier = await this.earlierPayments.read(this.reader, batch);
     return { batch, review: { ...review, earlier } };
   }
 

@@ -200,6 +200,8 @@ export async function removeOldRows(
         rowsRemovedAt: clock(),
         csvBytes: null,
         xlsxBytes: null,
+        earlierPayments: null,
+        earlierPaymentsAt: null,
       };
       await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
     }, Deadline.afterMs(MAX_REMOVAL_MS));

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Deadline } from '../core/timers.js';
 import { DatabaseUnavailable } from './failures.js';
 
-/** Tenant whose share of the connections a transaction uses. Null if it belongs to no single tenant. */
+/** Tenant whose share of the connections a statement or transaction uses. Null if it belongs to no single tenant. */
 export type LimitedTenant = Uuid | null;
 /** `postings` has no limit, because all other transactions leave connections free for them. */
 export type ConnectionShare = LimitedTenant | 'postings';
@@ -12,13 +12,16 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** First-in, first-out semaphore of which one tenant holds at most half. */
+/** First-in, first-out semaphore of which one tenant holds at most `perTenant` permits, by default half. */
 export class ConnectionLimit {
   private taken = 0;
   private readonly takenByTenant = new Map<LimitedTenant, number>();
   private readonly queue = new Set<Waiter>();
 
-  constructor(private readonly limit: number) {}
+  constructor(
+    private readonly limit: number,
+    private readonly perTenant = Math.ceil(limit / 2),
+  ) {}
 
   /** Acquires a permit, which `release` returns. Throws DatabaseUnavailable after the deadline. */
   acquire(tenant: LimitedTenant, deadline: Deadline): Promise<void> {
@@ -58,7 +61,7 @@ export class ConnectionLimit {
   private hasRoomFor(tenant: LimitedTenant): boolean {
     return (
       this.taken < this.limit &&
-      (tenant === null || (this.takenByTenant.get(tenant) ?? 0) < Math.ceil(this.limit / 2))
+      (tenant === null || (this.takenByTenant.get(tenant) ?? 0) < this.perTenant)
     );
   }
 

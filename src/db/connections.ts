@@ -8,7 +8,7 @@ import {
 } from 'mysql2';
 import { type Deadline, withTimeout } from '../core/timers.js';
 import { DatabaseUnavailable, WrongServer } from './failures.js';
-import { ConnectionLimit, type ConnectionShare, type LimitedTenant } from './connection-limit.js';
+import { ConnectionLimit, type ConnectionShare } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -45,10 +45,10 @@ interface ConnectionsOptions {
   readonly acceptsServer: (row: RowDataPacket | undefined) => boolean;
 }
 
-/** A connection in use. `tenant` is undefined for postings and reads, which have no limit. */
+/** A connection in use. `release` returns its permit, if its pool has a limit. */
 interface Loan {
   readonly pool: PoolName;
-  readonly tenant: LimitedTenant | undefined;
+  readonly release: () => void;
 }
 
 const LOCK_WAIT_S = 1;
@@ -71,14 +71,20 @@ export class Connections {
   private readonly replaceAt = new Map<PoolConnection, number>();
   private readonly loans = new Map<PoolConnection, Loan>();
   private readonly waiting = new Map<PoolName, number>();
-  /** Keeps connections free for postings while all other transactions wait for the same row. */
-  private readonly otherTransactions: ConnectionLimit;
+  /**
+   * Keep connections free for other tenants and, in the pool of transactions, for postings while all
+   * other transactions wait for the same row.
+   */
+  private readonly limits: Partial<Readonly<Record<PoolName, ConnectionLimit>>>;
   /** True once `end` was called. */
   isEnding = false;
 
   constructor(private readonly options: ConnectionsOptions) {
-    this.otherTransactions = new ConnectionLimit(options.maxOtherTransactions);
     const { reads, lookups, current, transactions } = options.poolSettings;
+    this.limits = {
+      reads: new ConnectionLimit(reads.limit),
+      transactions: new ConnectionLimit(options.maxOtherTransactions),
+    };
     const lookupPool = this.openPool(lookups);
     this.pools = {
       reads: this.openPool(reads),
@@ -94,21 +100,31 @@ export class Connections {
     deadline: Deadline,
     share: ConnectionShare,
   ): Promise<PoolConnection> {
-    const tenant = pool === 'transactions' && share !== 'postings' ? share : undefined;
     this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
     try {
-      if (tenant !== undefined) await this.otherTransactions.acquire(tenant, deadline);
+      const release = await this.takePermit(pool, deadline, share);
       try {
         const connection = await this.take(pool, deadline);
-        this.loans.set(connection, { pool, tenant });
+        this.loans.set(connection, { pool, release });
         return connection;
       } catch (failure) {
-        if (tenant !== undefined) this.otherTransactions.release(tenant);
+        release();
         throw failure;
       }
     } finally {
       this.waiting.set(pool, (this.waiting.get(pool) ?? 1) - 1);
     }
+  }
+
+  private async takePermit(
+    pool: PoolName,
+    deadline: Deadline,
+    share: ConnectionShare,
+  ): Promise<() => void> {
+    const limit = this.limits[pool];
+    if (limit === undefined || share === 'postings') return () => undefined;
+    await limit.acquire(share, deadline);
+    return () => limit.release(share);
   }
 
   private async take(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
@@ -144,9 +160,8 @@ export class Connections {
   }
 
   private endLoan(connection: PoolConnection): void {
-    const tenant = this.loans.get(connection)?.tenant;
-    if (this.loans.delete(connection) && tenant !== undefined)
-      this.otherTransactions.release(tenant);
+    const loan = this.loans.get(connection);
+    if (this.loans.delete(connection)) loan?.release();
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */

@@ -13,12 +13,13 @@ import {
   TransactionRetryable,
 } from './failures.js';
 import { type StatementKind, type StatementObserver, NO_OBSERVER } from './metrics.js';
-import type { ConnectionShare } from './connection-limit.js';
+import { ConnectionLimit, type ConnectionShare, type LimitedTenant } from './connection-limit.js';
 import { NoPrimary, Primary, type PrimaryObserver } from './primary.js';
 import {
   type TransactionEnd,
   type Reader,
   readerOver,
+  type StatementOwner,
   type Transaction,
   transactionOver,
 } from './reader.js';
@@ -42,6 +43,7 @@ interface DatabaseOptions {
 }
 
 const ROLLBACK_MS = 2_000;
+const SEARCHES_PER_TENANT = 2;
 /** Least number of connections for transactions other than postings. */
 const MIN_OTHER_TRANSACTIONS = 2;
 
@@ -63,6 +65,8 @@ interface PooledConnection {
  */
 export class Database {
   private readonly primary: Primary;
+  /** Leaves half of the connections for short reads while several tenants search. */
+  private readonly searches: ConnectionLimit;
   private readonly statementObserver: StatementObserver;
 
   readonly reader = readerOver((sql) => this.read('reads', sql));
@@ -78,7 +82,8 @@ export class Database {
 
   constructor(private readonly options: DatabaseOptions) {
     const { url, tls: material, observer, statementObserver = NO_OBSERVER } = options;
-    const { transactionConnections, postingConnections = 0 } = options;
+    const { readConnections, transactionConnections, postingConnections = 0 } = options;
+    this.searches = new ConnectionLimit(Math.ceil(readConnections / 2), SEARCHES_PER_TENANT);
     this.statementObserver = statementObserver;
     const address = mysqlAddress(url);
     const tls = material === undefined || material === null ? null : new MysqlTls(material);
@@ -110,10 +115,31 @@ export class Database {
     return this.primary.connections?.use() ?? new Map();
   }
 
-  private async read(pool: PoolName, sql: string): Promise<unknown> {
-    const deadline = Deadline.afterMs(this.options.statementTimeoutMs);
+  /** Returns a reader on its owner's share of the connections, which reads nothing after the deadline. */
+  readerFor({ tenantId, deadline }: StatementOwner): Reader {
+    const read = (sql: string): Promise<unknown> => this.read('reads', sql, deadline, tenantId);
+    return readerOver(read, async (sql) => {
+      await this.searches.acquire(tenantId, deadline ?? this.statementDeadline());
+      try {
+        return await read(sql);
+      } finally {
+        this.searches.release(tenantId);
+      }
+    });
+  }
+
+  private statementDeadline(): Deadline {
+    return Deadline.afterMs(this.options.statementTimeoutMs);
+  }
+
+  private async read(
+    pool: PoolName,
+    sql: string,
+    deadline = this.statementDeadline(),
+    tenant: LimitedTenant = null,
+  ): Promise<unknown> {
     const readOnce = async (): Promise<unknown> => {
-      const pooled = await this.acquire(pool, deadline);
+      const pooled = await this.acquire(pool, deadline, tenant);
       try {
         const result = await this.send(pooled, 'read', sql, deadline);
         pooled.connections.release(pooled.connection);
@@ -186,7 +212,7 @@ export class Database {
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
-    deadline = Deadline.afterMs(this.options.statementTimeoutMs),
+    deadline = this.statementDeadline(),
     share: ConnectionShare = null,
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {

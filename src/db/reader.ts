@@ -4,12 +4,15 @@ import { parseRow, type Table } from './table.js';
 import { TransactionRetryable } from './failures.js';
 import type { LimitedTenant } from './connection-limit.js';
 import { Batcher } from '../core/batcher.js';
+import type { Uuid } from '../core/ids.js';
 import type { Deadline } from '../core/timers.js';
 
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** Runs statements: on a pooled connection, or in a transaction. */
 export interface Reader {
+  /** Runs statements that search many rows. Of one tenant's, at most two run at a time. */
+  readonly searches: Reader;
   /** The rows of a SELECT. Throws DatabaseUnavailable. */
   query(sql: string): Promise<readonly StoredRow[]>;
   /** The table's rows. `clauses` follow its name in the SQL: an index, conditions, an order. */
@@ -52,7 +55,8 @@ export interface TransactionEnd {
   readonly statements: string[];
 }
 
-export function readerOver(send: Send): Reader {
+/** `sendSearch` sends the statements of `searches`; by default they are sent like all others. */
+export function readerOver(send: Send, sendSearch?: Send): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
     const result = await send(sql, 'read');
     if (!Array.isArray(result)) throw new TypeError('the statement returned no rows');
@@ -62,13 +66,17 @@ export function readerOver(send: Send): Reader {
     (await query(sql)).map((row) => parseRow(table, row));
   const select: Reader['select'] = (table, where, options) =>
     parseRows(table, selectSql(table, where, options));
-  return {
+  const reader: Reader = {
+    get searches() {
+      return sendSearch === undefined ? reader : readerOver(sendSearch);
+    },
     query,
     list: (table, clauses) =>
       parseRows(table, `SELECT ${columnList(table)} FROM ${table.name} ${clauses}`),
     select,
     find: async (table, where, options) => (await select(table, where, options))[0],
   };
+  return reader;
 }
 
 function returnsRows(statement: string): boolean {
@@ -103,6 +111,12 @@ export function transactionOver(send: Send, end: TransactionEnd, connection: obj
 
 const MAX_TRIES = 4;
 const PAUSE_MS = 20;
+
+/** The tenant whose share of the connections is used, and the deadline of its request. */
+export interface StatementOwner {
+  readonly tenantId: Uuid;
+  readonly deadline?: Deadline;
+}
 
 type Work<T> = (transaction: Transaction) => Promise<T>;
 

@@ -39,8 +39,8 @@ export async function readVisible<Row extends TimePosition>(
   const rows =
     before === null ? list : { ...list, within: [...list.within, olderSql('t', before)] };
   const conditions = ['l.id=p.id', ...list.filters].join(' AND ');
-  const read = async (examinedSql: string): Promise<Page<Row>> => {
-    const found = await reader.query(
+  const read = async (by: Reader, examinedSql: string): Promise<Page<Row>> => {
+    const found = await by.query(
       `SELECT ${columnList(table, 'l')} FROM (${examinedSql}) p
        STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON ${conditions}
        ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
@@ -51,16 +51,17 @@ export async function readVisible<Row extends TimePosition>(
     );
   };
   // Usually the caller may see every row, so the first rows fill the page.
-  const first = await read(newestSql(rows, limit + 1));
+  const first = await read(reader, newestSql(rows, limit + 1));
   if (first.next !== null) return first;
+  const { searches } = reader;
   // Finds the page's end before it reads up to that position, because rows that appear or disappear
   // in between would shift a count.
-  const [last] = await reader.query(newestSql(rows, 1, MAX_EXAMINED - 1));
+  const [last] = await searches.query(newestSql(rows, 1, MAX_EXAMINED - 1));
   // Fewer rows than MAX_EXAMINED, so all of them can be read.
-  if (last === undefined) return read(allSql(rows));
+  if (last === undefined) return read(searches, allSql(rows));
   const end = { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) };
   const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${olderSql('t', end)})`;
-  const page = await read(allSql({ ...rows, within: [...rows.within, until] }));
+  const page = await read(searches, allSql({ ...rows, within: [...rows.within, until] }));
   return { ...page, next: page.next ?? end };
 }
 

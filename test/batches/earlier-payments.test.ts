@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readEarlierPayments } from '../../src/batches/read-batches.js';
+import {
+  computeEarlierPayments,
+  EarlierPaymentsReader,
+} from '../../src/batches/earlier-payments.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Database, Reader } from '../../src/db/database.js';
+import { type BonusBatch, bonusBatchStorage } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
+import type { StatementOwner } from '../../src/db/reader.js';
+import { greedyReader } from '../campaigns/greedy-reader.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -44,8 +50,13 @@ describe('the review of earlier payments', () => {
   }
   const shown = async ({ id }: Pick<BonusBatch, 'id'>): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
-  const earlier = async (batch: Pick<BonusBatch, 'id'>): Promise<unknown> =>
-    (await shown(batch)).earlier_payments;
+  /** As GET shows them once what is stored is older than a few seconds. */
+  async function earlier(batch: Pick<BonusBatch, 'id'>): Promise<unknown> {
+    await db.change(
+      `UPDATE bonus_batch_storage SET earlier_payments_at='2020-01-01' WHERE batch_id=${idLiteral(batch.id)}`,
+    );
+    return (await shown(batch)).earlier_payments;
+  }
   async function bonusOf({ id }: Pick<BonusBatch, 'id'>, row = 2): Promise<unknown> {
     const { items } = answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json;
     return (items as Json[]).find((one) => one.row === row)?.bonus_id;
@@ -160,12 +171,47 @@ describe('the review of earlier payments', () => {
     await single('PAY-002');
     const again = await ready([dora, 'PAY-001'], [dora, 'PAY-002']);
     const countAt = async (at: Instant): Promise<number> =>
-      (await readEarlierPayments(db.database.reader, again, at)).count;
+      (await computeEarlierPayments(db.database.reader, again, at)).count;
     const now = systemClock();
     assert.equal(await countAt(now), 2);
     assert.equal(await countAt(instant(now + 89 * DAY_MS)), 2);
     assert.equal(await countAt(instant(now + 91 * DAY_MS)), 0);
   });
+
+  it('the earlier payments of a batch are stored when its validation ends, and computed again at most every 3 seconds, once for all readers', async () => {
+    let at = systemClock();
+    let statements = 0;
+    const counting = Object.create(db.database, {
+      readerFor: {
+        value: (owner: StatementOwner): Reader => {
+          const { searches } = db.database.readerFor(owner);
+          const query = (sql: string) => ((statements += 1), searches.query(sql));
+          return { ...searches, searches: { ...searches, query } };
+        },
+      },
+    }) as Database;
+    const reader = new EarlierPaymentsReader({ database: counting, clock: () => at });
+    const readAll = async (batch: BonusBatch): Promise<unknown[]> => {
+      const all = Array.from({ length: 60 }, () => reader.read(db.database.reader, batch));
+      return (await Promise.all(all)).map(({ count }) => count);
+    };
+    const first = await ready([dora, 'PAY-001']);
+    at = (await db.database.reader.find(bonusBatchStorage, { batchId: first.id }))!
+      .earlierPaymentsAt!;
+    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([0]), 0]);
+    await ready([dora, 'PAY-001']);
+    at = instant(at + 3_000);
+    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([0]), 0]);
+    at = instant(at + 1);
+    // The rows, and the empty page after the last one.
+    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([1]), 2]);
+    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([1]), 2]);
+    const other = new EarlierPaymentsReader({ database: counting, clock: () => at });
+    assert.deepEqual([(await other.read(db.database.reader, first)).count, statements], [1, 2]);
+  });
+
+  it('one token that reads a ready batch many times takes no read from another tenant', () =>
+    greedyReader({ db, rows: 4_100, requests: 60, perSecond: 60, isTimed: false }));
 
   it('the review of a batch counts all earlier payments and names the first 100, even if they need several statements', async () => {
     const rows = Array.from({ length: 2_105 }, (_, index): PaidRow => [dora, `R-${index}`]);

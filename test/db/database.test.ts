@@ -37,6 +37,31 @@ describe('the database', () => {
     }
   });
 
+  it('a tenant uses at most half of the connections for reads, and two of them for searches', async () => {
+    const { tenant } = await makeTenant(db.database);
+    const own = openDatabase(db.url, { readConnections: 6 });
+    const reader = own.readerFor({ tenantId: tenant.id });
+    const reads = () => own.poolUse().get('reads');
+    for (const [by, most] of [
+      [reader, 3],
+      [reader.searches, 2],
+    ] as const) {
+      const name = `'reads ${most}'`;
+      await db.database.withTransaction(async (transaction) => {
+        await transaction.all([`SELECT GET_LOCK(${name}, 0)`]);
+        const waiting = Array.from({ length: 10 }, () =>
+          by.query(`SELECT GET_LOCK(${name}, 60), RELEASE_LOCK(${name})`),
+        );
+        await until('the tenant has its share', () => Promise.resolve(reads()?.used === most));
+        await own.reader.query('SELECT 1');
+        assert.equal(reads()?.used, most);
+        await transaction.all([`SELECT RELEASE_LOCK(${name})`]);
+        await Promise.all(waiting);
+      });
+    }
+    await own.close();
+  });
+
   it('a transaction is rolled back if its work throws', async () => {
     const { tenant } = await makeTenant(db.database);
     await assert.rejects(

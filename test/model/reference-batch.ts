@@ -48,6 +48,8 @@ export class RefBatch implements RefListed {
   problems: readonly RefProblem[] = [];
   rows: readonly RefRow[] = [];
   validatedAt = 0;
+  earlier: Json | null = null;
+  earlierAt = 0;
   executedAt: number | null = null;
   finishedAt: number | null = null;
   rejection: 'withdrawn' | 'lapsed' | null = null;

@@ -88,6 +88,7 @@ export class ReferenceBatches {
     batch.rows = rows;
     batch.fees = rows.reduce((sum, { fee }) => sum + fee, 0n);
     batch.feeAccount = tenant.feeAccount;
+    this.ledger.searchEarlier(batch);
     batch.duplicates = {
       count: reading.duplicates.length,
       rows: reading.duplicates,

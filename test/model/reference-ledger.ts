@@ -29,6 +29,7 @@ import {
  */
 
 const EARLIER_MS = 90 * 24 * 3_600_000;
+const EARLIER_KEPT_MS = 3_000;
 const CREATORS = ['operator', 'admin', 'owner'];
 const SYSTEM = {
   account_id: null,
@@ -129,6 +130,12 @@ export class ReferenceLedger {
   /** A batch as it is shown when it is read by its id: a ready one with its earlier payments. */
   reviewed(batch: RefBatch): Json {
     if (batch.status !== 'ready') return batch.reviewed;
+    if (this.now > batch.earlierAt + EARLIER_KEPT_MS) this.searchEarlier(batch);
+    return { ...batch.reviewed, earlier_payments: batch.earlier };
+  }
+
+  /** Finds the earlier payments of a batch, which are shown for some seconds. */
+  searchEarlier(batch: RefBatch): void {
     const { bonuses, bonus_batches: batches } = this.tenant(batch.source.tenant);
     const others = batches.filter((one) => one !== batch);
     const newest = (ids: readonly unknown[]): string | null =>
@@ -155,10 +162,8 @@ export class ReferenceLedger {
         ? []
         : [{ row: number, batch_id: batchId, bonus_id: bonusId }];
     });
-    return {
-      ...batch.reviewed,
-      earlier_payments: { count: rows.length, rows: rows.slice(0, 100) },
-    };
+    batch.earlier = { count: rows.length, rows: rows.slice(0, 100) };
+    batch.earlierAt = this.now;
   }
 
   mayCreate(actor: ActorName, source: RefAccount): boolean {

@@ -9,6 +9,7 @@ import { commitCuts } from '../campaigns/commit-cuts.js';
 import { composedCampaign } from '../campaigns/composed.js';
 import { failoverCampaign } from '../campaigns/failover.js';
 import { generatedCalls } from '../campaigns/generated-calls.js';
+import { greedyReader } from '../campaigns/greedy-reader.js';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { ATTACKS } from '../campaigns/hostile/attacks/index.js';
 import { hostileCampaign } from '../campaigns/hostile/campaign.js';
@@ -231,6 +232,8 @@ export const PROOFS: Proofs = {
       isTimed: true,
     }),
   ),
+  'greedy-reader': (db) =>
+    greedyReader({ db, rows: 100_000, requests: 600, perSecond: 60, isTimed: true }),
   hostile: (db) => hostileCampaign(db),
   bombs: () => bombsCampaign(),
   'broken-files': async (db) =>

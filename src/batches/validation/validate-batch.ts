@@ -15,6 +15,7 @@ import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { GenerationSuperseded } from '../../spreadsheets/generated-files.js';
 import { EventLoopYielder, SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
+import { computeEarlierPayments, earlierPaymentsColumns } from '../earlier-payments.js';
 import type { BatchFiles } from '../files.js';
 import { storedFile } from '../upload.js';
 import { type ColumnName, fileProblem, type Problem, readHeader } from './cells.js';
@@ -71,8 +72,12 @@ export async function validateBatch(
           watch.signal,
         )
       : null;
+    const at = deps.clock();
+    const earlier = hasProblems
+      ? {}
+      : earlierPaymentsColumns(await computeEarlierPayments(reader, record.batch, at), at);
     return await record.finish(
-      { isAccepted: !hasProblems, progress, errors },
+      { isAccepted: !hasProblems, progress, errors, earlier },
       checker,
       feeAccountId,
     );

@@ -19,6 +19,7 @@ import { transact } from '../../db/reader.js';
 import { appendEvents } from '../../ledger/event-log.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
 import { completeFiles } from '../files.js';
+import type { earlierPaymentsColumns } from '../earlier-payments.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { batchEvent } from '../schemas.js';
 import type { Problem } from './cells.js';
@@ -56,6 +57,8 @@ interface Findings {
   readonly progress: Progress;
   /** The errors file. Null if no problem was found or the file could not be generated yet. */
   readonly errors: GeneratedFiles | null;
+  /** The columns that store the earlier payments; empty if the file is rejected. */
+  readonly earlier: Partial<ReturnType<typeof earlierPaymentsColumns>>;
 }
 
 const ROWS_PER_DELETE = 5_000;
@@ -141,7 +144,7 @@ export class ValidationRecord {
    * closed or a policy was set that refuses the batch.
    */
   async finish(
-    { isAccepted, progress, errors }: Findings,
+    { isAccepted, progress, errors, earlier }: Findings,
     sums: RowChecker,
     feeAccountId: Uuid | null,
   ): Promise<BonusBatch> {
@@ -169,7 +172,8 @@ export class ValidationRecord {
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const event = batchEvent(isAccepted ? 'ready' : 'rejected', finished, baseUrl);
       const unpaidRows = isAccepted ? progress.rowCount : 0;
-      const counted = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: finished.id });
+      const stored = { unpaidRows, ...earlier };
+      const counted = updateSql(bonusBatchStorage, stored, { batchId: finished.id });
       await appendEvents(transaction, [event], at, [statement, counted]);
       return finished;
     });

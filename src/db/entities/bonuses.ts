@@ -192,6 +192,9 @@ export const bonusBatchStorage = defineTable(
     /** Null while no finished files exist. */
     csvBytes: column.nullable(column.integer),
     xlsxBytes: column.nullable(column.integer),
+    /** The earlier payments of an accepted batch as JSON, and when they were computed. */
+    earlierPayments: column.nullable(column.string),
+    earlierPaymentsAt: column.nullable(column.time),
   },
   {
     key: ['batchId'],
@@ -218,6 +221,8 @@ export function storageOf({
     rowsRemovedAt: null,
     csvBytes: null,
     xlsxBytes: null,
+    earlierPayments: null,
+    earlierPaymentsAt: null,
   };
 }
 

@@ -1,4 +1,5 @@
-import { readBatchRows, readEarlierPayments, readProblems } from '../../batches/read-batches.js';
+import { readEarlierPayments } from '../../batches/earlier-payments.js';
+import { readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { CANCELABLE, type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';

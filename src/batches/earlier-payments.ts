@@ -1,0 +1,143 @@
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { Deadline } from '../core/timers.js';
+import { integer, nullable, time, uuid } from '../db/columns.js';
+import type { DatabaseDeps, Reader, StoredRow } from '../db/database.js';
+import { type BonusBatch, bonusBatchStorage, bonuses } from '../db/entities/bonuses.js';
+import { transact } from '../db/reader.js';
+import { updateSql } from '../db/statements.js';
+import { type EarlierPayments, MAX_DUPLICATES_NAMED } from './rules.js';
+
+type OwnBatch = Pick<BonusBatch, 'id' | 'tenantId'>;
+
+/** Age up to which a stored result serves all readers. */
+const KEPT_MS = 3_000;
+/** Bounds a computation, which readers share, so that no request's deadline ends it. */
+const COMPUTATION_MS = 20_000;
+
+/**
+ * Reads the earlier payments of ready batches, which are stored when validation ends. A result that
+ * is older than a few seconds is computed and stored again, once for all readers of this process.
+ */
+export class EarlierPaymentsReader {
+  private readonly inProgress = new Map<Uuid, Promise<EarlierPayments>>();
+
+  constructor(private readonly deps: DatabaseDeps) {}
+
+  /** Returns a result of the last seconds. Throws DatabaseUnavailable. */
+  async read(reader: Reader, batch: OwnBatch): Promise<EarlierPayments> {
+    const recent = await readRecent(reader, batch, this.deps.clock());
+    if (recent !== null) return recent;
+    let current = this.inProgress.get(batch.id);
+    if (current === undefined) {
+      current = this.refresh(batch).finally(() => this.inProgress.delete(batch.id));
+      this.inProgress.set(batch.id, current);
+    }
+    return current;
+  }
+
+  private async refresh({ id, tenantId }: OwnBatch): Promise<EarlierPayments> {
+    const { database, clock } = this.deps;
+    const owner = { tenantId, deadline: Deadline.afterMs(COMPUTATION_MS) };
+    const at = clock();
+    const { searches } = database.readerFor(owner);
+    const computed = await computeEarlierPayments(searches, { id, tenantId }, at);
+    await transact(database, (transaction) =>
+      transaction.execute(
+        updateSql(bonusBatchStorage, earlierPaymentsColumns(computed, at), { batchId: id }),
+      ),
+    );
+    return computed;
+  }
+}
+
+/** Returns a recent result, or computes one. */
+export async function readEarlierPayments(
+  reader: Reader,
+  batch: OwnBatch,
+  at: Instant,
+): Promise<EarlierPayments> {
+  return (await readRecent(reader, batch, at)) ?? computeEarlierPayments(reader, batch, at);
+}
+
+export function earlierPaymentsColumns(computed: EarlierPayments, at: Instant) {
+  return { earlierPayments: JSON.stringify(computed), earlierPaymentsAt: at };
+}
+
+async function readRecent(
+  reader: Reader,
+  { id: batchId }: OwnBatch,
+  at: Instant,
+): Promise<EarlierPayments | null> {
+  const stored = await reader.find(bonusBatchStorage, { batchId });
+  const { earlierPayments = null, earlierPaymentsAt = null } = stored ?? {};
+  if (earlierPayments === null || earlierPaymentsAt === null) return null;
+  if (at > earlierPaymentsAt + KEPT_MS) return null;
+  // The text of `earlierPaymentsColumns`.
+  return JSON.parse(earlierPayments) as EarlierPayments;
+}
+
+const EARLIER_PAYMENTS_MS = 90 * 24 * 3_600_000;
+const ROWS_PER_STATEMENT = 2_000;
+
+/** Reads all rows of the batch, and payments of the 90 days before `at`. */
+export async function computeEarlierPayments(
+  reader: Reader,
+  batch: OwnBatch,
+  at: Instant,
+): Promise<EarlierPayments> {
+  const since = instant(at - EARLIER_PAYMENTS_MS);
+  const named: ReturnType<typeof parsePayment>[] = [];
+  let count = 0;
+  for (let after = 0; ;) {
+    const read = (await reader.query(paymentsSql(batch, after, since))).map(parsePayment);
+    const found = read.filter(
+      ({ bonusId, openBatchId }) => bonusId !== null || openBatchId !== null,
+    );
+    count += found.length;
+    named.push(...found.slice(0, MAX_DUPLICATES_NAMED - named.length));
+    const last = read.at(-1);
+    if (last === undefined) break;
+    after = last.number;
+  }
+  const ids = named.flatMap(({ bonusId }) => bonusId ?? []);
+  const paid = ids.length === 0 ? [] : await reader.select(bonuses, { id: ids });
+  const batchOf = new Map(paid.map(({ id, batchId }) => [id, batchId]));
+  const rows = named.map(({ number, bonusId, openBatchId }) => ({
+    number,
+    batchId: bonusId === null ? openBatchId : (batchOf.get(bonusId) ?? null),
+    bonusId,
+  }));
+  return { count, rows };
+}
+
+/** Returns SQL for the next rows, each with the newest bonus and open batch of the same reference. */
+function paymentsSql({ id, tenantId }: OwnBatch, after: number, since: Instant): string {
+  const tenant = uuid.literal(tenantId);
+  const fromOtherBatches = `FROM bonus_batch_rows other FORCE INDEX (reference) STRAIGHT_JOIN bonus_batches other_batch ON other_batch.id=other.batch_id
+    WHERE other.reference=own.reference AND other.recipient_account_id=own.recipient_account_id AND other.batch_id<>own.batch_id
+      AND other_batch.tenant_id=${tenant}`;
+  return `SELECT own.number,
+      (SELECT MAX(other.bonus_id) ${fromOtherBatches} AND other.status='paid' AND other.settled_at>=${time.literal(since)}) AS row_bonus_id,
+      (SELECT MAX(single.id) FROM bonus_references single FORCE INDEX (PRIMARY)
+        WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_account_id
+          AND single.tenant_id=${tenant} AND single.created_at>=${time.literal(since)}) AS single_id,
+      (SELECT MAX(other.batch_id) ${fromOtherBatches} AND other.status='pending'
+        AND other_batch.status IN ('ready','executing') AND other_batch.canceled_at IS NULL) AS open_batch_id
+    FROM bonus_batch_rows own FORCE INDEX (PRIMARY)
+    WHERE own.batch_id=${uuid.literal(id)} AND own.number>${after} ORDER BY own.number LIMIT ${ROWS_PER_STATEMENT}`;
+}
+
+const nullableId = nullable(uuid);
+
+function parsePayment(row: StoredRow) {
+  const ids = [nullableId.parse(row.row_bonus_id), nullableId.parse(row.single_id)].flatMap(
+    (id) => id ?? [],
+  );
+  return {
+    number: integer.parse(row.number),
+    // Ids of bonuses are ordered by time.
+    bonusId: ids.toSorted().at(-1) ?? null,
+    openBatchId: nullableId.parse(row.open_batch_id),
+  };
+}
