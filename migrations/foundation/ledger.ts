@@ -60,10 +60,14 @@ export const LEDGER = [
   `CREATE TABLE adjustments (
     id ${ID}, tenant_id ${ID}, account_id ${ID}, direction ENUM('in', 'out') NOT NULL,
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, reference ${ascii(64)} NOT NULL,
-    reason VARCHAR(140) NOT NULL, status ENUM('proposed', 'posted', 'rejected') NOT NULL,
+    reason VARCHAR(140) NOT NULL, refund_name ${ascii(24)} NULL, refund_operation_id ${ID_OR_NULL},
+    refund_attempt INT NULL, is_active_refund TINYINT(1) NULL,
+    status ENUM('proposed', 'posted', 'rejected') NOT NULL,
     proposed_by VARCHAR(80) NOT NULL, proposed_by_id ${ID}, decided_by VARCHAR(80) NULL,
     decided_by_id ${ID_OR_NULL}, created_at ${TIME}, decided_at ${TIME_OR_NULL},
     PRIMARY KEY (id), UNIQUE KEY reference (tenant_id, reference), KEY account (account_id, created_at),
+    UNIQUE KEY active_refund (refund_operation_id, is_active_refund), KEY refund (tenant_id, refund_name),
+    CONSTRAINT adjustments_refund CHECK ((is_active_refund is not null) = (refund_operation_id is not null and status <> 'rejected')),
     CONSTRAINT adjustments_amount CHECK (raw > 0),
     CONSTRAINT adjustments_two_people CHECK (status <> 'posted' or decided_by is not null and decided_by <> proposed_by)) ${TABLE}`,
   `CREATE TABLE pay_ins (

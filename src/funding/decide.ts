@@ -41,6 +41,19 @@ export interface RecordPayIn extends StaffCommand {
   readonly description: string | null;
 }
 
+/** Columns that a refund of fees stores with each of its adjustments. */
+export type RefundColumns = Pick<
+  Adjustment,
+  'refundName' | 'refundOperationId' | 'refundAttempt' | 'isActiveRefund'
+>;
+
+export const NO_REFUND: RefundColumns = {
+  refundName: null,
+  refundOperationId: null,
+  refundAttempt: null,
+  isActiveRefund: null,
+};
+
 export interface ProposeAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
   readonly accountId: Uuid;
@@ -48,6 +61,7 @@ export interface ProposeAdjustment extends StaffCommand {
   readonly amount: Amount;
   readonly reference: string;
   readonly reason: string;
+  readonly refund: RefundColumns;
 }
 
 export interface DecideAdjustment extends StaffCommand {
@@ -109,6 +123,7 @@ export function decideProposal(
     raw: amount.raw,
     reference,
     reason,
+    ...command.refund,
     status: 'proposed',
     proposedBy: command.by.name,
     proposedById: command.by.id,
@@ -151,8 +166,13 @@ export function decideRejection(
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND);
   if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment));
-  const decided = { status: 'rejected', ...decisionColumns(command.by, state) } as const;
-  return acceptAdjustment(command, 'reject', { ...adjustment, ...decided }, state);
+  const rejected: Adjustment = {
+    ...adjustment,
+    status: 'rejected',
+    isActiveRefund: null,
+    ...decisionColumns(command.by, state),
+  };
+  return acceptAdjustment(command, 'reject', rejected, state);
 }
 
 function acceptAdjustment(

@@ -13,25 +13,23 @@ import {
 } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
+import { NO_REFUND, type RefundColumns } from './decide.js';
 import { approveAdjustment, type FundingDeps, proposeRefundPart } from './service.js';
 import {
   assertBalanced,
   assertRefundName,
   CHARGED_SQL,
-  feeAccountReference,
-  isActive,
-  readLastTries,
-  payerReference,
-  refundPart,
-  refundReason,
   type CurrentRefund,
+  isActive,
   readCurrentRefund,
+  readLastRefunds,
+  refundReference,
 } from './current-refund.js';
 
 /**
  * Refunds what a wrong fee schedule overcharged, from the account that received the fees. One
- * person proposes, another posts. Each refund is an adjustment with the operation's id in its
- * reference, so an operation is refunded once. Proposing again repeats rejected refunds and makes
+ * person proposes, another posts. Each refund is an adjustment that stores its operation, of which
+ * the database accepts one at a time that is not rejected. Proposing again repeats rejected refunds and makes
  * the fee accounts give exactly the sum of the refunds. (docs/runbooks/wrong-fee-schedule.md)
  */
 
@@ -53,7 +51,9 @@ interface Overcharge {
   readonly raw: bigint;
 }
 
-type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'>;
+type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | 'reference'> & {
+  readonly refund: RefundColumns;
+};
 
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly taken: readonly Move[];
@@ -88,24 +88,17 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
   while (after !== null) {
     const { last, found }: OverchargePage = await readOvercharges(reader, request, after, schedule);
     const ids = found.map(({ operationId }) => operationId);
-    const lastTries = await readLastTries(reader, tenantId, ids);
+    const lastRefunds = await readLastRefunds(reader, ids);
     for (const one of found) {
-      const { adjustment, tries } = lastTries.get(one.operationId) ?? {
-        adjustment: null,
-        tries: 0,
-      };
-      const refund = adjustment !== null && isActive(adjustment) ? adjustment : null;
-      if (refund !== null && refundPart(name, refund) === null) counts.refundedBefore += 1;
+      const previous = lastRefunds.get(one.operationId);
+      const refund = previous !== undefined && isActive(previous) ? previous : null;
+      if (refund !== null && refund.refundName !== name) counts.refundedBefore += 1;
       else if (refund === null && one.isClosed) counts.closed += 1;
       else {
         counts.operations += 1;
         counts.totalRaw += refund?.raw ?? one.raw;
         if (refund !== null) continue;
-        const reference = payerReference(one.operationId, tries + 1);
-        newRefunds.push({
-          ...one,
-          proposal: { accountId: one.payerId, direction: 'in', asset, raw: one.raw, reference },
-        });
+        newRefunds.push({ ...one, proposal: payerProposal(request, one, previous) });
       }
     }
     after = last;
@@ -117,12 +110,28 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
   };
 }
 
+function payerProposal(
+  { asset, reference: refundName }: RefundRequest,
+  { operationId, payerId: accountId, raw }: Overcharge,
+  previous: Adjustment | undefined,
+): Proposal {
+  const attempt = (previous?.refundAttempt ?? 0) + 1;
+  const reference = refundReference('fee-refund', operationId, attempt);
+  const refund = {
+    refundName,
+    refundOperationId: operationId,
+    refundAttempt: attempt,
+    isActiveRefund: true,
+  };
+  return { accountId, direction: 'in', asset, raw, reference, refund };
+}
+
 interface AmountDue {
   readonly accountId: Uuid;
   readonly asset: Asset;
   /** Negative if the account has given too much. */
   raw: bigint;
-  readonly tries: number;
+  readonly attempt: number;
 }
 
 /** Returns what the refunds need from each fee account beyond the sums already proposed. */
@@ -139,8 +148,8 @@ function sumDue(
       const before = feeAccountParts.filter((part) => part.accountId === accountId);
       // A reference names no asset, so the sums of further assets get further numbers.
       const others = [...due.values()].filter((other) => other.accountId === accountId).length;
-      const tries = Math.max(0, ...before.map((part) => part.tries)) + 1 + others;
-      due.set(`${accountId} ${of}`, { accountId, asset: of, raw, tries });
+      const last = Math.max(0, ...before.map((part) => part.refundAttempt ?? 0));
+      due.set(`${accountId} ${of}`, { accountId, asset: of, raw, attempt: last + 1 + others });
     }
   };
   const refunds = payerRefunds.filter(isActive);
@@ -158,12 +167,13 @@ function feeAccountMoves(
   name: string,
   due: readonly AmountDue[],
 ): Pick<RefundMoves<Proposal>, 'taken' | 'returned'> {
-  const proposal = ({ accountId, asset, raw, tries }: AmountDue): Proposal => ({
+  const proposal = ({ accountId, asset, raw, attempt }: AmountDue): Proposal => ({
     accountId,
     direction: raw > 0n ? 'out' : 'in',
     asset,
     raw: raw > 0n ? raw : -raw,
-    reference: feeAccountReference(name, accountId, tries),
+    reference: refundReference(name, accountId, attempt),
+    refund: { ...NO_REFUND, refundName: name, refundAttempt: attempt },
   });
   return {
     taken: due.filter(({ raw }) => raw > 0n).map(proposal),
@@ -214,14 +224,12 @@ export async function proposeRefund(
   by: StaffIdentity,
   steps: Steps,
 ): Promise<void> {
-  const reason = refundReason(name, why);
-  const propose = ({ accountId, direction, asset, raw, reference }: Proposal): Promise<unknown> =>
+  const reason = `${name}: ${why}`;
+  const propose = ({ asset, raw, ...proposal }: Proposal): Promise<unknown> =>
     proposeRefundPart(deps, {
+      ...proposal,
       tenantId,
-      accountId,
-      direction,
       amount: { raw, asset },
-      reference,
       reason,
       by,
     });
@@ -230,8 +238,8 @@ export async function proposeRefund(
 }
 
 /**
- * Returns the undecided proposals under the name. Throws invalid_state if the sums taken and
- * refunded differ, or an adjustment does not belong to the refund.
+ * Returns the undecided proposals under the name. Throws invalid_state if there are any and the sums
+ * taken and refunded differ.
  */
 export async function readProposedRefund(
   reader: Reader,
@@ -243,8 +251,7 @@ export async function readProposedRefund(
   const isProposed = ({ status }: Adjustment): boolean => status === 'proposed';
   const feeAccountParts = current.feeAccountParts.filter(isProposed);
   const toPayers = current.payerRefunds.filter(isProposed);
-  if (feeAccountParts.length + toPayers.length + current.invalidRefunds.length > 0)
-    assertBalanced(name, current);
+  if (feeAccountParts.length + toPayers.length > 0) assertBalanced(name, current);
   const taken = feeAccountParts.filter(({ direction }) => direction === 'out');
   const returned = feeAccountParts.filter(({ direction }) => direction === 'in');
   return { taken, toPayers, returned };

@@ -22,9 +22,10 @@ import {
   decideProposal,
   decideRejection,
   type ProposeAdjustment,
+  NO_REFUND,
   type RecordPayIn,
+  type RefundColumns,
 } from './decide.js';
-import { assertNotRefundPart } from './current-refund.js';
 
 export interface FundingDeps {
   readonly database: Database;
@@ -38,9 +39,12 @@ interface FundingResult<Row> {
 
 const OPERATOR_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
+function assertReference(reference: string): void {
+  if (!OPERATOR_REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
+}
+
 /** A reference has no slash, so keys never collide. */
 function opsKey(reference: string, step?: 'post' | 'reject'): string {
-  if (!OPERATOR_REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
   return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
 }
 
@@ -104,6 +108,7 @@ export async function recordPayIn(
   request: NewPayIn,
 ): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = request;
+  assertReference(reference);
   const key = opsKey(reference);
   assertMayAct('payin.record', request.by);
   assertPositive(amount.raw);
@@ -171,14 +176,21 @@ export async function proposeAdjustment(
   deps: FundingDeps,
   request: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
-  assertNotRefundPart(request);
-  return proposeRefundPart(deps, request);
+  assertReference(request.reference);
+  return propose(deps, { ...request, refund: NO_REFUND });
 }
 
-/** Proposes an adjustment with a reference that only refunds may use, or any other. */
-export async function proposeRefundPart(
+/** Proposes a part of a refund of fees. */
+export function proposeRefundPart(
+  deps: FundingDeps,
+  request: NewAdjustment & { readonly refund: RefundColumns },
+): Promise<FundingResult<Adjustment>> {
+  return propose(deps, request);
+}
+
+async function propose(
   { writer }: FundingDeps,
-  request: NewAdjustment,
+  request: NewAdjustment & { readonly refund: RefundColumns },
 ): Promise<FundingResult<Adjustment>> {
   const { accountId, direction, amount, reference } = request;
   const key = opsKey(reference);

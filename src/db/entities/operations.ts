@@ -88,6 +88,14 @@ export const adjustments = defineTable(
     raw: column.bigint,
     reference: column.ascii(64),
     reason: column.varchar(140),
+    /** The operators' name for the refund of fees that the adjustment belongs to, if any. */
+    refundName: column.nullable(column.ascii(24)),
+    /** The operation whose payer gets the fee back. Null for the part of a fee account. */
+    refundOperationId: column.nullable(column.uuid),
+    /** 1 for the first proposal of a part, and 1 more each time after a rejection. */
+    refundAttempt: column.nullable(column.integer),
+    /** True while the refund of an operation is proposed or posted, otherwise null. */
+    isActiveRefund: column.nullable(column.boolean),
     status: column.oneOf(ADJUSTMENT_STATUSES),
     proposedBy: column.varchar(80),
     proposedById: column.uuid,
@@ -97,8 +105,11 @@ export const adjustments = defineTable(
     decidedAt: column.nullable(column.time),
   },
   {
-    unique: { reference: ['tenantId', 'reference'] },
-    indexes: { account: ['accountId', 'createdAt'] },
+    unique: {
+      reference: ['tenantId', 'reference'],
+      activeRefund: ['refundOperationId', 'isActiveRefund'],
+    },
+    indexes: { account: ['accountId', 'createdAt'], refund: ['tenantId', 'refundName'] },
   },
 );
 export type Adjustment = RowOf<typeof adjustments>;

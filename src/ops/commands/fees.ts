@@ -39,7 +39,7 @@ const feeRefundCommand = command({
   fees refund --tenant T --reference R --approve       a second person posts it
 
 The account that received the fees pays the refunds; if its balance is too low, nothing is refunded. Each refund is an adjustment
-named fee-refund.<operation>, so no operation is refunded twice. Repeating an interrupted command continues it. Proposing again
+named fee-refund:<operation>. No operation is refunded twice. Repeating an interrupted command continues it. Proposing again
 replaces rejected refunds, and adds what has changed since.`,
   examples: [
     `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
