@@ -23,6 +23,9 @@ const DELAYED = 20;
 const REPEATED = 8;
 const LIARS = 4;
 const SILENT_CALLBACKS = 30;
+/** Voids that are answered under another reference, and voids that the gateway contradicts later. */
+const RENAMED_VOIDS = 15;
+const DENIED_VOIDS = 15;
 /** Lines that the first statement with their payment omits, or states the opposite of; the next one corrects them. */
 const OMITTED = 3;
 const MISSTATED = 3;
@@ -38,7 +41,7 @@ interface GatewayLine extends Pick<GatewayPayment, 'key' | 'reference'> {
  * that the service hears both words. It never pays what it voided, and no key twice.
  */
 export class ChaosGateway extends BankGateway {
-  readonly counts = { requests: 0, lost: 0, unanswered: 0, repeated: 0, delayed: 0 };
+  readonly counts = { requests: 0, lost: 0, unanswered: 0, repeated: 0, delayed: 0, renamed: 0 };
   readonly liars = new Map<Uuid, Liar>();
   /** Payments that a statement has listed, or should have listed. */
   private readonly listed = new Set<Uuid>();
@@ -141,6 +144,18 @@ export class ChaosGateway extends BankGateway {
     const settling = this.pause(afterMs).then(() => this.settle(payment, status));
     this.keep(settling);
     return settling;
+  }
+
+  protected override void(key: Uuid): KeyedReport {
+    const before = this.payments.get(key)?.status ?? 'accepted';
+    const answer = super.void(key);
+    if (answer.status !== 'voided') return answer;
+    const payment = this.payments.get(key);
+    if (before === 'accepted' && payment !== undefined && this.happens(DENIED_VOIDS))
+      this.keep(this.contradict(payment));
+    if (!this.happens(RENAMED_VOIDS)) return answer;
+    this.counts.renamed += 1;
+    return { ...answer, reference: `${answer.reference}-v` };
   }
 
   /** Up to three times, among them what has long been overtaken. */

@@ -192,7 +192,8 @@ async function operate(stage: Stage, signal: AbortSignal): Promise<number> {
   while (!signal.aborted) {
     await sleep(OPERATORS_EVERY_MS + random(OPERATORS_EVERY_MS));
     const rows = await db.sql(
-      `SELECT id FROM payouts WHERE rail='${RAIL}' AND (status IN ('approved','in_progress') OR stuck_since IS NOT NULL)`,
+      `SELECT id FROM payouts WHERE rail='${RAIL}' AND (status IN ('approved','in_progress') OR stuck_since IS NOT NULL
+         OR (status='completed' AND id IN (SELECT payout_id FROM payout_resolutions WHERE status='applied')))`,
     );
     if (rows.length === 0) continue;
     const before = await seen(db, uuid.parse(rows[random(rows.length)]!.id));
@@ -224,8 +225,11 @@ function chosen(
   if (status === 'approved') return random(3) === 0 ? 'retry' : null;
   if (status === 'in_progress')
     return (['completed', 'failed', 'failed', 'retry', 'retry'] as const)[random(8)] ?? null;
-  if (stuckReason === null || random(4) > 0) return null;
   const books = gateway.payments.get(id)?.status;
+  if (random(4) > 0) return null;
+  // They take back what they completed and the bank has not paid, even while it may still pay.
+  if (stuckReason === null)
+    return status === 'completed' && books !== 'completed' ? 'returned' : null;
   if (books === 'accepted') return null;
   if (status === 'failed') return books === 'completed' ? 'completed' : 'unchanged';
   return status === 'completed' && books !== 'completed' ? 'returned' : 'unchanged';
@@ -322,10 +326,10 @@ async function compared(stage: Stage): Promise<string> {
   const stuckNow = raised.filter(({ stuckSince }) => stuckSince !== null).length;
   assert.equal(stuckNow, stuck, 'the last statement contradicts what was not raised');
   const voided = gateway.acts.filter(({ what }) => what === 'voided').length;
-  const { requests, lost, unanswered, repeated, delayed } = gateway.counts;
+  const { requests, lost, unanswered, repeated, delayed, renamed } = gateway.counts;
   const summary =
     `${rows.length} payouts in ${requests} requests to a rail, ${lost} lost, ${delayed} delayed, ${repeated} repeated, ${unanswered} not answered: ` +
-    `the rail paid ${paid.size}, voided ${voided} and contradicted itself about ${gateway.liars.size}; states ${JSON.stringify(counts)}, ${stuck} flagged, ` +
+    `the rail paid ${paid.size}, voided ${voided} (${renamed} answers under another reference) and contradicted itself about ${gateway.liars.size}; states ${JSON.stringify(counts)}, ${stuck} flagged, ` +
     `the rail agrees with all other payouts, and paid none after its money was returned`;
   assert(
     lost > 0 && unanswered > 0 && repeated > 0 && delayed > 0 && voided > 0,
