@@ -130,7 +130,10 @@ export class RailCalls {
 
 export interface SubmissionResult {
   readonly payout: Payout;
-  /** True if nothing was done, because the rail does not respond or the account may not send. */
+  /**
+   * True if nothing was submitted, because the rail does not respond or is not configured, or the
+   * account may not send.
+   */
   readonly isHeld: boolean;
   /** True if nothing was done because of the account. */
   readonly isFrozen: boolean;
@@ -158,10 +161,13 @@ const MAX_DELAY_MS = 10_000;
 export class PayoutSubmitter {
   constructor(private readonly deps: SubmissionDeps) {}
 
-  /** Submits an approved payout. Throws ApiError not_found, ledger_unavailable. */
+  /** Submits an approved payout. Throws ApiError not_found, ledger_unavailable; UnknownKey. */
   async submit(id: Uuid, options: SubmissionOptions = {}): Promise<SubmissionResult> {
     const payout = await this.read(id);
+    if (!isUnfinished(payout)) return submitted(payout);
     if (await this.mustWait(payout, options)) return heldByRail(payout);
+    const order = await this.prepareOrder(payout);
+    if (order === null) return heldByRail(payout);
     const beganAt = this.deps.monotonic();
     const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
     const command = { ...newPayoutCommand(payout), ...key };
@@ -171,7 +177,9 @@ export class PayoutSubmitter {
       return begun.status === 'approved' ? heldByAccount(begun) : submitted(begun);
     // The rail may have a payout that began earlier. A restore begins payouts without an attempt.
     const isFirst = !result.replayed && begun.attempts > 0;
-    return isFirst ? this.sendOrder(begun, beganAt) : this.poll(id, { ignoresBreaker: true });
+    return isFirst
+      ? this.sendOrder(begun, order, beganAt)
+      : this.poll(id, { ignoresBreaker: true });
   }
 
   /**
@@ -196,28 +204,42 @@ export class PayoutSubmitter {
   }
 
   private async resendOrder(snapshot: Payout): Promise<SubmissionResult> {
+    const order = await this.prepareOrder(snapshot);
+    if (order === null) return heldByRail(snapshot);
     const beganAt = this.deps.monotonic();
     const command = newPayoutCommand(snapshot);
     const { outcome } = await this.deps.calls.deps.writer.submit(attemptPayout, command);
-    if (outcome.done) return this.sendOrder(outcome.resource, beganAt);
+    if (outcome.done) return this.sendOrder(outcome.resource, order, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     const payout = await this.read(snapshot.id);
     return outcome.refusal === ACCOUNT_CANNOT_SEND ? heldByAccount(payout) : submitted(payout);
   }
 
   /** Sends an order that was permitted at `beganAt`, unless that was too long ago. */
-  private async sendOrder(payout: Payout, beganAt: number): Promise<SubmissionResult> {
+  private async sendOrder(
+    payout: Payout,
+    order: RailOrder,
+    beganAt: number,
+  ): Promise<SubmissionResult> {
     const { calls, monotonic } = this.deps;
-    const order = await this.orderOf(payout);
     if (monotonic() - beganAt > MAX_DELAY_MS) return this.resendOrder(payout);
     const response = await calls.call(payout, 'submission', (rail) => rail.submit(order));
     if (response === 'none') return submitted(payout);
     return submitted(await calls.report(payout, 'submission', response));
   }
 
-  private async orderOf(payout: Payout): Promise<RailOrder> {
+  /**
+   * Returns what will be sent, before an attempt is counted. Null if this process does not have the
+   * rail. Throws UnknownKey if it cannot open the bank account.
+   */
+  private async prepareOrder(payout: Payout): Promise<RailOrder | null> {
     const { id: key, asset, raw, country, bankCode, accountType, holderName, description } = payout;
-    const secrets = await this.deps.calls.deps.database.reader.find(payoutSecrets, { id: key });
+    const { database, rails, observer } = this.deps.calls.deps;
+    if (!rails.has(payout.rail)) {
+      observer.unresponsive(payout.rail, `the rail ${payout.rail} is not configured`);
+      return null;
+    }
+    const secrets = await database.reader.find(payoutSecrets, { id: key });
     if (secrets === undefined) throw new Error('a payout has no destination');
     const clear = openSecrets(this.deps.encryptionKeys, secrets);
     const destination = { country, bankCode, accountType, holderName, ...clear };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { createConnection } from 'mysql2/promise';
 import type { Uuid } from '../../src/core/ids.js';
 import {
   type Rail,
@@ -10,7 +9,6 @@ import {
 } from '../../src/payouts/rails/rail.js';
 import { LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
-import { until } from '../helpers/temporal.js';
 import { balanceOf } from '../helpers/world.js';
 import { say } from './scripted-rail.js';
 import {
@@ -134,19 +132,17 @@ describe('a payout whose money was released', () => {
     ['is not submitted by a worker that was paused for long before the call', 60_000, 0],
   ] as const)
     it(`a payout whose money was released ${how}`, async () => {
-      const connection = await createConnection({ uri: db.adminUrl });
-      try {
-        // What the order is made of is read between the two.
-        await connection.query(`LOCK TABLES ${db.name}.payout_secrets WRITE`);
-        const submitting = rails.submissions.submit(id);
-        await until('it has begun', async () => (await rowOf(db, id)).status === 'in_progress');
+      const { writer } = rails;
+      const submit = writer.submit.bind(writer);
+      // Between the commit that permits the order and the order.
+      writer.submit = async (...command) => {
+        const result = await submit(...command);
+        writer.submit = submit;
         await giveBack();
         elapsedMs = stoppedMs;
-        await connection.query('UNLOCK TABLES');
-        await submitting;
-      } finally {
-        await connection.end();
-      }
+        return result;
+      };
+      await rails.submissions.submit(id);
       await assertNeverPaid(orders);
     });
 });

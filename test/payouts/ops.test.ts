@@ -77,6 +77,14 @@ describe('the commands of operators for payouts', () => {
     return id;
   };
 
+  it('operators cannot retry a payout without the address of its rail, and nothing is counted', async () => {
+    const id = await own.pay();
+    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
+    await refused(/the rail http:gone is not configured here/, 'payouts', 'retry', id);
+    const { status, attempts } = await rowOf(db, id);
+    assert.deepEqual([status, attempts, await actsOn(id)], ['approved', 0, []]);
+  });
+
   it('operators see whether each rail answers and which payouts wait for it, also by the command `rails` alone', async () => {
     await db.change('DELETE FROM rail_breakers');
     const { submissions } = railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Keyring } from '../../src/core/fingerprint.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
@@ -225,12 +226,29 @@ describe('an approved payout', () => {
     assert.deepEqual([status, nextPollAt], ['returned', null]);
   });
 
-  it('an approved payout on a rail that is no longer configured waits, and shows the reason', async () => {
-    const id = await own.pay();
-    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
-    const { submissions, silent } = railsOf(db);
-    assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
-    assert.deepEqual(silent, ['the rail http:gone is not configured']);
+  it('a payout that cannot be sent is not begun, and no attempt is counted: its rail is not configured, or the key of its bank account is unknown', async () => {
+    const unknown: Keyring = [{ id: 'other', secret: Buffer.alloc(32, 8) }];
+    for (const [parts, reason] of [
+      [{ rails: new Map() }, /^the rail simulated is not configured$/],
+      [{ rail: new ScriptedRail(null), encryptionKeys: unknown }, /ENCRYPTION_KEYS/],
+    ] as const)
+      for (const status of ['approved', 'in_progress'] as const) {
+        const id = await own.pay();
+        if (status === 'in_progress')
+          await railsOf(db, { rail: new ScriptedRail('silent') }).submissions.submit(id);
+        const before = await rowOf(db, id);
+        const { submissions, silent } = railsOf(db, parts);
+        const failure = await (
+          status === 'approved' ? submissions.submit(id) : submissions.poll(id)
+        ).then(
+          () => silent[0],
+          (fault: unknown) => String(fault),
+        );
+        assert.match(failure ?? '', reason);
+        assert.deepEqual(await rowOf(db, id), before);
+        const sent = (await railEventsOf(db, id)).filter(({ effect }) => effect === 'sent');
+        assert.equal(sent.length, before.attempts);
+      }
   });
 
   it('an approved payout is paid once even if activities run twice, late or concurrently', async () => {

@@ -196,6 +196,10 @@ after the payout has ended; the rail is only asked.`,
         );
       const subject = { subjectType: 'payout', subjectId: payout.id };
       const auditEntry = { tenantId, action: 'payout.retry', ...subject, details: { status } };
+      if (railCallsOf(ops).railOf(payout) === undefined)
+        throw new OpsError(
+          `the rail ${payout.rail} is not configured here: give PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them`,
+        );
       // Recorded before the rail is called, so that the person is known in any case.
       await recordOnce(ops, newId(), ops.actor(), auditEntry);
       const after = await askNow(ops, payout);
