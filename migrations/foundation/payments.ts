@@ -68,7 +68,7 @@ export const PAYMENTS = [
     kind ENUM('submission', 'inquiry', 'callback', 'statement', 'resolution', 'void') NOT NULL,
     reported ENUM('accepted', 'completed', 'failed', 'returned', 'unknown', 'voided') NULL,
     effect ${ascii(20)} NOT NULL, callback_id ${ascii(60)} NULL, rail_reference ${ascii(64)} NULL,
-    failure_code ${ascii(40)} NULL, attempt INT NULL, at ${TIME},
+    listed_amount ${ascii(30)} NULL, failure_code ${ascii(40)} NULL, attempt INT NULL, at ${TIME},
     PRIMARY KEY (id), KEY at (at), KEY payout (payout_id, id), KEY rail (rail, at)) ${TABLE}`,
   `CREATE TABLE payout_resolutions (
     id ${ID}, tenant_id ${ID}, payout_id ${ID},

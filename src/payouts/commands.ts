@@ -9,6 +9,7 @@ import {
   payoutRailEvents,
   payouts,
 } from '../db/entities/payouts.js';
+import type { PayoutStatementLine } from '../db/entities/rails.js';
 import type { EventDraft } from '../ledger/event-log.js';
 import {
   type Command,
@@ -24,7 +25,7 @@ import {
   type RowWrite,
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox.js';
-import type { Report } from './reports.js';
+import { listedAmount, type Report } from './reports.js';
 import { payoutResource } from './schemas.js';
 
 /** Commands about an existing payout, and the rows and events that they write. */
@@ -89,6 +90,7 @@ export function railEvent(
     reported: null,
     callbackId: null,
     attempt: null,
+    listedAmount: null,
     railReference: report?.reference ?? null,
     failureCode: report?.failureCode ?? null,
     ...fields,
@@ -97,6 +99,25 @@ export function railEvent(
 
 export function insertRailEvent(...event: Parameters<typeof railEvent>): RowWrite {
   return insertRow(payoutRailEvents, railEvent(...event));
+}
+
+/** Records what a statement's line did to the payout. */
+export function insertLineEvent(
+  id: Uuid,
+  payout: Payout,
+  line: Omit<PayoutStatementLine, 'statementId' | 'rail'>,
+  effect: PayoutRailEvent['effect'],
+  at: Instant,
+): RowWrite {
+  const { status: reported, reference } = line;
+  const what = {
+    kind: 'statement',
+    reported,
+    listedAmount: listedAmount(line),
+    effect,
+    at,
+  } as const;
+  return insertRailEvent(id, payout, what, { reference, failureCode: null });
 }
 
 /** Returns the event of a transition, with the payout as GET shows it at that instant. */

@@ -116,10 +116,8 @@ function unresolved(
   const resolved = events.filter(
     ({ kind, effect }) => kind === 'statement' && effect === 'settled',
   );
-  return lines.filter(({ status, reference }) => {
-    const index = resolved.findIndex(
-      ({ reported, railReference }) => reported === status && railReference === reference,
-    );
+  return lines.filter((line) => {
+    const index = resolved.findIndex((event) => listingOf(event) === contentOf(line));
     // Each resolution counts for one line, because an equal line of another day may be another payment.
     if (index >= 0) resolved.splice(index, 1);
     return index < 0;
@@ -136,6 +134,19 @@ export function isKnownToRail(payout: Payout, state: LockedState): boolean {
     (payout.stuckReason === 'contradiction' &&
       events.some(({ effect, reported }) => effect === 'conflict' && reported !== 'unknown'))
   );
+}
+
+/** Returns the reports that raised the flag and contradictions since. Empty if no report raised it. */
+export function flagSources(
+  { stuckSince, ...payout }: Payout,
+  state: LockedState,
+): readonly PayoutRailEvent[] {
+  if (stuckSince === null) return [];
+  const since = storedReports({ ...payout, stuckSince }, state).filter(
+    ({ at }) => at >= stuckSince,
+  );
+  const sources = since.filter((event) => event.effect === 'conflict' || isListed(event));
+  return sources.some(({ at }) => at === stuckSince) ? sources : [];
 }
 
 /** Returns whether it is a statement line that neither contradicted the payout nor was resolved. */
@@ -172,12 +183,23 @@ function countDistinct(
   const settled = (event: PayoutRailEvent): boolean =>
     event.kind === 'resolution' || (event.kind === 'statement' && event.effect === 'settled');
   const all = [
-    ...events
-      .filter((event) => !settled(event))
-      .map(({ reported, railReference }) => `${reported ?? ''} ${railReference ?? ''}`),
-    ...lines.map(({ status, reference }) => `${status} ${reference ?? ''}`),
+    ...events.filter((event) => !settled(event)).map(listingOf),
+    ...lines.map(contentOf),
   ];
   return new Set(all).size;
+}
+
+/** Returns what a line says about the payment. Equal lines of different days have the same content. */
+export function contentOf(line: Omit<PayoutStatementLine, 'statementId' | 'rail'>): string {
+  return [line.status, line.reference, listedAmount(line)].join(' ');
+}
+
+export function listedAmount({ raw, asset }: Pick<PayoutStatementLine, 'raw' | 'asset'>): string {
+  return `${raw} ${asset}`;
+}
+
+function listingOf({ reported, railReference, listedAmount: amount }: PayoutRailEvent): string {
+  return [reported, railReference, amount].join(' ');
 }
 
 /**

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../src/core/collections.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { type Instant, systemClock } from '../../src/core/instant.js';
+import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import {
   type Payout,
@@ -56,6 +56,7 @@ const AT_ONCE = 10;
 const OPERATORS = 4;
 const OPERATORS_EVERY_MS = 100;
 const STATEMENTS_EVERY_MS = 1_500;
+const DAY_MS = 86_400_000;
 const UNFINISHED = ['approved', 'in_progress'] as const;
 
 interface Stage extends RailsCampaign {
@@ -147,14 +148,26 @@ async function loadOften(stage: Stage, signal: AbortSignal): Promise<number> {
   let loaded = 0;
   while (!signal.aborted) {
     await sleep(stage.random(STATEMENTS_EVERY_MS));
+    if (stage.random(6) === 0) await loadForWrongDay(stage).catch(passOver);
     await loadStatement(stage).catch(passOver);
     loaded += 1;
   }
   return loaded;
 }
 
-async function loadStatement({ db, deps: { writer }, gateway, day }: Stage): Promise<void> {
-  const lines = gateway.statement().map(({ key: payoutKey, status, reference }, index) => ({
+/** The day before gets the same lines, which is refused unless some are new, and is withdrawn then. */
+async function loadForWrongDay(stage: Stage): Promise<void> {
+  const yesterday = instant(stage.day - DAY_MS);
+  await loadStatement(stage, yesterday);
+  await loadStatement(stage, yesterday, []);
+}
+
+async function loadStatement(
+  { db, deps: { writer }, gateway, day: today }: Stage,
+  day = today,
+  listed = gateway.statement(),
+): Promise<void> {
+  const lines = listed.map(({ key: payoutKey, status, reference }, index) => ({
     ...{ number: index + 2, payoutKey, status, reference },
     ...{ raw: LEAST, asset: 'COPM' as const, at: null },
   }));
@@ -265,6 +278,7 @@ async function openOnes({ db, ids }: Stage): Promise<readonly Payout[]> {
 async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   const { db, gateway, deps, ids } = stage;
   await gateway.calm();
+  await loadStatement(stage, instant(stage.day - DAY_MS), []);
   for (const { payoutId } of await db.database.reader.select(payoutResolutions, {
     payoutId: ids,
     status: 'proposed',

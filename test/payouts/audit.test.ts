@@ -37,12 +37,13 @@ const listed = (
   status: string,
   reference = "'R-1'",
   raw = LEAST,
+  day = '2026-11-01',
 ): readonly string[] => {
   const statement = idLiteral(newId());
   const hourAgo = 'UTC_TIMESTAMP(3) - INTERVAL 1 HOUR';
   return [
     `INSERT INTO payout_statements (id, rail, day, version, line_count, digest, stored_at, stored_by, last_loaded_at)
-     VALUES (${statement}, 'simulated', '2026-11-01', 1, 1, REPEAT('d', 32), ${hourAgo}, 'test', ${hourAgo})`,
+     VALUES (${statement}, 'simulated', '${day}', 1, 1, REPEAT('d', 32), ${hourAgo}, 'test', ${hourAgo})`,
     `INSERT INTO payout_statement_lines (statement_id, number, rail, payout_key, status, raw, asset, reference)
      VALUES (${statement}, 2, 'simulated', ${idLiteral(payoutId)}, '${status}', ${raw}, 'COPM', ${reference})`,
   ];
@@ -68,6 +69,13 @@ const DAMAGES: Damages<Victims> = {
   ],
   'a completed payout that a statement lists with another amount, and that is not flagged': [
     ({ completed }) => listed(completed, 'completed', "'R-1'", LEAST - 1n),
+    ['payout_rail_word'],
+  ],
+  'a completed payout that statements of two days list, and that is not flagged': [
+    ({ completed }) => [
+      ...listed(completed, 'completed'),
+      ...listed(completed, 'completed', "'R-1'", LEAST, '2026-11-02'),
+    ],
     ['payout_rail_word'],
   ],
   'a payout whose money was given back after a statement had listed it as paid, even if it is raised since':

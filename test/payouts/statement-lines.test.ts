@@ -207,7 +207,8 @@ describe('a line of a statement', () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     await resolve(over(), db, id, 'completed');
-    await list(lineOf(id, 'failed'));
+    // With a line of its own: a day without one is a day that was mistaken.
+    await list(lineOf(id, 'failed'), lineOf(await given(say('completed')), 'completed', 'R-1'));
     assert.equal(await tell(id, 'returned', 'account_closed', 'BA-1'), 'conflict');
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });

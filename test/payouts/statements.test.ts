@@ -165,10 +165,11 @@ describe('the statements of a rail', () => {
     ]);
     assert.deepEqual(words(first), [`paid_twice ${other.id}`]);
     assert.match(first.differences[0]!.there, new RegExp(`OTHER-1 and ${other.railReference} on `));
-    const next = await take(endedOn(payout, 1), [lineOf(payout)]);
+    const nextDay = [lineOf(payout), lineOf(await paid())];
+    const next = await take(endedOn(payout, 1), nextDay);
     assert.deepEqual([words(next), next.flagged], [[`paid_twice ${payout.id}`], 1]);
     for (const { id } of [payout, other]) assert.equal(await stuck(id), 'contradiction');
-    const again = await take(endedOn(payout, 1), [lineOf(payout)]);
+    const again = await take(endedOn(payout, 1), nextDay);
     assert.deepEqual([words(again), again.flagged], [[`paid_twice ${payout.id}`], 0]);
     assert.deepEqual(await fromStatements(payout.id), [
       `completed conflict ${payout.railReference}`,

@@ -139,6 +139,10 @@ const parseReport = rowParser({
 });
 type RailReport = ReturnType<typeof parseReport>;
 
+/** When flags that lines had raised were last cleared, because a corrected statement lacks the lines. */
+const WITHDRAWN_AT = `COALESCE((SELECT MAX(w.at) FROM payout_rail_events w FORCE INDEX (payout)
+  WHERE w.payout_id=payout_rail_events.payout_id AND w.kind='statement' AND w.reported IS NULL), '1970-01-01')`;
+
 /** Reads the reports, except statement lines that agreed with the payout when loaded. */
 async function readReports(
   reader: Reader,
@@ -150,7 +154,8 @@ async function readReports(
        MIN(at) AS first_at, MAX(at) AS last_at
      FROM payout_rail_events FORCE INDEX (payout)
      WHERE payout_id IN (${ids}) AND reported IS NOT NULL AND kind<>'resolution'
-       AND NOT (kind='statement' AND effect='noted') AND effect IN (${genuine})
+       AND NOT (kind='statement' AND (effect='noted' OR at<=${WITHDRAWN_AT}))
+       AND effect IN (${genuine})
      GROUP BY payout_id, reported, rail_reference, effect, is_line`,
   );
   return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
@@ -231,6 +236,8 @@ const parseLine = rowParser({
   railReference: nullable(string),
   raw: bigint,
   asset,
+  at: nullable(time),
+  statementId: uuid,
   storedAt: time,
 });
 type Line = ReturnType<typeof parseLine>;
@@ -246,10 +253,10 @@ async function readLines(
 ): Promise<ReadonlyMap<Uuid, readonly Line[]>> {
   const rows = await reader.query(
     `SELECT p.id AS payout_id, l.status AS reported, l.reference AS rail_reference, l.raw, l.asset,
-       s.stored_at
+       l.at, l.statement_id, s.stored_at
      FROM payouts p JOIN payout_statement_lines l ON l.rail=p.rail AND l.payout_key=p.id
      JOIN payout_statements s ON s.id=l.statement_id AND s.stored_at<${time.literal(before)}
-     WHERE p.id IN (${ids}) AND ${IS_NEWEST}`,
+     WHERE p.id IN (${ids}) AND ${IS_NEWEST} ORDER BY s.stored_at, l.number`,
   );
   return groupBy(rows.map(parseLine), ({ payoutId }) => payoutId);
 }
@@ -261,12 +268,14 @@ function checkLines(
   history: History,
 ): void {
   const { reports, decisions } = history;
-  for (const { reported, railReference, raw, asset: ofAsset, storedAt } of lines) {
+  for (const [index, current] of lines.entries()) {
+    const { reported, railReference, raw, asset: ofAsset, storedAt } = current;
     const isPaidAfterAll = reported === 'failed' && payout.failedAt !== null;
     const hasOtherAmount = raw !== payout.raw || ofAsset !== payout.asset;
     const line = { reported, railReference, effect: 'noted', lastAt: storedAt } as const;
     const isContrary = contradicts(payout, line, history);
-    if (!hasOtherAmount && (isPaidAfterAll || !isContrary)) continue;
+    const isPaidTwice = lines.slice(0, index).some((earlier) => isSecondPayment(earlier, current));
+    if (!hasOtherAmount && !isPaidTwice && (isPaidAfterAll || !isContrary)) continue;
     const knownAt = [storedAt, ...timesOf(reports, reported, railReference)];
     if (decisions.some(({ decidedAt }) => knownAt.some((at) => at <= decidedAt))) continue;
     const named = railReference === null ? '' : ` as ${railReference}`;
@@ -274,6 +283,18 @@ function checkLines(
     const message = `it is ${payout.status}, ${listed}, and it is not flagged`;
     audit.report('payout_rail_word', `payout ${payout.id}`, message);
   }
+}
+
+/** Returns whether both lines list a payment. A repetition within one statement is the same payment. */
+function isSecondPayment(earlier: Line, line: Line): boolean {
+  if (earlier.reported !== 'completed' || line.reported !== 'completed') return false;
+  return (
+    earlier.statementId !== line.statementId ||
+    earlier.railReference !== line.railReference ||
+    earlier.at !== line.at ||
+    earlier.raw !== line.raw ||
+    earlier.asset !== line.asset
+  );
 }
 
 function releasedSql(ids: string): string {

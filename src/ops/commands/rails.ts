@@ -82,7 +82,8 @@ ${Object.entries(DIFFERENCES)
   .join('\n')}
 
 Every line is kept and compared with those of all other days. Loading the same file again changes nothing; a corrected file
-replaces the day's earlier one. No money moves: a line that contradicts a payout (amount, state, paid_twice,
+replaces the day's earlier one, and clears the flags that only its lines raised. A file whose lines are all loaded for another
+day, or are all dated more than two days from --date, is refused. No money moves: a line that contradicts a payout (amount, state, paid_twice,
 reference) flags it, and payouts stuck shows it. docs/payouts.md explains each difference.
 PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
 
@@ -123,6 +124,10 @@ export const reconcileCommand = command({
     output.say(`${taken}, ${counted(rows.length, 'difference')}.`);
     if (found.flagged > 0)
       output.say(`${found.flagged} of them flagged a payout as stuck: ${PROGRAM} payouts stuck`);
+    if (found.cleared > 0)
+      output.say(
+        `${counted(found.cleared, 'payout')} no longer flagged, because the line was withdrawn.`,
+      );
     if (rows.length > 0) process.exitCode = 1;
   },
 });

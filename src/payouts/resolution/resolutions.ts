@@ -27,6 +27,7 @@ import {
 } from '../../ledger/writer/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../../staff/rules.js';
 import {
+  insertLineEvent,
   insertRailEvent,
   type PayoutCommand,
   definePayoutCommand,
@@ -202,10 +203,8 @@ function insertRailEvents(
     const recorded = denial === null ? 'noted' : 'applied';
     rows.push(insertRailEvent(release.eventId, after, { ...what, effect: recorded }, denial));
   }
-  for (const { status, reference } of openLines(snapshot, state)) {
-    const line = { kind: 'statement', reported: status, effect: 'settled', at } as const;
-    rows.push(insertRailEvent(newId(), after, line, { reference, failureCode: null }));
-  }
+  for (const line of openLines(snapshot, state))
+    rows.push(insertLineEvent(newId(), after, line, 'settled', at));
   return rows;
 }
 

@@ -12,12 +12,12 @@ import {
   type LockedState,
   refuse,
 } from '../../ledger/writer/types.js';
-import { insertRailEvent, type PayoutCommand, definePayoutCommand } from '../commands.js';
+import { definePayoutCommand, insertLineEvent, type PayoutCommand } from '../commands.js';
 import { applyReport } from '../outcomes.js';
 import { payoutAsListed, railFact, wasPaid } from '../rail-fact.js';
-import { currentLines, openLines, railRecord, reportRowKeys } from '../reports.js';
+import { contentOf, currentLines, openLines, railRecord, reportRowKeys } from '../reports.js';
 import { contradicts, type Effect, effectOf, type KnownPayout } from '../state-machine.js';
-import { type DatedLine, DAY_MS, dayText } from './store.js';
+import { type DatedLine, DAY_MS, dayText, type LineInput } from './store.js';
 
 /** The differences between a statement's lines and payouts. (docs/payouts.md) */
 
@@ -25,7 +25,8 @@ export const DIFFERENCES = {
   missing_here: 'the rail names a payout that we do not have, or have on another rail',
   amount: 'the amount or asset differs',
   state: 'the state differs',
-  paid_twice: 'a second completed line of one payout, on another day or with another reference',
+  paid_twice:
+    'a second completed line of one payout, on another day or with another reference or amount',
   reference: "the rail's reference differs",
   twice: 'the same line again, or a second failed or returned line of one payout',
   missing_there: 'it was settled here, and no statement of any day has it',
@@ -60,10 +61,8 @@ export function compareLine(
   payout: ComparedPayout | undefined,
   others: OtherLines,
 ): readonly Difference['difference'][] {
-  const { status, reference, at } = line;
-  const isSame = (other: DatedLine): boolean =>
-    other.status === status && other.reference === reference && other.at === at;
-  if (others.above.some(isSame)) return ['twice'];
+  const { status, reference } = line;
+  if (others.above.some((other) => isSameLine(other, line))) return ['twice'];
   const isRepeated = linesWithSameStatus(line, others).length > 0;
   const differences: Difference['difference'][] = [];
   if (isRepeated) differences.push(status === 'completed' ? 'paid_twice' : 'twice');
@@ -74,6 +73,15 @@ export function compareLine(
     reference !== null && payout.railReference !== null && reference !== payout.railReference;
   if (!isRepeated && isOtherReference) differences.push('reference');
   return differences;
+}
+
+export function isSameLine(a: LineInput, b: LineInput): boolean {
+  return contentOf(a) === contentOf(b) && a.at === b.at;
+}
+
+/** Returns whether the difference is a contradiction, which flags the payout. */
+export function isContradiction(difference: Difference['difference']): boolean {
+  return CONTRADICTIONS.includes(difference);
 }
 
 function statusAgrees(status: PayoutStatementLine['status'], payout: ComparedPayout): boolean {
@@ -194,15 +202,12 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   const { status, railReference, stuckReason } = command.snapshot;
   const isSame = payout.status === status && payout.stuckReason === stuckReason;
   if (!isSame || payout.railReference !== railReference) return refuse(CHANGED);
-  const { status: reported, reference } = command.line;
-  const report = { reference, failureCode: null };
   const effect = effectOfLine(command, payout, state);
   const resource =
     effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, 'may_pay', state).after;
   // Not `applied`, because a line moves no money.
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
-  const what = { kind: 'statement', reported, effect: recorded, at: state.at } as const;
-  const rows = [insertRailEvent(command.eventId, payout, what, report)];
+  const rows = [insertLineEvent(command.eventId, payout, command.line, recorded, state.at)];
   if (resource !== payout) rows.push(changeRow(payouts, resource));
   return accept(resource, { rows });
 }
@@ -216,13 +221,12 @@ function effectOfLine(
   payout: Payout,
   state: LockedState,
 ): Effect | 'settled' {
-  const isSame = ({ status, reference }: PayoutStatementLine): boolean =>
-    status === line.status && reference === line.reference;
-  if (!differences.every((difference) => OUTCOME_DIFFERENCES.includes(difference)))
-    return 'conflict';
+  const isSame = (other: PayoutStatementLine): boolean => contentOf(other) === contentOf(line);
   const open = openLines(payout, state);
   const isResolved = !open.some(isSame) && currentLines(payout, state).some(isSame);
   if (isResolved) return 'settled';
+  if (!differences.every((difference) => OUTCOME_DIFFERENCES.includes(difference)))
+    return 'conflict';
   return open.some((other) => contradicts(payoutAsListed(other), line))
     ? 'conflict'
     : effectOf(
@@ -243,10 +247,11 @@ export async function flagByLine(
   line: DatedLine,
   differences: readonly Difference['difference'][],
 ): Promise<'flagged' | 'unchanged' | 'changed'> {
-  if (!differences.some((difference) => CONTRADICTIONS.includes(difference))) return 'unchanged';
+  if (!differences.some(isContradiction)) return 'unchanged';
   const { id, tenantId, status, railReference } = payout;
-  const { day, raw, asset, reference, at } = line;
-  const listed = [dayText(day), line.status, `${raw}`, asset, reference ?? '', `${at}`];
+  // A line that was withdrawn and is loaded again has another statement, and flags the payout again.
+  const { statementId, raw, asset, reference, at } = line;
+  const listed = [statementId, line.status, `${raw}`, asset, reference ?? '', `${at}`];
   const fingerprint = commandFingerprint(['statement', ...listed, status, railReference ?? '']);
   const key = `payout/${id}/statement/${fingerprint.digest.toString('hex').slice(0, 32)}`;
   const base = { tenantId, key, fingerprint, snapshot: payout, eventId: newId() };

@@ -33,6 +33,7 @@ import {
   storeStatement,
   type StoredStatement,
 } from './store.js';
+import { assertIsOfDay, clearWithdrawn } from './withdrawal.js';
 
 /** By default, a rail may date a line up to this much later than its outcome. */
 export const DEFAULT_DELAY_MS = 3_600_000;
@@ -47,9 +48,14 @@ export interface Reconciled extends StoredStatement {
   readonly differences: readonly Difference[];
   /** The number of lines that flagged a payout, or gave it a more serious reason. */
   readonly flagged: number;
+  /** The number of payouts whose flag was cleared, because only withdrawn lines had raised it. */
+  readonly cleared: number;
 }
 
-/** Stores a day's statement and flags the payouts that it contradicts. (docs/payouts.md) */
+/**
+ * Stores a day's statement, flags the payouts that it contradicts, and clears flags that only its
+ * earlier versions raised. Throws invalid_state for a file of another day. (docs/payouts.md)
+ */
 export async function reconcile(
   deps: ReconcileDeps,
   input: StatementInput,
@@ -57,6 +63,7 @@ export async function reconcile(
   at: Instant,
 ): Promise<Reconciled> {
   const { reader } = deps.database;
+  await assertIsOfDay(reader, input);
   const stored = await storeStatement(deps.database, input, actor, at);
   const endedPayouts = await endedAround(reader, input.rail, input.day, deps.delayMs);
   const lines = [
@@ -66,7 +73,9 @@ export async function reconcile(
   const missing = await findMissing(reader, stored.statement, endedPayouts, deps.delayMs);
   let flagged = 0;
   for (const line of lines) if (await flagIfContradicted(deps, line)) flagged += 1;
-  return { ...stored, differences: [...lines.flatMap(differencesOf), ...missing], flagged };
+  const cleared = await clearWithdrawn(deps, stored.statement);
+  const differences = [...lines.flatMap(differencesOf), ...missing];
+  return { ...stored, differences, flagged, cleared };
 }
 
 interface ComparedLine {
