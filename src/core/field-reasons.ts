@@ -50,6 +50,8 @@ export const FIELD_REASONS = {
   nested_too_deep: 'The JSON is nested over 8 levels deep.',
   forbidden_name: 'A field is named __proto__ or constructor.',
   malformed_multipart: 'The form is not well-formed multipart/form-data.',
+  transfer_encoding:
+    'The part of the form has a Content-Transfer-Encoding, such as base64: send its bytes as they are.',
   malformed_encoding: 'The percent-encoding is broken.',
   malformed_http: 'The bytes are not an HTTP request.',
   headers_too_long: 'The headers are longer than 16 KiB.',

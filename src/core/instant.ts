@@ -61,12 +61,13 @@ const lastMonths = new Map<string, Month>();
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = lastMonths.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
-  const start = DateTime.fromMillis(at, { zone: timeZone }).startOf('month');
-  if (!start.isValid) throw new RangeError(`unknown time zone ${timeZone}`);
+  const { year, month: number, isValid } = DateTime.fromMillis(at, { zone: timeZone });
+  if (!isValid) throw new RangeError(`unknown time zone ${timeZone}`);
+  const startsOn = Date.UTC(year, number - 1);
   const month = {
-    name: start.toFormat('yyyy-MM'),
-    startsAt: instant(start.toMillis()),
-    endsAt: instant(start.plus({ months: 1 }).startOf('month').toMillis()),
+    name: new Date(startsOn).toISOString().slice(0, 7),
+    startsAt: startOfDay(startsOn, timeZone),
+    endsAt: startOfDay(Date.UTC(year, number), timeZone),
   };
   lastMonths.set(timeZone, month);
   return month;
@@ -81,16 +82,33 @@ export function parseMonth(name: string, timeZone: string): Month | null {
   );
 }
 
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * Returns the first moment of a day, given as its midnight in UTC. Where a clock change repeats
+ * midnight, this is the first of the two; where it skips midnight, the moment of the change.
+ */
+function startOfDay(midnight: number, timeZone: string): Instant {
+  const zone = IANAZone.create(timeZone);
+  const candidates = [midnight - DAY_MS, midnight + DAY_MS].map(
+    (near) => midnight - zone.offset(near) * 60_000,
+  );
+  const [first = midnight, last = midnight] = candidates.toSorted((one, other) => one - other);
+  const isMidnight = first + zone.offset(first) * 60_000 === midnight;
+  return instant(isMidnight ? first : last);
+}
+
 /** Parses `2026-11-22` as `from <= t < to`, or returns null. */
 export function parseDay(
   name: string,
   timeZone: string,
 ): { readonly from: Instant; readonly to: Instant } | null {
-  const start = DateTime.fromISO(name, { zone: timeZone });
-  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(name) || !start.isValid) return null;
+  const midnight = DateTime.fromISO(name, { zone: 'UTC' });
+  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(name) || !midnight.isValid) return null;
+  const startsOn = midnight.toMillis();
   return {
-    from: instant(start.toMillis()),
-    to: instant(start.plus({ days: 1 }).startOf('day').toMillis()),
+    from: startOfDay(startsOn, timeZone),
+    to: startOfDay(startsOn + DAY_MS, timeZone),
   };
 }
 

@@ -21,10 +21,15 @@ function parse(bytes: Buffer): unknown {
   if (bytes.length > 2 * MAX_VALUES && countSeparators(bytes) >= MAX_VALUES)
     throw new ApiError(invalidField('', 'too_many_values'));
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''));
   } catch {
     throw new ApiError(invalidField('', 'not_json'));
   }
+}
+
+/** Returns whether the body is `{}`, which some clients send where no body is expected. */
+export function isEmptyObject(bytes: Buffer): boolean {
+  return /^\ufeff?[\t\n\r ]*\{[\t\n\r ]*\}[\t\n\r ]*$/.test(bytes.toString('utf8'));
 }
 
 /** Counts the commas outside of texts. */

@@ -16,9 +16,9 @@ import {
   unauthorized,
 } from './headers.js';
 import type { Exchange } from './exchange.js';
-import { check, foldMetadata, readJson, readQuery, refuseFor } from './input.js';
+import { check, foldMetadata, isEmptyObject, readJson, readQuery, refuseFor } from './input.js';
 import type { RateLimits } from './rate-limit.js';
-import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
+import { assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiResponse, Route } from './route.js';
 import {
   assertForm,
@@ -175,8 +175,8 @@ async function readContent(
     assertJson(request);
     return { ...NO_CONTENT, fields: readJson(await readBody(request, response, timeouts.jsonMs)) };
   }
-  if (announcesBody(request) && (await readBody(request, response, timeouts.jsonMs)).length > 0)
-    throw new ApiError(invalidField('', 'unexpected'));
+  const body = await readBody(request, response, timeouts.jsonMs);
+  if (body.length > 0 && !isEmptyObject(body)) throw new ApiError(invalidField('', 'unexpected'));
   return NO_CONTENT;
 }
 

@@ -4,7 +4,8 @@ import { headerText } from './headers.js';
 
 export const MAX_JSON_BYTES = 64 * 1024;
 
-const JSON_TYPE = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*("utf-8"|utf-8)[\t ]*)?;?$/i;
+const JSON_TYPE =
+  /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*("utf-?8"|utf-?8)[\t ]*)?;?$/i;
 const TOO_LARGE: Refusal = {
   code: 'body_too_large',
   message: `the body has more than ${MAX_JSON_BYTES} bytes, the most that this operation accepts`,

@@ -152,6 +152,14 @@ class Form extends Transform {
   }
 }
 
+interface PartInfo {
+  readonly filename?: string;
+  readonly encoding: string;
+}
+
+/** Transfer encodings that leave the bytes as they are. */
+const PLAIN_ENCODINGS: readonly string[] = ['7bit', '8bit', 'binary'];
+
 const receive = multer<Form>({
   storage: { _handleFile: storeFile, _removeFile: (_form, _file, done) => done(null) },
   defParamCharset: 'utf8',
@@ -162,12 +170,16 @@ const receive = multer<Form>({
     fieldArrayIndexLimit: MAX_PARTS,
   },
   streamHandler: (form, parser) => {
+    const refuseEncoded = (name: string | undefined, { encoding }: PartInfo): void => {
+      if (!PLAIN_ENCODINGS.includes(encoding)) form.problem(name ?? '', 'transfer_encoding');
+    };
     // multer skips a file part without a file name, such as a browser's empty file field.
-    parser.on(
-      'file',
-      (name: string | undefined, _stream: Readable, { filename }: { filename?: string }) => {
-        if (!filename) form.problem(name ?? '', 'not_a_string');
-      },
+    parser.on('file', (name: string | undefined, _stream: Readable, info: PartInfo) => {
+      if (!info.filename) form.problem(name ?? '', 'not_a_string');
+      refuseEncoded(name, info);
+    });
+    parser.on('field', (name: string | undefined, _value: string, info: PartInfo) =>
+      refuseEncoded(name, info),
     );
     // multer reports a rejected form only once it has ended.
     parser.once('unpipe', () => form.destroy());

@@ -112,7 +112,7 @@ function isBinary(head: Buffer): boolean {
   let [control, nul] = [0, 0];
   for (const byte of head) {
     if (byte === 0) nul += 1;
-    else if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27)) control += 1;
+    else if (byte < 9 || (byte > 13 && byte < 32 && byte !== 26 && byte !== 27)) control += 1;
   }
   return control * 20 > head.length || nul * 4 > head.length * 3;
 }

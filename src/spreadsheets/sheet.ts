@@ -227,4 +227,15 @@ export function textOfNumber(
   return zeros === '' ? { text: `${sign}${decimal}` } : { fault: 'format' };
 }
 
+/** Significant digits that General shows of a number with decimals. */
+const GENERAL_DIGITS = 10;
+
+/** Returns the digits that a number cell shows in General (no format) or in a format of whole numbers. */
+export function shownNumber(stored: string, format?: string): string {
+  const value = Number(stored);
+  if (format !== undefined) return value.toFixed(0);
+  const digits = Math.trunc(Math.abs(value)).toFixed(0).length;
+  return String(Number(value.toPrecision(Math.min(Math.max(GENERAL_DIGITS, digits), 100))));
+}
+
 const SHORTEST_DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;

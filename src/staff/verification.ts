@@ -56,6 +56,8 @@ export interface Claim {
 export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };
 
 export const MAX_STAFF_NAME = 80;
+/** A code that is sent as a number has lost its leading zeros. */
+const NO_CODE_IN_SIGNAL = 'no code was given as text, such as "492039"';
 const ANOTHER_PERSONS_CODE = 'another person has sent it before';
 const CHECKS_KEPT_MS = 7 * 24 * 60 * 60_000;
 
@@ -139,6 +141,7 @@ async function checkCode(
   if (noRight !== null) return { refused: noRight.message };
   if (person.factorSecret === null || person.factorKeyId === null)
     return { refused: `${person.name} has no authenticator` };
+  if (code === null && claim.channel === 'temporal') return { refused: NO_CODE_IN_SIGNAL };
   if (code === null || code === '') return { refused: 'no code was given' };
   const lock = lockAt(claim.channel, person);
   if (isLocked(lock, now))

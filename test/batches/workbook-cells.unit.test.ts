@@ -311,6 +311,33 @@ describe('a number cell', () => {
         );
   });
 
+  it('a number cell that shows a whole number but contains another is no amount, and the message says what it shows', async () => {
+    for (const [value, format, shown] of [
+      ['150009.99999999997', null, '150010'],
+      ['1.5001000000000001E5', null, '150010'],
+      ['150010.0000001', null, '150010'],
+      ['12345678901.000002', null, '12345678901'],
+      ['150009.6', '0', '150010'],
+      ['150009.6', '#,##0', '150010'],
+    ] as const)
+      assertShown(
+        await cellRead(numberCell(value, format), { column: 'amount', format }),
+        `!the cell shows ${shown}, but contains "${value}"`,
+        value,
+      );
+    for (const value of ['150009.5', '150009.99', '1E400', '-5.0000000001'])
+      assertShown(
+        await cellRead(numberCell(value), { column: 'amount' }),
+        `!"${value}" is not a valid amount`,
+        value,
+      );
+    assertShown(
+      await cellRead(numberCell('0.30000000000000004'), { column: 'reference' }),
+      '!(the cell shows 0.3)',
+      'a reference',
+    );
+  });
+
   it('a number cell is not an amount in any other format, and the message explains the unit and what to write', async () => {
     const amounts = disjunction(ASSETS.map((asset) => formatAmount({ raw: 150_000n, asset })));
     for (const format of NOT_PLAIN)

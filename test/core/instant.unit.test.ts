@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { IANAZone } from 'luxon';
 import {
   parseDay,
   type Instant,
@@ -6,11 +7,13 @@ import {
   localDay,
   localTime,
   monthOf,
+  parseMonth,
   parseRfc3339,
   toRfc3339,
 } from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
 
+const DAY_MS = 86_400_000;
 const shown = (at: Instant | null): string | null => (at === null ? null : toRfc3339(at));
 
 describe('an instant', () => {
@@ -113,6 +116,42 @@ describe('a day', () => {
       ['2026-11-01', 'America/New_York', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
     ] as const)
       assert.deepEqual(parseDay(name, zone), { from: at(from), to: at(to) }, name);
+  });
+
+  it('a day and a month start where the one before ends, in every zone and at every clock change', () => {
+    const nameOf = (day: number): string => new Date(day).toISOString().slice(0, 10);
+    for (const zone of Intl.supportedValuesOf('timeZone')) {
+      const clock = IANAZone.create(zone);
+      for (let day = Date.UTC(2026, 0, 1); day < Date.UTC(2027, 3, 1); day += DAY_MS) {
+        if (clock.offset(day - DAY_MS) === clock.offset(day + DAY_MS)) continue;
+        const name = nameOf(day);
+        const period = parseDay(name, zone);
+        assert(period !== null);
+        const shownDays = [localDay(instant(period.from - 1), zone), localDay(period.from, zone)];
+        assert.deepEqual(shownDays, [nameOf(day - DAY_MS), name], `${name} in ${zone}`);
+        assert.equal(parseDay(nameOf(day - DAY_MS), zone)?.to, period.from, `${name} in ${zone}`);
+        assert.equal(parseDay(nameOf(day + DAY_MS), zone)?.from, period.to, `${name} in ${zone}`);
+        const month = monthOf(period.from, zone);
+        assert.equal(monthOf(instant(month.startsAt - 1), zone).endsAt, month.startsAt, zone);
+        assert.equal(monthOf(month.endsAt, zone).startsAt, month.endsAt, zone);
+      }
+    }
+  });
+
+  it('a day that begins at one o’clock, and one with two midnights, begin at their first moment', () => {
+    for (const [name, zone, from] of [
+      ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z'],
+      ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z'],
+      ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+      ['2026-10-30', 'Africa/Cairo', '2026-10-29T22:00:00.000Z'],
+      ['2026-10-25', 'Atlantic/Azores', '2026-10-25T00:00:00.000Z'],
+    ] as const)
+      assert.equal(toRfc3339(parseDay(name, zone)?.from ?? null), from, name);
+    assert.equal(
+      toRfc3339(parseMonth('2026-10', 'America/Havana')?.endsAt ?? null),
+      '2026-11-01T04:00:00.000Z',
+    );
+    assert.equal(monthOf(at('2026-11-01T04:30:00Z'), 'America/Havana').name, '2026-11');
   });
 
   it('the name of a day has ten characters, and the day must exist', () => {

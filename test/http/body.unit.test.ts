@@ -40,6 +40,10 @@ describe('the body of a request', () => {
     ['application/json', 201],
     ['application/json; charset=utf-8', 201],
     ['Application/JSON;charset="UTF-8"', 201],
+    ['application/json; charset=utf8', 201],
+    ['application/json; charset="UTF8"', 201],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=utf88', 415],
     ['application/json; charset=latin1', 415],
     ['application/json; boundary=x', 415],
     ['application/jsonx', 415],
@@ -52,6 +56,13 @@ describe('the body of a request', () => {
       assert.equal(answer.status, status, `${type}`);
       if (status === 415) assert.equal(answer.json().error.code, 'unsupported_media_type');
     }
+  });
+
+  it('a byte order mark before JSON is ignored, a second one is not', async () => {
+    const text = JSON.stringify(VALID_BODY);
+    assert.equal((await post(`\ufeff${text}`)).status, 201);
+    for (const body of [`\ufeff\ufeff${text}`, '\ufeff', ` \ufeff${text}`])
+      assert.equal((await post(body)).status, 400);
   });
 
   it('a compressed body is 415', async () => {
@@ -69,7 +80,7 @@ describe('the body of a request', () => {
   });
 
   it('a body that is not JSON, not UTF-8 or not an object is refused with that reason', async () => {
-    const NOT_JSON = ['', '{', '{"a":1,}', 'undefined', '\ufeff{}', "{'a':1}", '{"raw":01}', 'NaN'];
+    const NOT_JSON = ['', '{', '{"a":1,}', 'undefined', "{'a':1}", '{"raw":01}', 'NaN'];
     for (const text of NOT_JSON) await refusedWith(text, '', 'not_json');
     for (const bytes of [
       Buffer.from('{"description":"a\xe9"}', 'latin1'),
@@ -204,7 +215,7 @@ describe('the body of a request', () => {
     }
   });
 
-  it('an operation without a body accepts an empty one and refuses any other', async () => {
+  it('an operation without a body accepts an empty one or an empty object, and refuses any other', async () => {
     const url = `${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff/approve`;
     const approve = (body?: string): Promise<Answered> => {
       const headers = { 'idempotency-key': A_KEY };
@@ -212,7 +223,10 @@ describe('the body of a request', () => {
     };
     assert.equal((await approve()).status, 200);
     assert.equal((await approve('')).status, 200);
-    assert.deepEqual(problemsOf(await approve('{}')), ['invalid_field  unexpected']);
+    for (const body of ['{}', ' {\n} \n', '\ufeff{}'])
+      assert.equal((await approve(body)).status, 200, body);
+    for (const body of ['[]', 'null', '{', '{"a":1}', '{}{}', '""', ' '])
+      assert.deepEqual(problemsOf(await approve(body)), ['invalid_field  unexpected'], body);
     assert.equal((await approve('x'.repeat(70_000))).status, 413);
   });
 });

@@ -202,6 +202,20 @@ describe('uploads', () => {
       'invalid_field description not_utf8',
       ...[SOURCE, description('a', ['Content-Type: text/plain; charset=klingon']), FILE],
     ],
+    ...['base64', 'Quoted-Printable', 'x-own'].flatMap(
+      (encoding): [problem: string, ...parts: Part[]][] => {
+        const headers = [`Content-Transfer-Encoding: ${encoding}`];
+        return [
+          ['invalid_field file transfer_encoding', SOURCE, { ...FILE, headers }],
+          [
+            'invalid_field description transfer_encoding',
+            SOURCE,
+            description('YQ==', headers),
+            FILE,
+          ],
+        ];
+      },
+    ),
     [
       'invalid_field  malformed_multipart',
       ...[...Array.from({ length: 100 }, (_, index) => named(`f${index}`)), FILE],

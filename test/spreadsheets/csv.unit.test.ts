@@ -32,6 +32,28 @@ describe('CSV', () => {
     assert.deepEqual(await textsOf('\ufeff"a",b\n'), [['a', 'b']]);
   });
 
+  it('0x1A at the end of a CSV is not part of it', async () => {
+    for (const end of [
+      '\x1a',
+      '\n\x1a',
+      '\r\n\x1a\r\n',
+      '\n\x1a\x1a\x1a',
+      `\n${'\x1a'.repeat(127)}`,
+    ])
+      assert.deepEqual(
+        await textsOf(`a,b\n1,2${end}`),
+        [
+          ['a', 'b'],
+          ['1', '2'],
+        ],
+        JSON.stringify(end),
+      );
+    assert.deepEqual(await textsOf('a\x1a,b\n\x1a,2\n'), [
+      ['a\x1a', 'b'],
+      ['\x1a', '2'],
+    ]);
+  });
+
   it('quoted cells hold separators, line breaks and quotes', async () => {
     assert.deepEqual(await textsOf('a,b\n"1,2","x\r\ny ""z"""\n'), [
       ['a', 'b'],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { batchServiceOf, BatchWorld, resourceOf, UNWATCHED } from '../batches/support.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import { LEAST } from '../helpers/bank.js';
@@ -57,7 +58,23 @@ describe("a batch's page at the support desk", () => {
     const { id } = resourceOf(await world.upload(payer, file));
     await batchServiceOf(world.deps).validate(id, UNWATCHED);
     const { text } = await (await desk.staffed('nora')).get(`/batches/${id}`);
-    for (const shown of ['the file has problems', 'Row 2', 'recipient'])
+    for (const shown of ['the file has problems', 'Row 2', 'recipient', 'not_found'])
+      assert(text.includes(shown), shown);
+  });
+
+  it("a batch's page at the support desk names hidden columns, unread sheets, and rows that were paid", async () => {
+    const world = await BatchWorld.open(db);
+    const payer = await world.account();
+    const { id } = resourceOf(
+      await world.upload(payer, readFileSync('test/batches/samples/seen/xlsxwriter.xlsx')),
+    );
+    await batchServiceOf(world.deps).validate(id, UNWATCHED);
+    const { text } = await (await desk.staffed('olga')).get(`/batches/${id}`);
+    for (const shown of [
+      'amount, description, reference: hidden in the file, but read',
+      'Notas, Segunda: visible in the file, not paid',
+      ...['ambiguous_sheet', 'already_paid'],
+    ])
       assert(text.includes(shown), shown);
   });
 });

@@ -101,7 +101,7 @@ describe('a signal that is malformed or sent without the right', () => {
 
   const nobody = /^no actor was named$/;
   const noReason = /^no reason of 1 to 140 characters was given$/;
-  const noCode = /^no code was given$/;
+  const noCode = /^no code was given as text, such as "492039"$/;
   const unknown = / is not active staff$/;
   const by = (actor: unknown, more: object = { reason: REASON }) => [{ actor, ...more }];
   /** What each is refused with. */
@@ -117,6 +117,7 @@ describe('a signal that is malformed or sent without the right', () => {
     'a reason that is no text': [noReason, by(active, { reason: 7 })],
     'a reason of a million letters': [noReason, by(active, { reason: 'x'.repeat(1e6) })],
     'no code': [noCode, by(active)],
+    'a code that is a number': [noCode, by(active, { reason: REASON, code: 492_039 })],
     'a member of the tenant': [unknown, by(`member:${guarded.bank.tenant.owner.id}`)],
     'an attempt at SQL': [unknown, by("' OR 1=1 -- ", { reason: "'); --" })],
   });

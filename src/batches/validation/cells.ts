@@ -6,6 +6,7 @@ import {
   type FilledCell,
   isBlank,
   MAX_DIGITS,
+  shownNumber,
   type SheetRow,
   textOfNumber,
 } from '../../spreadsheets/sheet.js';
@@ -63,7 +64,7 @@ function displayedText(
   return refused(
     read.fault === 'format'
       ? `${formatted(cell)} can show another value`
-      : `${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones`,
+      : `${field} is a number of more than ${MAX_DIGITS} digits, and spreadsheets change the last ones (the cell shows ${shownNumber(cell.text)})`,
   );
 }
 
@@ -115,6 +116,11 @@ export function readAmount(cell: FilledCell | null): Reading<bigint> {
     );
   const digits = kind === 'number' ? integerText(text) : null;
   const raw = digits === null ? null : parseRaw(digits);
+  const shown = kind === 'number' ? shownNumber(text, format) : text;
+  if (raw === null && digits === null && /^[0-9]+$/.test(shown))
+    return refused(
+      `the cell shows ${shown}, but contains ${quote(text)}, which is not a whole number. Enter ${shown} again, or round what is calculated.`,
+    );
   if (raw === null) return refused(notAnAmount(quote(text)));
   if (raw > MAX_NUMBER_CELL)
     return refused('a number cell cannot hold this exactly: format the column as text');

@@ -79,9 +79,23 @@ class NumberedRows {
 
 async function* decodeAll(source: ByteSource): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  for (const piece of piecesOf(source, 0, source.size, PIECE_BYTES))
+  for (const piece of piecesOf(source, 0, endOfText(source), PIECE_BYTES))
     yield decodePiece(decoder, piece);
   yield decodePiece(decoder, null);
+}
+
+const CTRL_Z = 0x1a;
+/** Old programs fill the last block of a text with 0x1A. */
+const BLOCK_BYTES = 128;
+
+/** Returns the length of the text without the 0x1A at its end, with which old programs end a text. */
+function endOfText(source: ByteSource): number {
+  const from = Math.max(0, source.size - BLOCK_BYTES);
+  const tail = source.read(from, source.size - from);
+  const text = tail.toString('latin1').trimEnd();
+  let length = text.length;
+  while (length > 0 && tail[length - 1] === CTRL_Z) length -= 1;
+  return length === text.length ? source.size : from + length;
 }
 
 /** Decodes a piece; null ends the text. Refuses NUL, which only UTF-16 and binary files contain. */

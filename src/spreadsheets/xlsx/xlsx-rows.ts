@@ -75,8 +75,9 @@ async function readOtherSheets(
   for (const { name, part } of sheets)
     try {
       const [header, row] = await firstRows(archive.read(part, budget), facts, budget);
-      const texts = (header?.cells ?? []).map((cell) => cell?.text.slice(0, HEADER_TEXT) ?? '');
-      if (header !== undefined) found.push({ name, header: texts, hasRows: row !== undefined });
+      if (header === undefined) continue;
+      const texts = header.cells.map((cell) => cell?.text.slice(0, HEADER_TEXT) ?? '');
+      found.push({ name, header: texts, hasRows: row !== undefined });
     } catch (failure) {
       if (!(failure instanceof SheetProblem)) throw failure;
       // The thread for long files has higher limits.
