@@ -2,6 +2,7 @@ import { Balances } from '../../src/accounts/balances.js';
 import { AliasLookup } from '../../src/accounts/recipients.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
+import { Deadline } from '../../src/core/timers.js';
 import type { Reader } from '../../src/db/database.js';
 import { openBare } from '../baseline/driver.js';
 import { replayReads } from '../baseline/reads.js';
@@ -103,5 +104,6 @@ async function record(
 
 /** Returns the caller that the ledger's token identifies. */
 export function callerOf({ tenantId, memberId }: Ledger): Caller {
-  return { tenantId, memberId, tokenKeyId: 'bench', scopes: SCOPES };
+  const deadline = Deadline.afterMs(600_000);
+  return { tenantId, memberId, tokenKeyId: 'bench', scopes: SCOPES, deadline };
 }

@@ -2,7 +2,7 @@ import { type AddressRange, admitsAddress, parseRanges } from '../core/address-r
 import { ExpiringCache } from '../core/expiring-cache.js';
 import { sameBytes } from '../core/fingerprint.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
-import type { Caller } from '../core/permissions.js';
+import type { TokenHolder } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
 import { type Token, tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
@@ -16,7 +16,7 @@ const MAX_UNKNOWN = 20_000;
 const MAX_PER_READ = 1_000;
 
 interface LiveToken {
-  readonly caller: Caller;
+  readonly holder: TokenHolder;
   readonly secretHash: Buffer;
   readonly expiresAt: Instant | null;
   readonly ranges: readonly AddressRange[];
@@ -43,23 +43,23 @@ export class Authenticator {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Returns the caller, or null for an invalid token; synchronously if the token is cached. */
-  authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
+  /** Returns the holder, or null for an invalid token; synchronously if the token is cached. */
+  authenticate(token: string, address: string): TokenHolder | null | Promise<TokenHolder | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;
     const now = this.elapsed();
     if (this.unknown.get(keyId, now) === true) return null;
     const known = this.known.get(keyId, now);
-    if (known !== undefined) return this.callerOf(known, token, address);
+    if (known !== undefined) return this.holderOf(known, token, address);
     return this.lookUp(keyId, now).then((live) =>
-      live === undefined ? null : this.callerOf(live, token, address),
+      live === undefined ? null : this.holderOf(live, token, address),
     );
   }
 
-  private callerOf(live: LiveToken, token: string, address: string): Caller | null {
+  private holderOf(live: LiveToken, token: string, address: string): TokenHolder | null {
     if (!sameBytes(hashToken(token), live.secretHash)) return null;
     if (live.expiresAt !== null && this.clock() >= live.expiresAt) return null;
-    return admitsAddress(live.ranges, address) ? live.caller : null;
+    return admitsAddress(live.ranges, address) ? live.holder : null;
   }
 
   private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
@@ -115,8 +115,8 @@ export class Authenticator {
 
 function liveToken(row: Token): LiveToken {
   const { tenantId, memberId, keyId, scopes, secretHash, expiresAt } = row;
-  const caller = { tenantId, memberId, tokenKeyId: keyId, scopes };
-  return { caller, secretHash, expiresAt, ranges: parseRanges(row.cidrs) };
+  const holder = { tenantId, memberId, tokenKeyId: keyId, scopes };
+  return { holder, secretHash, expiresAt, ranges: parseRanges(row.cidrs) };
 }
 
 /** Minimum interval between two records of a token's use, across all processes. */

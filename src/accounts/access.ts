@@ -68,7 +68,7 @@ export function changeAccount<T>(
     return transact(database, async (transaction) =>
       work(transaction, await lockOpenAccount(transaction, accountId), by),
     );
-  return transactFor(by.tenantId, database, async (transaction) => {
+  return transactFor(by, database, async (transaction) => {
     // Checked before the lock, so that no request waits for a foreign account's row.
     await readAccount(transaction, by, accountId, 'manageAccount');
     const account = assertOpen(await lockOwnAccount(transaction, by, accountId));

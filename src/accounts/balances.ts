@@ -7,7 +7,6 @@ import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { coalescedReads, transactFor } from '../db/reader.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
-import type { LimitedTenant } from '../db/connection-limit.js';
 import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import { balances, entries, ENTRY_KINDS } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
@@ -107,12 +106,12 @@ export async function awaitPostings(
   database: Database,
   candidates: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
   at: Instant,
-  tenant: LimitedTenant = null,
+  owner: Caller | null = null,
 ): Promise<void> {
   const id = candidates.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
   if (id.length === 0) return;
   try {
-    await transactFor(tenant, database, (transaction) =>
+    await transactFor(owner, database, (transaction) =>
       transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }),
     );
   } catch (failure) {
@@ -132,10 +131,10 @@ export async function readPastBalances(
   at: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
   assertSettled('at', at, await databaseClock.read(database.lookup));
-  const { reader } = database;
+  const reader = database.readerFor(caller);
   const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
-  await awaitPostings(database, [account], at, caller.tenantId);
+  await awaitPostings(database, [account], at, caller);
   const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? ZERO;
   return {
     account_id: accountId,

@@ -3,16 +3,17 @@ import { FairQueue } from '../core/scheduling.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
+import { DatabaseUnavailable } from '../db/failures.js';
 import { bonusBatchStorage } from '../db/entities/bonuses.js';
 import { tenantQuotas } from '../db/entities/identity.js';
 import { knownRecipients, recipientBudgets } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
-import { transactFor } from '../db/reader.js';
+import { type StatementOwner, transactFor } from '../db/reader.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { Recipient } from './recipients.js';
 
 /** The token and the tenant whose budgets pay for a look-up. The token is null if unknown. */
-interface BudgetOwner {
-  readonly tenantId: Uuid;
+interface BudgetOwner extends StatementOwner {
   readonly tokenKeyId: string | null;
 }
 
@@ -50,21 +51,31 @@ export class RecipientBudget {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    /** Counts waiting requests together with the commands that wait for the ledger. */
+    private readonly writer: Pick<LedgerWriter, 'admit'>,
     private readonly size: BudgetSize,
   ) {}
 
   /**
    * Pays for the results of some names before they are revealed. If the budget does not cover all
    * of them, it pays for as many as possible, which makes these known, and throws ApiError
-   * rate_limited. A null result means that no account has the name.
+   * rate_limited. A null result means that no account has the name. Throws DatabaseUnavailable at
+   * once if too many requests wait, DeadlinePassed after the deadline.
    */
   async charge(owner: BudgetOwner, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = owner;
     if (found.every((id) => id !== null && this.cached.has(`${tenantId} ${id}`))) return;
-    const { count } = await countNewRecipients(this.database.reader, tenantId, found);
-    if (count > 0) {
-      const leave = await this.queue.enter(tenantId);
-      await this.payForMost(owner, found, piece).finally(leave);
+    const release = this.writer.admit(tenantId);
+    if (release === null) throw new DatabaseUnavailable('too many requests of the tenant wait');
+    try {
+      const reader = this.database.readerFor(owner);
+      const { count } = await countNewRecipients(reader, tenantId, found);
+      if (count > 0) {
+        const leave = await this.queue.enter(tenantId, owner.deadline?.signal);
+        await this.payForMost(owner, found, piece).finally(leave);
+      }
+    } finally {
+      release();
     }
     this.cacheKnown(tenantId, found);
   }
@@ -76,7 +87,7 @@ export class RecipientBudget {
     piece?: FilePiece,
   ): Promise<void> {
     try {
-      await transactFor(owner.tenantId, this.database, (transaction) =>
+      await transactFor(owner, this.database, (transaction) =>
         this.pay(transaction, owner, found, piece),
       );
     } catch (refusal) {

@@ -31,7 +31,7 @@ export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): vo
   balanceAndMovementRoutes(api, deps, cursors);
 }
 
-function accountReadRoutes(api: Api, { database: { reader } }: ReadingDeps, cursors: Cursors) {
+function accountReadRoutes(api: Api, { database }: ReadingDeps, cursors: Cursors) {
   api.get('/v1/accounts', {
     operationId: 'listAccounts',
     permits: 'readAccount',
@@ -44,7 +44,10 @@ function accountReadRoutes(api: Api, { database: { reader } }: ReadingDeps, curs
       return respondWithPage(
         cursors,
         request,
-        (before, limit) => listAccounts(reader, request.caller, { type, status }, before, limit),
+        (before, limit) => {
+          const reader = database.readerFor(request.caller);
+          return listAccounts(reader, request.caller, { type, status }, before, limit);
+        },
         accountResource.present,
       );
     },
@@ -55,18 +58,19 @@ function accountReadRoutes(api: Api, { database: { reader } }: ReadingDeps, curs
     permits: 'readAccount',
     responses: { 200: AccountSchema },
     summary: 'Read an account',
-    handler: async (request) => ({
-      status: 200,
-      body: accountResource.present(
-        await readAccount(reader, request.caller, pathId(request, 'account_id'), 'readAccount'),
-      ),
-    }),
+    handler: async (request) => {
+      const { caller } = request;
+      const reader = database.readerFor(caller);
+      const id = pathId(request, 'account_id');
+      const account = await readAccount(reader, caller, id, 'readAccount');
+      return { status: 200, body: accountResource.present(account) };
+    },
   });
 }
 
 function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
-  const { reader } = deps.database;
-  const balances = new Balances(reader);
+  const { database } = deps;
+  const balances = new Balances(database.reader);
   api.get('/v1/accounts/{account_id}/balances', {
     operationId: 'getBalances',
     permits: 'readAccount',
@@ -101,6 +105,7 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
           to: input['created_at[lte]'],
         };
         const accountId = pathId(request, 'account_id');
+        const reader = database.readerFor(caller);
         await readAccount(reader, caller, accountId, 'readAccount');
         const page = await readMovements(reader, accountId, filter, before, limit);
         return { items: page.items.map(presentMovement), next: page.nextBefore };
@@ -118,8 +123,8 @@ export function identityRoutes(api: Api, deps: IdentityDeps): void {
   verificationRoute(api, deps);
 }
 
-function lookupRoute(api: Api, { database: { reader }, recipientBudget }: IdentityDeps): void {
-  const aliases = new AliasLookup(reader);
+function lookupRoute(api: Api, { database, recipientBudget }: IdentityDeps): void {
+  const aliases = new AliasLookup(database.reader);
   api.get('/v1/accounts/lookup', {
     operationId: 'lookUpAccount',
     permits: 'lookUp',
@@ -138,7 +143,11 @@ function lookupRoute(api: Api, { database: { reader }, recipientBudget }: Identi
       }
       const found =
         alias === undefined
-          ? await lookUpPhone(reader, caller.tenantId, parsePhoneOrThrow(phone ?? ''))
+          ? await lookUpPhone(
+              database.readerFor(caller),
+              caller.tenantId,
+              parsePhoneOrThrow(phone ?? ''),
+            )
           : await aliases.find(caller.tenantId, parseAliasOrThrow(alias));
       // Charged first, because even "not found" reveals who is a customer.
       await recipientBudget.charge(caller, [found?.account_id ?? null]);

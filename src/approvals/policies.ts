@@ -51,11 +51,12 @@ export interface AccountPolicy extends PolicyChange {
 
 /** Throws not_found (the account or its policy), authority_insufficient. */
 export async function readPolicy(
-  { database: { reader }, clock }: DatabaseDeps,
+  { database, clock }: DatabaseDeps,
   caller: Caller,
   accountId: Uuid,
   asset: Asset,
 ): Promise<AccountPolicy> {
+  const reader = database.readerFor(caller);
   await readAccount(reader, caller, accountId, 'readLimits');
   const row = await reader.find(approvalPolicies, { accountId, asset });
   const policy = accountPolicy(accountId, asset, policyState(row, clock()));

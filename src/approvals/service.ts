@@ -4,6 +4,7 @@ import { commandFingerprint, type Fingerprint, type RequestKey } from '../core/f
 import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
+import type { Deadline } from '../core/timers.js';
 import { string, time } from '../db/columns.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { columnList } from '../db/statements.js';
@@ -59,29 +60,26 @@ export class Approvals<Row extends Approvable> {
 
   /** Approves a resource. The key is bound to the approval by this member. */
   approve(
-    { tenantId, memberId }: Caller,
+    { tenantId, memberId, deadline }: Caller,
     resourceId: Uuid,
     idempotency: RequestKey,
   ): Promise<CommandResult<Row>> {
     const actor: ApprovalActor = { by: 'member', memberId };
     const request = { tenantId, resourceId, action: 'approve', actor, reason: null } as const;
-    return this.perform({ ...request, ...idempotency, notifiesWorkflow: true });
+    return this.perform({ ...request, ...idempotency, notifiesWorkflow: true }, deadline);
   }
 
   /** Rejects or cancels a resource. A repeated request finds that it has already ended. */
   end(
-    { tenantId, memberId }: Caller,
+    { tenantId, memberId, deadline }: Caller,
     resourceId: Uuid,
     action: 'reject' | 'cancel',
     reason: string | null,
   ): Promise<CommandResult<Row>> {
     const actor: ApprovalActor = { by: 'member', memberId };
     const request = { tenantId, resourceId, action, actor, reason };
-    return this.perform({
-      ...request,
-      ...this.actionKey(resourceId, newId()),
-      notifiesWorkflow: true,
-    });
+    const keyed = this.actionKey(resourceId, newId());
+    return this.perform({ ...request, ...keyed, notifiesWorkflow: true }, deadline);
   }
 
   /** Performs an action of staff. Repeating an `actionId` returns the first result. */
@@ -186,18 +184,16 @@ export class Approvals<Row extends Approvable> {
     return result.outcome;
   }
 
-  private async perform(request: ActionRequest): Promise<CommandResult<Row>> {
+  private async perform(request: ActionRequest, deadline?: Deadline): Promise<CommandResult<Row>> {
     const { notifiesWorkflow, resourceId, ...fields } = request;
     // Another tenant's resource is not found, and its accounts are not locked.
     const where = { id: resourceId, tenantId: fields.tenantId } as Partial<Row>;
-    const row = (await this.deps.database.reader.find(this.feature.table, where)) ?? null;
+    const reader = this.deps.database.readerFor({ tenantId: fields.tenantId, deadline });
+    const row = (await reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
-    const result = await this.deps.writer.submit(this.commands.perform, {
-      ...fields,
-      ...ids,
-      snapshot: row,
-    });
+    const command = { ...fields, ...ids, snapshot: row };
+    const result = await this.deps.writer.submit(this.commands.perform, command, deadline);
     if (row !== null) this.notify(result, row, outboxId);
     return result;
   }

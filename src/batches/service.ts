@@ -8,7 +8,7 @@ import { commandFingerprint, type RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
-import type { DatabaseDeps, Reader } from '../db/database.js';
+import type { DatabaseDeps } from '../db/database.js';
 import {
   type BatchRowStatus,
   type BonusBatch,
@@ -31,7 +31,6 @@ import { uploadBatch, type UploadRequest } from './upload.js';
 interface BatchesDeps extends DatabaseDeps {
   readonly writer: LedgerWriter;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  readonly timeoutMs: number;
 }
 
 interface ReviewedBatch {
@@ -41,12 +40,10 @@ interface ReviewedBatch {
 
 /** Batches as members use them. Reading throws `not_found` and `authority_insufficient`. */
 export class Batches {
-  private readonly reader: Reader;
   private readonly files = new StoredFiles();
   private readonly earlierPayments: EarlierPaymentsReader;
 
   constructor(private readonly deps: BatchesDeps) {
-    this.reader = deps.database.reader;
     this.earlierPayments = new EarlierPaymentsReader(deps);
   }
 
@@ -77,30 +74,29 @@ export class Batches {
 
   private async submit(
     kind: CommandKind<MemberCommand, BonusBatch>,
-    { tenantId, memberId }: Caller,
+    caller: Caller,
     batchId: Uuid,
     keyed: RequestKey,
   ): Promise<CommandResult<BonusBatch>> {
-    const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
+    const { tenantId, memberId, deadline } = caller;
+    const batch = await this.deps.database
+      .readerFor(caller)
+      .find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
-    const result = await this.deps.writer.submit(kind, {
-      ...keyed,
-      tenantId,
-      memberId,
-      batchId,
-      sourceAccountId: batch?.sourceAccountId ?? null,
-      outboxId,
-    });
+    const sourceAccountId = batch?.sourceAccountId ?? null;
+    const command = { ...keyed, tenantId, memberId, batchId, sourceAccountId, outboxId };
+    const result = await this.deps.writer.submit(kind, command, deadline);
     if (result.outcome.done && !result.replayed)
       this.deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
     return result;
   }
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
-    const batch = await readOperation(batchList, this.reader, caller, id);
-    const review = (await readReviews(this.reader, [batch])).get(batch.id);
+    const reader = this.deps.database.readerFor(caller);
+    const batch = await readOperation(batchList, reader, caller, id);
+    const review = (await readReviews(reader, [batch])).get(batch.id);
     if (review === undefined) return { batch, review: null };
-    const earlier = await this.earlierPayments.read(this.reader, batch);
+    const earlier = await this.earlierPayments.read(reader, batch);
     return { batch, review: { ...review, earlier } };
   }
 
@@ -123,8 +119,9 @@ export class Batches {
     readonly items: readonly ReviewedBatch[];
     readonly next: Page<BonusBatch>['next'];
   }> {
-    const page = await listOperations(batchList, this.reader, caller, filter, before, limit);
-    const reviews = await readReviews(this.reader, page.items);
+    const reader = this.deps.database.readerFor(caller);
+    const page = await listOperations(batchList, reader, caller, filter, before, limit);
+    const reviews = await readReviews(reader, page.items);
     return {
       items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })),
       next: page.next,
@@ -137,13 +134,15 @@ export class Batches {
     file: BatchFile,
     format: FileKind,
   ): Promise<AsyncIterable<Buffer>> {
-    const batch = await readOperation(batchList, this.reader, caller, id);
+    const reader = this.deps.database.readerFor(caller);
+    const batch = await readOperation(batchList, reader, caller, id);
     const storage = hasFile(batch, file)
-      ? await this.reader.find(bonusBatchStorage, { batchId: id })
+      ? await reader.find(bonusBatchStorage, { batchId: id })
       : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
     const stored = { tenantId: caller.tenantId, id, format, size };
-    return this.files.open(stored, pieceReader(this.reader, id, format));
+    // The download itself may take longer than the request's deadline.
+    return this.files.open(stored, pieceReader(this.deps.database.reader, id, format));
   }
 
   async rows(
@@ -157,8 +156,9 @@ export class Batches {
     readonly items: readonly BonusBatchRow[];
     readonly next: number | null;
   }> {
-    const batch = await readOperation(batchList, this.reader, caller, id);
-    const read = await readBatchRows(this.reader, batch, status, after, limit + 1);
+    const reader = this.deps.database.readerFor(caller);
+    const batch = await readOperation(batchList, reader, caller, id);
+    const read = await readBatchRows(reader, batch, status, after, limit + 1);
     const items = read.slice(0, limit);
     return { batch, items, next: read.length > limit ? (items.at(-1)?.number ?? null) : null };
   }

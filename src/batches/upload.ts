@@ -36,23 +36,22 @@ export interface UploadRequest {
 
 interface UploadDeps extends DatabaseDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  readonly timeoutMs: number;
 }
 
 /** Stores the batch, its key and the bytes in one transaction. (docs/contract.md, Upload) */
 export async function uploadBatch(
-  { database, clock, notifier, timeoutMs }: UploadDeps,
+  { database, clock, notifier }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
   idempotency: RequestKey,
 ): Promise<CommandResult<BonusBatch>> {
-  const { tenantId } = caller;
+  const { tenantId, deadline } = caller;
   const request = {
     kind: { resourceType: 'bonus_batch', table: bonusBatches },
     command: { ...idempotency, tenantId },
   } as const;
   const [id, outboxId] = [newId(), newId()];
-  const result = await writeKeyed(database, request, timeoutMs, async (transaction) => {
+  const result = await writeKeyed(database, request, deadline, async (transaction) => {
     await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
     // Refuses early, before megabytes are written. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);

@@ -1,3 +1,4 @@
+import { readAccount } from '../accounts/access.js';
 import { paymentKind } from '../operations/payments.js';
 import type { PaymentRequest } from '../accounts/rules.js';
 import type { OperationList } from '../operations/operation-list.js';
@@ -33,8 +34,8 @@ export class Bonuses {
 
   /**
    * Pays one person. `id` is the id of the request and of the bonus. Refusals and unknown results
-   * are returned as responses. Throws rate_limited, and DatabaseUnavailable if nothing has
-   * happened. (docs/contract.md, Bonuses)
+   * are returned as responses. Throws not_found, authority_insufficient, rate_limited, and
+   * DatabaseUnavailable or DeadlinePassed if nothing has happened. (docs/contract.md, Bonuses)
    */
   async create(
     caller: Caller,
@@ -43,14 +44,19 @@ export class Bonuses {
     idempotency: RequestKey,
   ): Promise<CommandResult<Bonus>> {
     const { database, writer, recipientBudget } = this.deps;
-    const { tenantId, memberId } = caller;
+    const { tenantId, memberId, deadline } = caller;
+    const reader = database.readerFor(caller);
     // An unknown recipient throws nothing yet: if the key is bound, the earlier result is returned.
     const [found, keys] = await Promise.all([
-      resolveRecipients(database.reader, tenantId, [recipient]),
-      findKeys(database.reader, [{ tenantId, key: idempotency.key }]),
+      resolveRecipients(reader, tenantId, [recipient]),
+      findKeys(reader, [{ tenantId, key: idempotency.key }]),
     ]);
     // The response of a used key reveals nothing about this request's recipient.
-    if (keys.size === 0) await recipientBudget.charge(caller, resultsToCharge([recipient], found));
+    if (keys.size === 0 && recipient.by !== 'account_id') {
+      // A member who may not pay discovers no recipients and uses up no budget.
+      await readAccount(reader, caller, request.sourceAccountId, 'createBonus');
+      await recipientBudget.charge(caller, resultsToCharge([recipient], found));
+    }
     const recipientAccountId = uniqueRecipient(found(recipient));
     const command = {
       ...request,
@@ -60,7 +66,7 @@ export class Bonuses {
       recipientAccountId,
       bonusId: id,
     };
-    return writer.submit(createBonusKind, command);
+    return writer.submit(createBonusKind, command, deadline);
   }
 }
 

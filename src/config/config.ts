@@ -37,6 +37,12 @@ export { ConfigError, type Environment } from './values.js';
 
 /** Only this folder reads the environment. */
 
+/**
+ * A revoked token must move nothing after 5 s. A cached token is up to 500 ms old, and a request's
+ * COMMIT is sent up to 250 ms after its deadline.
+ */
+const MAX_REQUEST_MS = 4_000;
+
 const SERVICE_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, per process'),
@@ -52,8 +58,8 @@ const SERVICE_VARIABLES = {
     .default('info')
     .describe('least severe level that is logged'),
   COMMAND_TIMEOUT_MS: count(100, 60_000)
-    .default(4_000)
-    .describe('how long a request may wait for the ledger, including the queue'),
+    .default(MAX_REQUEST_MS)
+    .describe(`how long a request may take, with the queue; in the API at most ${MAX_REQUEST_MS}`),
   SHUTDOWN_GRACE_MS: count(0, 600_000)
     .default(20_000)
     .describe('how long a stopping process may take to finish what it accepted'),
@@ -206,7 +212,12 @@ export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 
 /** Reads the configuration of the API. Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
-  return assertRails(readVariables(z.object(VARIABLES), environment));
+  const config = assertRails(readVariables(z.object(VARIABLES), environment));
+  if (config.COMMAND_TIMEOUT_MS > MAX_REQUEST_MS)
+    assertNoFaults([
+      `  COMMAND_TIMEOUT_MS: at most ${MAX_REQUEST_MS} in the API, so that a revoked token moves no money after 5 s`,
+    ]);
+  return config;
 }
 
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {

@@ -24,11 +24,16 @@ export class ConcurrencyLimit {
 
   /** Acquires a permit and returns the function that releases it. Throws LimitReached. */
   take(tenantId: string): () => void {
-    const own = this.inProgress.get(tenantId) ?? 0;
-    if (own >= this.perTenant) throw this.refusal(tenantId, 'the tenant has its maximum already');
-    if (this.total >= this.inTotal)
-      throw this.refusal(tenantId, 'the maximum of all tenants is reached');
+    const release = this.tryTake(tenantId);
+    if (release === null) throw this.refusal(tenantId);
     this.refused.delete(tenantId);
+    return release;
+  }
+
+  /** Acquires a permit and returns the function that releases it, or null at a maximum. */
+  tryTake(tenantId: string): (() => void) | null {
+    const own = this.inProgress.get(tenantId) ?? 0;
+    if (own >= this.perTenant || this.total >= this.inTotal) return null;
     this.total += 1;
     this.inProgress.set(tenantId, own + 1);
     return () => {
@@ -39,7 +44,11 @@ export class ConcurrencyLimit {
     };
   }
 
-  private refusal(tenantId: string, message: string): LimitReached {
+  private refusal(tenantId: string): LimitReached {
+    const message =
+      this.total >= this.inTotal
+        ? 'the maximum of all tenants is reached'
+        : 'the tenant has its maximum already';
     const previous = this.refused.get(tenantId) ?? 0;
     this.refused.set(tenantId, previous + 1);
     return new LimitReached(message, previous);

@@ -1,4 +1,5 @@
 import type { Uuid } from './ids.js';
+import type { Deadline } from './timers.js';
 
 /** The table of docs/contract.md, Roles and scopes. Checks, tests and documents all read it. */
 
@@ -82,9 +83,14 @@ export function roleAllows(operation: Operation, role: Role | undefined): boolea
 }
 
 /** The member and tenant that a valid token speaks for. */
-export interface Caller {
+export interface TokenHolder {
   readonly tenantId: Uuid;
   readonly memberId: Uuid;
   readonly tokenKeyId: string;
   readonly scopes: readonly Scope[];
+}
+
+/** The holder of a request's token. The check of the token allows work to begin until the deadline. */
+export interface Caller extends TokenHolder {
+  readonly deadline: Deadline;
 }

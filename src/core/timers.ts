@@ -49,16 +49,41 @@ export async function withTimeout<T, L>(
   }
 }
 
-/** A moment on the monotonic clock. */
+/** Thrown when work ends because its deadline has passed. */
+export class DeadlinePassed extends Error {
+  override name = 'DeadlinePassed';
+
+  constructor() {
+    super('the time of the request was over');
+  }
+}
+
+/** A moment on the monotonic clock, after which nothing begins. */
 export class Deadline {
+  private controller: AbortController | undefined;
+
   private constructor(private readonly endsAt: number) {}
 
   static afterMs(ms: number): Deadline {
     return new Deadline(performance.now() + ms);
   }
 
-  static latestOf(deadlines: readonly [Deadline, ...Deadline[]]): Deadline {
-    return new Deadline(Math.max(...deadlines.map((deadline) => deadline.endsAt)));
+  static earliestOf(deadlines: readonly Deadline[]): Deadline {
+    return new Deadline(Math.min(...deadlines.map((deadline) => deadline.endsAt)));
+  }
+
+  plus(ms: number): Deadline {
+    return new Deadline(this.endsAt + ms);
+  }
+
+  /** Aborted with `DeadlinePassed`. Made on first use, because most requests need no signal. */
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new DeadlinePassed()), this.leftMs()).unref();
+      this.controller = controller;
+    }
+    return this.controller.signal;
   }
 
   leftMs(): number {

@@ -51,7 +51,7 @@ interface Loan {
   readonly release: () => void;
 }
 
-const LOCK_WAIT_S = 1;
+export const LOCK_WAIT_MS = 1_000;
 /** Age at which a connection is replaced, less up to a fifth of jitter. */
 const MAX_AGE_MS = 300_000;
 /** How long statements in progress may still run when the pools end. */
@@ -61,7 +61,7 @@ const WRONG_SERVER = 'the connection leads to another server, or to one that acc
 
 const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  `SET SESSION innodb_lock_wait_timeout=${LOCK_WAIT_S}, time_zone='+00:00', ` +
+  `SET SESSION innodb_lock_wait_timeout=${LOCK_WAIT_MS / 1_000}, time_zone='+00:00', ` +
     `sql_mode='STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,NO_ENGINE_SUBSTITUTION'`,
 ];
 

@@ -1,6 +1,13 @@
 import type { Clock } from '../core/instant.js';
 import type { PoolConnection } from 'mysql2';
-import { Connections, poolSettings, type PoolName, type PoolUse, send } from './connections.js';
+import {
+  Connections,
+  LOCK_WAIT_MS,
+  poolSettings,
+  type PoolName,
+  type PoolUse,
+  send,
+} from './connections.js';
 import { Deadline } from '../core/timers.js';
 import {
   CommitUnknown,
@@ -205,10 +212,10 @@ export class Database {
 
   /**
    * Runs `work` in a transaction, then the steps of `atEnd`, and commits. `work` must await all its
-   * statements. If `beforeCommit` is given, the statements of `withCommit` run in a round trip before
-   * it instead of together with COMMIT. Throws TransactionRetryable (rolled back, a retry may
-   * succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly committed), or, after the
-   * rollback, the error thrown by `work`.
+   * statements. If `beforeCommit` is given, or too little time is left for a wait for a lock, the
+   * statements of `withCommit` run in a round trip before COMMIT instead of together with it. Throws
+   * TransactionRetryable (rolled back, a retry may succeed), DatabaseUnavailable (not committed),
+   * CommitUnknown (possibly committed), or, after the rollback, the error thrown by `work`.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
@@ -225,10 +232,10 @@ export class Database {
       const transaction = transactionOver(sendSql, end, connection);
       result = await work(transaction);
       for (const step of end.finalSteps) await step();
-      if (beforeCommit !== null) {
-        await transaction.all(end.statements.splice(0));
-        await beforeCommit();
-      }
+      // A wait for a lock must not carry a COMMIT that was sent in time past the deadline.
+      const isLate = deadline.leftMs() < LOCK_WAIT_MS;
+      if (beforeCommit !== null || isLate) await transaction.all(end.statements.splice(0));
+      await beforeCommit?.();
       // Checked before COMMIT is sent, because the result would be unknown afterwards.
       if (connections.isEnding)
         throw new DatabaseUnavailable('the server is no longer the primary');

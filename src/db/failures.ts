@@ -1,3 +1,5 @@
+import { DeadlinePassed } from '../core/timers.js';
+
 /** Classes of MySQL failures, by `errno`, because names differ between MySQL and MariaDB. */
 
 export const DUPLICATE_KEY = 1062;
@@ -92,7 +94,9 @@ export function isNoPrimary(error: unknown): boolean {
 /** Returns whether MySQL is unavailable: no connection, timeout, shutdown, read-only and so on. */
 export function isUnavailable(error: unknown): boolean {
   if (
-    [DatabaseUnavailable, CommitUnknown, TransactionRetryable].some((kind) => error instanceof kind)
+    [DatabaseUnavailable, DeadlinePassed, CommitUnknown, TransactionRetryable].some(
+      (kind) => error instanceof kind,
+    )
   )
     return true;
   if (!(error instanceof Error)) return false;

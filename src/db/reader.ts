@@ -115,7 +115,7 @@ const PAUSE_MS = 20;
 /** The tenant whose share of the connections is used, and the deadline of its request. */
 export interface StatementOwner {
   readonly tenantId: Uuid;
-  readonly deadline?: Deadline;
+  readonly deadline?: Deadline | undefined;
 }
 
 type Work<T> = (transaction: Transaction) => Promise<T>;
@@ -128,15 +128,15 @@ export function transact<T>(database: Transactor, work: Work<T>): Promise<T> {
   return transactFor(null, database, work);
 }
 
-/** Runs a transaction, with retries, on a connection from the tenant's share. Null: no tenant's. */
+/** Runs a transaction, with retries, until the deadline of its owner. Null: of no tenant. */
 export async function transactFor<T>(
-  tenant: LimitedTenant,
+  owner: StatementOwner | null,
   database: Transactor,
   work: Work<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await database.withTransaction(work, undefined, tenant);
+      return await database.withTransaction(work, owner?.deadline, owner?.tenantId ?? null);
     } catch (failure) {
       if (!(failure instanceof TransactionRetryable) || tries === MAX_TRIES) throw failure;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * tries));

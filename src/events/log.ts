@@ -2,7 +2,7 @@ import { ApiError, assertFound, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
-import type { Reader } from '../db/database.js';
+import type { Database, Reader } from '../db/database.js';
 import { eventCounters, events, type EventType } from '../db/entities/events.js';
 import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { equalsSql, literal } from '../db/statements.js';
@@ -10,9 +10,7 @@ import { rowParser } from '../db/table.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered-rows.js';
 import { isCursorExpired, readRemovedThrough } from './retention.js';
 
-export interface EventDeps {
-  readonly reader: Reader;
-}
+export type EventDeps = Pick<Database, 'readerFor'>;
 
 export interface EventFilter {
   readonly type?: EventType | undefined;

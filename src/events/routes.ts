@@ -3,7 +3,7 @@ import { respondWithNumberedPage, type Cursors } from '../http/cursor.js';
 import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
-export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): void {
+export function eventRoutes(api: Api, database: EventDeps, cursors: Cursors): void {
   for (const event of DESCRIBED_EVENTS) api.addEvent(event);
   api.get('/v1/events', {
     operationId: 'listEvents',
@@ -21,6 +21,7 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
           from: input['created_at[gte]'],
           to: input['created_at[lte]'],
         };
+        const reader = database.readerFor(caller);
         const page = await readEvents(reader, caller.tenantId, filter, input.order, after, limit);
         return {
           items: page.bodies.map((text): unknown => JSON.parse(text)),
@@ -38,7 +39,9 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
     refusals: ['not_found'],
     summary: 'Read an event',
     handler: async (request) => {
-      const text = await readEvent(reader, request.caller.tenantId, pathId(request, 'id'));
+      const { caller } = request;
+      const reader = database.readerFor(caller);
+      const text = await readEvent(reader, caller.tenantId, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };
     },
   });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../core/error-table.js';
 import { asUuid, isCanonicalUuid, newId, type Uuid } from '../core/ids.js';
-import type { Caller, Operation } from '../core/permissions.js';
+import type { Operation, TokenHolder } from '../core/permissions.js';
 import type { RateState } from './rate-limit.js';
 import type { ApiResponse, Method, Route } from './route.js';
 
@@ -17,7 +17,7 @@ export class Exchange {
   params: Readonly<Record<string, string>> = {};
   /** Null for a page, which Koa sends. */
   apiResponse: ApiResponse | null = null;
-  caller: Caller | null = null;
+  caller: TokenHolder | null = null;
   rate: RateState | null = null;
   code: ErrorCode | null = null;
   fault: string | null = null;
@@ -44,7 +44,7 @@ function originForm(target: string): string {
 
 export interface CompletedRequest {
   readonly id: Uuid;
-  readonly caller: Caller;
+  readonly caller: TokenHolder;
   readonly operation: Operation;
   readonly method: Method;
   /** The route's template with its ids filled in; other parameters keep their names. */

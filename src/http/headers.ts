@@ -9,7 +9,12 @@ import {
 } from '../core/address-ranges.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
-import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
+import {
+  type Operation,
+  type Permission,
+  PERMISSIONS,
+  type TokenHolder,
+} from '../core/permissions.js';
 
 /** Headers that must not be repeated. */
 const SINGLE_HEADERS = [
@@ -46,7 +51,7 @@ export function headerText(request: IncomingMessage, lowerName: string): string 
 export type Authenticate = (
   token: string,
   address: string,
-) => Caller | null | Promise<Caller | null>;
+) => TokenHolder | null | Promise<TokenHolder | null>;
 
 /** Reserved for the sandbox. (docs/contract.md, Authentication) */
 const TEST_PREFIX = 'svc_test_';
@@ -71,7 +76,7 @@ export function unauthorized(message: string): ApiError {
   return new ApiError({ code: 'unauthorized', message }, { 'WWW-Authenticate': 'Bearer' });
 }
 
-export function assertScope(caller: Caller, operation: Operation): void {
+export function assertScope(caller: TokenHolder, operation: Operation): void {
   const { scopes }: Permission = PERMISSIONS[operation];
   if (scopes.some((scope) => caller.scopes.includes(scope))) return;
   const needed =

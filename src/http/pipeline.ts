@@ -1,9 +1,8 @@
 import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
 import { type Fingerprint, type Keyring, requestFingerprint } from '../core/fingerprint.js';
-import { withTimeout } from '../core/timers.js';
-import type { Caller } from '../core/permissions.js';
+import { Deadline, DeadlinePassed, withTimeout } from '../core/timers.js';
+import type { TokenHolder } from '../core/permissions.js';
 import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/api-version.js';
-import { DatabaseUnavailable } from '../db/failures.js';
 import {
   assertScope,
   type Authenticate,
@@ -36,13 +35,11 @@ export interface PipelineDeps {
   readonly uploads: UploadSlots;
   readonly bodyTimeouts: BodyTimeouts;
   readonly fingerprintKeys: Keyring;
-  readonly ledgerTimeoutMs: number;
+  /** Time of a request, without a slow body. */
+  readonly timeoutMs: number;
 }
 
-/**
- * After a slower body, the token is checked again: with the age of a cached token and the time for
- * the ledger (4 s by default), a revocation takes effect within 5 s.
- */
+/** After a slower body, the token is checked again, and the body does not count as time used. */
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;
@@ -59,23 +56,27 @@ export async function handleRequest(
   exchange.params = params;
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
-  const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-  const caller = await authenticateCaller(deps, exchange, repeated, ledgerTime);
+  let deadline = Deadline.afterMs(deps.timeoutMs);
+  const holder = await authenticate(deps, exchange, repeated, deadline);
   const authenticatedAt = performance.now();
-  exchange.caller = caller;
+  exchange.caller = holder;
   // Every response to a valid token shows its rate.
-  exchange.rate = await deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
-  assertScope(caller, route.permits);
+  exchange.rate = await deps.rateLimiter.take(route.rateClass, holder.tokenKeyId);
+  assertScope(holder, route.permits);
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
-  const slot = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
+  const slot = route.hasFile ? await deps.uploads.take(holder.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, slot);
-    if (performance.now() - authenticatedAt > SLOW_BODY_MS)
-      await authenticateCaller(deps, exchange, repeated, ledgerTime);
+    const bodyMs = performance.now() - authenticatedAt;
+    if (bodyMs > SLOW_BODY_MS) {
+      deadline = deadline.plus(bodyMs);
+      await authenticate(deps, exchange, repeated, deadline);
+    }
     const { body, query } = checkInput(route, content, exchange.search);
     const path = fillInPath(route.path, params);
+    const caller = { deadline, ...holder };
     const response = route.handler({
       caller,
       requestId: exchange.requestId,
@@ -90,7 +91,7 @@ export async function handleRequest(
           ? null
           : { key, fingerprint: fingerprint(deps, route, path, caller, body, content.file) },
     });
-    return await ledgerTime.spend(response);
+    return await within(deadline, response);
   } finally {
     slot?.leave();
   }
@@ -102,8 +103,8 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
   if (request.headers.authorization === undefined) return;
   try {
     const repeated = repeatedHeaders(request);
-    const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-    const { tokenKeyId } = await authenticateCaller(deps, exchange, repeated, ledgerTime);
+    const deadline = Deadline.afterMs(deps.timeoutMs);
+    const { tokenKeyId } = await authenticate(deps, exchange, repeated, deadline);
     exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
   } catch {
     // The token is invalid, or its validity is unknown.
@@ -111,16 +112,16 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
 }
 
 /** Throws 401 `unauthorized`. */
-async function authenticateCaller(
-  { authenticate, addresses }: PipelineDeps,
+async function authenticate(
+  deps: PipelineDeps,
   { request }: Exchange,
   repeated: Repeated,
-  ledgerTime: LedgerTime,
-): Promise<Caller> {
-  const found = authenticate(readToken(request, repeated), addresses.of(request));
-  const caller = found instanceof Promise ? await ledgerTime.spend(found) : found;
-  if (caller === null) throw unauthorized('the token is not valid');
-  return caller;
+  deadline: Deadline,
+): Promise<TokenHolder> {
+  const found = deps.authenticate(readToken(request, repeated), deps.addresses.of(request));
+  const holder = found instanceof Promise ? await within(deadline, found) : found;
+  if (holder === null) throw unauthorized('the token is not valid');
+  return holder;
 }
 
 /** Fills in the path in lower case, so that an id has one spelling. */
@@ -209,7 +210,7 @@ function fingerprint(
   { fingerprintKeys }: PipelineDeps,
   { method, idempotent }: Route,
   path: string,
-  { memberId }: Caller,
+  { memberId }: TokenHolder,
   body: unknown,
   file: UploadedFile | null,
 ): Fingerprint {
@@ -233,19 +234,9 @@ function canonicalBody(value: unknown): string {
 
 const LATE = Symbol('late');
 
-/** Limits a request's wait for the ledger. Work that is given up may still commit. */
-class LedgerTime {
-  constructor(private leftMs: number) {}
-
-  /** Throws DatabaseUnavailable when the time is used up, or what `work` throws. */
-  async spend<T>(work: Promise<T>): Promise<T> {
-    const began = performance.now();
-    try {
-      const result = await withTimeout<T, typeof LATE>(Math.max(0, this.leftMs), () => work, LATE);
-      if (result === LATE) throw new DatabaseUnavailable('the time of the request was over');
-      return result;
-    } finally {
-      this.leftMs -= performance.now() - began;
-    }
-  }
+/** Throws DeadlinePassed. Nothing of the work begins afterwards, but its last step may still commit. */
+async function within<T>(deadline: Deadline, work: Promise<T>): Promise<T> {
+  const result = await withTimeout<T, typeof LATE>(deadline.leftMs(), () => work, LATE);
+  if (result === LATE) throw new DeadlinePassed();
+  return result;
 }

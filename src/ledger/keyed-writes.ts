@@ -3,7 +3,7 @@ import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
-import { Deadline } from '../core/timers.js';
+import type { Deadline } from '../core/timers.js';
 import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import type { CommandResult, Outcome } from './writer/types.js';
@@ -36,10 +36,9 @@ const RETRY_PAUSE_MS = 20;
 export async function writeKeyed<Row extends Resource>(
   database: Database,
   request: KeyedRequest<Row>,
-  timeoutMs: number,
+  deadline: Deadline,
   write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
 ): Promise<CommandResult<Row>> {
-  const deadline = Deadline.afterMs(timeoutMs);
   const known = async (): Promise<CommandResult<Row> | undefined> =>
     (await findResults(database.lookup, [request])).get(request);
   for (;;) {

@@ -23,7 +23,7 @@ export async function changeMetadata<Row extends LabelledOperation>(
   change: MetadataChange,
 ): Promise<Row> {
   const own = { id, tenantId: caller.tenantId } as Where<Row>;
-  return transactFor(caller.tenantId, database, async (transaction) => {
+  return transactFor(caller, database, async (transaction) => {
     const { sourceAccountId } = assertFound(await transaction.find(table, own));
     await readAccount(transaction, caller, sourceAccountId, operation);
     await lockOwnAccount(transaction, caller, sourceAccountId);

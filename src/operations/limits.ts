@@ -97,10 +97,11 @@ export async function clearAccountLimits(
 }
 
 export async function readLimits(
-  { database: { reader }, clock }: DatabaseDeps,
+  { database, clock }: DatabaseDeps,
   caller: Caller,
   accountId: Uuid,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const reader = database.readerFor(caller);
   const account = await readAccount(reader, caller, accountId, 'readLimits');
   const limits = await readLimitState(reader, account, clock());
   return {

@@ -40,7 +40,7 @@ export function operationRoutes<Query extends OperationQuery, Row extends Labell
   routes: OperationRoutes<Query, Row>,
 ): void {
   const { operations, nouns, list, get, permission, change, present } = routes;
-  const { reader } = deps.database;
+  const { database } = deps;
   api.get(`/v1/${nouns}`, {
     operationId: list.id,
     permits: permission,
@@ -54,7 +54,10 @@ export function operationRoutes<Query extends OperationQuery, Row extends Labell
       return respondWithPage(
         cursors,
         request,
-        (before, limit) => listOperations(operations, reader, caller, filters, before, limit),
+        (before, limit) => {
+          const reader = database.readerFor(caller);
+          return listOperations(operations, reader, caller, filters, before, limit);
+        },
         present,
       );
     },
@@ -67,10 +70,12 @@ export function operationRoutes<Query extends OperationQuery, Row extends Labell
     examples: routes.example === undefined ? {} : { 200: routes.example },
     summary: get.title,
     description: get.about,
-    handler: async (request) => ({
-      status: 200,
-      body: present(await readOperation(operations, reader, request.caller, pathId(request, 'id'))),
-    }),
+    handler: async (request) => {
+      const { caller } = request;
+      const reader = database.readerFor(caller);
+      const row = await readOperation(operations, reader, caller, pathId(request, 'id'));
+      return { status: 200, body: present(row) };
+    },
   });
 
   api.patch(`/v1/${nouns}/{id}`, {

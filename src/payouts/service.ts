@@ -54,24 +54,26 @@ export class Payouts {
 
   /** Creates the payout with the request's id. Returns refusals too. (docs/contract.md, Payouts) */
   async create(
-    { tenantId, memberId }: Caller,
+    caller: Caller,
     payoutId: Uuid,
     { destination, ...request }: PayoutRequest,
     idempotency: RequestKey,
   ): Promise<CommandResult<Payout>> {
     const { writer, database, notifier, encryptionKeys } = this.deps;
+    const { tenantId, memberId, deadline } = caller;
     const { accountNumber, holderDocument, ...shown } = destination;
     const secrets = { accountNumber, holderDocument };
     const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
     const ids = { payoutId, outboxId: newId(), tenantId, memberId };
-    const result = await writer.submit(this.createPayout, {
+    const command = {
       ...request,
       ...idempotency,
       ...ids,
-      systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_out'),
+      systemAccountId: await systemAccountId(database.readerFor(caller), tenantId, 'pay_out'),
       destination: { ...shown, accountEnd: endOfNumber(accountNumber) },
       sealed,
-    });
+    };
+    const result = await writer.submit(this.createPayout, command, deadline);
     if (!result.replayed && result.outcome.done)
       notifier.notify({ id: ids.outboxId, resourceType: 'payout', resourceId: payoutId });
     return result;

@@ -7,7 +7,7 @@ import { bonusRoutes } from '../bonuses/routes.js';
 import type { Config, ServiceConfig } from '../config/config.js';
 import type { RateConfig } from '../config/rates.js';
 import { metersOf } from '../core/meters.js';
-import type { Caller } from '../core/permissions.js';
+import type { TokenHolder } from '../core/permissions.js';
 import { eventRoutes } from '../events/routes.js';
 import { Cursors } from '../http/cursor.js';
 import { listen } from '../http/node-server.js';
@@ -68,16 +68,16 @@ export async function startApi(
     api: buildApi(config, core, webhooks),
     inbound: [railCallbackRoute(buildCallbacks(config, core))],
     authenticate: (token, address) => {
-      const recordUse = (caller: Caller | null): Caller | null => {
-        if (caller !== null) uses.record(caller.tokenKeyId);
-        return caller;
+      const recordUse = (holder: TokenHolder | null): TokenHolder | null => {
+        if (holder !== null) uses.record(holder.tokenKeyId);
+        return holder;
       };
       const answered = authenticator.authenticate(token, address);
       return answered instanceof Promise ? answered.then(recordUse) : recordUse(answered);
     },
     rateLimiter,
     fingerprintKeys: config.FINGERPRINT_KEYS,
-    ledgerTimeoutMs: config.COMMAND_TIMEOUT_MS,
+    timeoutMs: config.COMMAND_TIMEOUT_MS,
     baseUrl: config.BASE_URL,
     docsUrl: config.DOCS_URL,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -102,19 +102,19 @@ export async function startApi(
 
 export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   const { clock, database } = core;
-  const { BASE_URL: baseUrl, COMMAND_TIMEOUT_MS: timeoutMs } = config;
+  const { BASE_URL: baseUrl } = config;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, core, cursors);
   payoutRoutes(api, { ...core, routes: config.PAYOUT_RAILS }, cursors);
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, core, cursors);
-  batchRoutes(api, new Batches({ ...core, timeoutMs }), cursors, baseUrl);
+  batchRoutes(api, new Batches(core), cursors, baseUrl);
   accountRoutes(api, core, cursors);
   limitRoute(api, core);
   identityRoutes(api, core);
-  statementRoutes(api, { ...core, timeoutMs }, cursors, baseUrl);
-  requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));
+  statementRoutes(api, core, cursors, baseUrl);
+  requestRoutes(api, (caller, id) => readRequest(database.readerFor(caller), caller, id, clock()));
   eventRoutes(api, database, cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;

@@ -67,7 +67,7 @@ export function buildCore(
       ),
   });
   poolMetrics(registry, ledger.database);
-  const recipientBudget = new RecipientBudget(ledger.database, ledger.clock, {
+  const recipientBudget = new RecipientBudget(ledger.database, ledger.clock, ledger.writer, {
     ...config.NEW_RECIPIENTS,
     fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
   });

@@ -3,7 +3,12 @@ import type { ErrorCode } from '../core/error-table.js';
 import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { metersOf } from '../core/meters.js';
-import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
+import {
+  type Operation,
+  type Permission,
+  PERMISSIONS,
+  type TokenHolder,
+} from '../core/permissions.js';
 import { uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import type { KeyResourceType } from '../db/entities/ledger.js';
@@ -19,7 +24,7 @@ import { statements } from '../db/entities/statements.js';
 
 export interface RequestOutcome {
   readonly id: Uuid;
-  readonly caller: Pick<Caller, 'tenantId' | 'memberId'>;
+  readonly caller: Pick<TokenHolder, 'tenantId' | 'memberId'>;
   readonly operation: Operation;
   readonly method: string;
   readonly path: string;
@@ -201,7 +206,7 @@ export interface RequestResult {
  */
 export async function readRequest(
   reader: Reader,
-  caller: Caller,
+  caller: TokenHolder,
   id: Uuid,
   now: Instant,
 ): Promise<RequestResult> {
@@ -234,7 +239,7 @@ export async function findRequestResource(reader: Reader, tenantId: Uuid, id: Uu
   return stored?.resourceId ?? id;
 }
 
-function mayRead(operation: string | undefined, { scopes }: Caller): boolean {
+function mayRead(operation: string | undefined, { scopes }: TokenHolder): boolean {
   const permission: Permission | undefined = Object.entries(PERMISSIONS).find(
     ([name]) => name === operation,
   )?.[1];
@@ -243,7 +248,7 @@ function mayRead(operation: string | undefined, { scopes }: Caller): boolean {
 
 async function findCreatedResource(
   reader: Reader,
-  { tenantId, memberId }: Caller,
+  { tenantId, memberId }: TokenHolder,
   id: Uuid,
 ): Promise<CreatedResource | null> {
   const own = { id, tenantId, createdBy: memberId };

@@ -59,7 +59,7 @@ function createStatementRoute(api: Api, deps: CreateDeps, baseUrl: string): void
 
 function readStatementRoutes(
   api: Api,
-  { database: { reader } }: CreateDeps,
+  { database }: CreateDeps,
   cursors: Cursors,
   baseUrl: string,
 ): void {
@@ -74,8 +74,11 @@ function readStatementRoutes(
       respondWithPage(
         cursors,
         request,
-        (before, limit) =>
-          listStatements(reader, request.caller, request.query.account_id, before, limit),
+        (before, limit) => {
+          const { caller, query } = request;
+          const reader = database.readerFor(caller);
+          return listStatements(reader, caller, query.account_id, before, limit);
+        },
         (statement) => statementResource.present({ statement, baseUrl }),
       ),
   });
@@ -86,17 +89,15 @@ function readStatementRoutes(
     responses: { 200: StatementSchema },
     summary: 'Read a statement',
     handler: async (request) => {
-      const statement = await readStatement(
-        reader,
-        request.caller,
-        pathId(request, 'statement_id'),
-      );
+      const { caller } = request;
+      const reader = database.readerFor(caller);
+      const statement = await readStatement(reader, caller, pathId(request, 'statement_id'));
       return { status: 200, body: statementResource.present({ statement, baseUrl }) };
     },
   });
 }
 
-function downloadStatementRoute(api: Api, { database: { reader } }: CreateDeps): void {
+function downloadStatementRoute(api: Api, { database }: CreateDeps): void {
   const files = new StoredFiles();
   api.get('/v1/statements/{statement_id}/file', {
     operationId: 'downloadStatement',
@@ -114,7 +115,7 @@ function downloadStatementRoute(api: Api, { database: { reader } }: CreateDeps):
       return tableFile(
         `statement-${id}`,
         format,
-        await openStatement(reader, files, request.caller, id, format),
+        await openStatement(database, files, request.caller, id, format),
       );
     },
   });

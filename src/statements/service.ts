@@ -4,7 +4,7 @@ import type { RequestKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
+import type { Database, Reader } from '../db/database.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { findSeqRanges } from '../accounts/movements.js';
@@ -46,9 +46,7 @@ export function assertNotTooLong(movements: bigint): void {
   throw new ApiError(refusal);
 }
 
-export interface CreateDeps extends ReadingDeps {
-  readonly timeoutMs: number;
-}
+export type CreateDeps = ReadingDeps;
 
 /** Creates a statement and fixes its figures; the files follow. (docs/contract.md, Statements) */
 export async function createStatement(
@@ -58,8 +56,8 @@ export async function createStatement(
   statementRequest: StatementRequest,
   idempotency: RequestKey,
 ): Promise<CommandResult<Statement>> {
-  const { database, databaseClock, timeoutMs } = deps;
-  const { tenantId } = caller;
+  const { database, databaseClock } = deps;
+  const { tenantId, deadline } = caller;
   const request = {
     kind: { resourceType: 'statement', table: statements },
     command: { ...idempotency, tenantId },
@@ -73,7 +71,7 @@ export async function createStatement(
       throw failure;
     },
   );
-  return writeKeyed(database, request, timeoutMs, async (transaction) => {
+  return writeKeyed(database, request, deadline, async (transaction) => {
     if (figures instanceof ApiError) throw figures;
     // Locks the tenant, so that concurrent requests cannot exceed its quota.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
@@ -92,10 +90,10 @@ async function readFigures(
 ): Promise<Figures> {
   assertPeriod({ from, to });
   assertSettled('to', to, now);
-  const { reader } = database;
+  const reader = database.readerFor(caller);
   const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
-  await awaitPostings(database, [account], to, caller.tenantId);
+  await awaitPostings(database, [account], to, caller);
   const entryCount = await countEntries(reader, accountId, from, to);
   assertNotTooLong(entryCount);
   const before = await totalsAt(reader, [accountId], instant(from - 1));
@@ -185,14 +183,16 @@ export async function listStatements(
 
 /** Opens a file of the statement. Throws not_found if the statement or its file does not exist. */
 export async function openStatement(
-  reader: Reader,
+  database: Database,
   files: StoredFiles,
   caller: Caller,
   id: Uuid,
   format: FileKind,
 ): Promise<AsyncIterable<Buffer>> {
+  const reader = database.readerFor(caller);
   const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
   const size = format === 'csv' ? csvBytes : xlsxBytes;
   const file = { tenantId: caller.tenantId, id, format, size };
-  return files.open(file, pieceReader(reader, id, format));
+  // The download itself may take longer than the request's deadline.
+  return files.open(file, pieceReader(database.reader, id, format));
 }

@@ -22,11 +22,11 @@ export class Transfers {
     request: TransferRequest,
     idempotency: RequestKey,
   ): Promise<CommandResult<Transfer>> {
-    const { tenantId, memberId } = caller;
+    const { tenantId, memberId, deadline } = caller;
     const outboxId = newId();
     // Spreads are last because Node 20 needs a microsecond for each property that follows one.
     const command = { tenantId, memberId, transferId: id, outboxId, ...idempotency, ...request };
-    const result = await this.deps.writer.submit(createTransfer, command);
+    const result = await this.deps.writer.submit(createTransfer, command, deadline);
     const { outcome, replayed } = result;
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
       this.deps.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });

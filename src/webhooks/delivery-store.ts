@@ -79,7 +79,7 @@ export class DeliveryStore {
   /** Does a step of a recovery. Returns null if another run has claimed the endpoint. */
   continueRecovery(claim: Claim): Promise<EndpointState | null> {
     const { database, clock } = this.deps;
-    return transactFor(claim.tenantId, database, (transaction) =>
+    return transactFor(claim, database, (transaction) =>
       continueRecovery(transaction, claim, clock()),
     );
   }
@@ -90,8 +90,8 @@ export class DeliveryStore {
   ): Promise<readonly (StoredResults | 'locked' | null)[]> {
     const { database, clock, notifier } = this.deps;
     // A batch has endpoints of several tenants. Results that wait for a lock are stored alone.
-    const tenant = ifLocked === 'wait' ? (results[0]?.claim.tenantId ?? null) : null;
-    const { stored, notices } = await transactFor(tenant, database, (transaction) =>
+    const owner = ifLocked === 'wait' ? (results[0]?.claim ?? null) : null;
+    const { stored, notices } = await transactFor(owner, database, (transaction) =>
       storeResults(transaction, results, clock(), this.random, ifLocked),
     );
     for (const notice of notices) notifier.notify(notice);

@@ -48,7 +48,7 @@ export async function changeEndpoint(
   // DNS is queried only for a caller who may change the endpoint.
   if (url !== undefined) await findManagedEndpoint(database.lookup, caller, id);
   const newUrl = url === undefined ? undefined : assertUrl(await sender.guard.checkUrl(url)).url;
-  const { shown, notice } = await transactFor(caller.tenantId, database, async (transaction) => {
+  const { shown, notice } = await transactFor(caller, database, async (transaction) => {
     const endpoint = await lockManagedEndpoint(transaction, caller, id);
     const now = clock();
     const changes: string[] = [];
@@ -150,7 +150,7 @@ export async function rotateSecret(
   id: Uuid,
 ): Promise<{ readonly endpoint: EndpointWithTypes; readonly secret: string }> {
   const secret = newSecret();
-  return transactFor(caller.tenantId, deps.database, async (transaction) => {
+  return transactFor(caller, deps.database, async (transaction) => {
     const endpoint = await lockManagedEndpoint(transaction, caller, id);
     const now = deps.clock();
     await updateEndpoint(transaction, id, {
@@ -166,7 +166,7 @@ export async function rotateSecret(
 
 /** Keeps the row for its idempotency key. Throws not_found, authority_insufficient. */
 export async function deleteEndpoint(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
-  const notice = await transactFor(caller.tenantId, deps.database, async (transaction) => {
+  const notice = await transactFor(caller, deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });
     if (own?.status === 'deleted') {
       await assertManager(transaction, caller);

@@ -46,7 +46,6 @@ const TOO_MANY: Refusal = {
   message: `the tenant has ${MAX_ENDPOINTS} webhook endpoints, which is the most`,
   details: { maximum: MAX_ENDPOINTS },
 };
-const TIMEOUT_MS = 4_000;
 
 /**
  * Registers an endpoint, at most once per key. Returns refusals: too_many_endpoints,
@@ -73,7 +72,7 @@ export async function registerEndpoint(
   const secretText = newSecret();
   const endpoint = newEndpoint(deps, caller, { ...requested, url }, secretText);
   const notice = workflowNotice(endpoint, endpoint.createdAt);
-  const result = await writeKeyed(database, request, TIMEOUT_MS, (transaction) =>
+  const result = await writeKeyed(database, request, caller.deadline, (transaction) =>
     writeRegistration(transaction, caller, { ...endpoint, types }, notice),
   );
   const { outcome, replayed } = result;

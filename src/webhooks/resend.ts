@@ -45,7 +45,7 @@ export async function recoverEndpoint(
   since: Instant,
 ): Promise<RecoveryRange | null> {
   assertRecoverable(since, deps.clock());
-  return transactFor(caller.tenantId, deps.database, async (transaction) => {
+  return transactFor(caller, deps.database, async (transaction) => {
     const endpoint = await lockManagedEndpoint(transaction, caller, endpointId);
     assertEnabled(endpoint);
     const now = deps.clock();
@@ -194,10 +194,10 @@ export async function redeliverEvent(
   caller: Caller,
   eventId: Uuid,
 ): Promise<string> {
-  const { reader } = deps.database;
+  const reader = deps.database.readerFor(caller);
   const event = assertFound(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
   await assertManager(reader, caller);
-  await transactFor(caller.tenantId, deps.database, (transaction) =>
+  await transactFor(caller, deps.database, (transaction) =>
     queueEvent(transaction, event, deps.clock()),
   );
   return event.body;

@@ -73,7 +73,7 @@ function registrationRoute(api: Api, deps: WebhookDeps): void {
   });
 }
 
-function readingRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
+function readingRoutes(api: Api, { database }: WebhookDeps, cursors: Cursors): void {
   api.get('/v1/webhook_endpoints', {
     operationId: 'listWebhookEndpoints',
     permits: 'manageWebhooks',
@@ -85,7 +85,10 @@ function readingRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors:
       respondWithPage(
         cursors,
         request,
-        (before, limit) => listEndpoints(reader, request.caller, before, limit),
+        (before, limit) => {
+          const reader = database.readerFor(request.caller);
+          return listEndpoints(reader, request.caller, before, limit);
+        },
         endpointResource.present,
       ),
   });
@@ -95,12 +98,12 @@ function readingRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors:
     permits: 'manageWebhooks',
     responses: { 200: EndpointSchema },
     summary: 'Read a webhook endpoint',
-    handler: async (request) => ({
-      status: 200,
-      body: endpointResource.present(
-        await readEndpoint(reader, request.caller, pathId(request, 'id')),
-      ),
-    }),
+    handler: async (request) => {
+      const { caller } = request;
+      const reader = database.readerFor(caller);
+      const endpoint = await readEndpoint(reader, caller, pathId(request, 'id'));
+      return { status: 200, body: endpointResource.present(endpoint) };
+    },
   });
 }
 
@@ -200,7 +203,7 @@ function resendRoutes(api: Api, deps: WebhookDeps): void {
   });
 }
 
-function deliveryRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
+function deliveryRoutes(api: Api, { database }: WebhookDeps, cursors: Cursors): void {
   api.get('/v1/webhook_endpoints/{id}/deliveries', {
     operationId: 'listWebhookDeliveries',
     permits: 'manageWebhooks',
@@ -213,8 +216,10 @@ function deliveryRoutes(api: Api, { database: { reader } }: WebhookDeps, cursors
       respondWithPage(
         cursors,
         request,
-        (before, limit) =>
-          listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit),
+        (before, limit) => {
+          const reader = database.readerFor(request.caller);
+          return listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit);
+        },
         deliveryResource.present,
       ),
   });

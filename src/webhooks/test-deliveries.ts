@@ -41,7 +41,8 @@ export class TestDeliveries {
 
   /** Throws not_found, authority_insufficient, rate_limited; UnknownKey. */
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
-    const endpoint = await findManagedEndpoint(this.deps.database.reader, caller, endpointId);
+    const reader = this.deps.database.readerFor(caller);
+    const endpoint = await findManagedEndpoint(reader, caller, endpointId);
     const own = [...this.inFlight.values()].filter((tenantId) => tenantId === endpoint.tenantId);
     if (own.length >= MAX_IN_FLIGHT) throw tooMany();
     const now = this.deps.clock();

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { createConnection } from 'mysql2/promise';
+import { keyIdOf } from '../../src/access/tokens.js';
+import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import type { Uuid } from '../../src/core/ids.js';
+import { Deadline, DeadlinePassed } from '../../src/core/timers.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { setQuotas } from '../../src/access/quotas.js';
+import { DatabaseUnavailable } from '../../src/db/failures.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { TEST_ACTOR } from '../helpers/world.js';
+import { move, testKind } from '../helpers/kinds.js';
+import { openWriter, TEST_ACTOR } from '../helpers/world.js';
 import { TestClock } from '../webhooks/support.js';
 
 const DAY = 86_400_000;
@@ -165,6 +171,51 @@ describe('the budget of new recipients', () => {
     } finally {
       await beside.stop();
     }
+  });
+
+  it('a member who may not pay from the source gets 403 for customers and unknown names alike, and uses up no budget', async () => {
+    const viewer = await bank.member();
+    const from = await bank.account({ roles: [{ memberId: viewer.id, role: 'viewer' }] });
+    const token = await bank.issue(viewer);
+    const answers: string[] = [];
+    for (const name of [await newAlias(), nobody(), await newPhone(), nobodysPhone()]) {
+      const recipient = name.startsWith('$') ? { alias: name } : { phone: name };
+      const body = { source_account: from.id, recipient, amount: { raw: MIN, asset: 'COPM' } };
+      const answer = await bank.request('POST', '/v1/bonuses', { body, token });
+      answers.push(answered(answer, 403, 'authority_insufficient').text);
+    }
+    assert.equal(new Set(answers).size, 1);
+    assert.deepEqual(
+      await db.sql(`SELECT name FROM recipient_budgets WHERE name='token/${keyIdOf(token)!}'`),
+      [],
+    );
+  });
+
+  it('a tenant whose requests wait for the budget has no more of them than its share of the queue, and none after its deadline', async () => {
+    const { writer, seen } = openWriter(db.database, { maxQueue: 4 });
+    const size = { ofToken: 10, ofTenant: 10, fullAfterMs: 1_000 };
+    const budget = new RecipientBudget(db.database, clock.now, writer, size);
+    const payerOf = ({ tenant }: Bank, ms: number) => ({
+      tenantId: tenant.tenant.id,
+      tokenKeyId: null,
+      deadline: Deadline.afterMs(ms),
+    });
+    const other = await openBank(api);
+    const { id } = bank.tenant.tenant;
+    const name = `tenant/${id}`;
+    const holder = await createConnection({ uri: db.adminUrl, database: db.name });
+    await holder.query('START TRANSACTION');
+    await holder.query(`INSERT INTO recipient_budgets (name, full_at) VALUES ('${name}', NOW(3))`);
+    const late = [60_000, 300].map((ms) => budget.charge(payerOf(bank, ms), [null]));
+    await assert.rejects(budget.charge(payerOf(bank, 60_000), [null]), DatabaseUnavailable);
+    const command = move({ from: payer, to: payer, raw: 1n });
+    assert.equal((await writer.submit(testKind, command)).outcome.done, false);
+    assert.equal(seen.shed, 2);
+    await budget.charge(payerOf(other, 60_000), [null]);
+    await assert.rejects(late[1]!, DeadlinePassed);
+    await holder.query('ROLLBACK');
+    await holder.end();
+    await late[0];
   });
 
   it('the budget of new recipients refills with time up to its size', async () => {

@@ -41,6 +41,7 @@ import {
   BatchWorkflowService,
   type BatchWorkflowDeps,
 } from '../../src/batches/workflow-service.js';
+import { Deadline } from '../../src/core/timers.js';
 import type { WriterOptions } from '../../src/ledger/writer/ledger-writer.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { type Bank, LEAST } from '../helpers/bank.js';
@@ -149,11 +150,8 @@ export function validationParts({
 
 /** For tests whose files may name whomever they want. */
 function boundless(database: Database): RecipientBudget {
-  return new RecipientBudget(database, systemClock, {
-    ofToken: 1e9,
-    ofTenant: 1e9,
-    fullAfterMs: 1_000,
-  });
+  const size = { ofToken: 1e9, ofTenant: 1e9, fullAfterMs: 1_000 };
+  return new RecipientBudget(database, systemClock, openWriter(database).writer, size);
 }
 
 /** Nobody listens, nobody cuts off. */
@@ -195,6 +193,7 @@ export class BatchWorld {
   readonly clock: Clock;
   readonly watched: WatchedWriter;
   readonly batches: Batches;
+  private readonly timeoutMs: number;
   readonly execution: BatchExecution;
 
   private constructor(
@@ -208,13 +207,8 @@ export class BatchWorld {
     this.watched = openWriter(database, options.writer, this.clock);
     const { writer } = this.watched;
     const { clock } = this;
-    this.batches = new Batches({
-      database,
-      writer,
-      clock,
-      notifier: NOBODY,
-      timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
-    });
+    this.timeoutMs = options.timeoutMs ?? STATEMENT_TIMEOUT_MS;
+    this.batches = new Batches({ database, writer, clock, notifier: NOBODY });
     const files = fileMaker(database);
     this.execution = new BatchExecution({ database, writer, clock, baseUrl: BASE_URL, files });
   }
@@ -244,6 +238,7 @@ export class BatchWorld {
       memberId: member.id,
       tokenKeyId: 'test',
       scopes: SCOPES,
+      deadline: Deadline.afterMs(this.timeoutMs),
     };
   }
 

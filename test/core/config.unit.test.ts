@@ -80,6 +80,7 @@ describe('the configuration', () => {
       ['PORT', '80.5'],
       ['MYSQL_READ_CONNECTIONS', '0'],
       ['COMMAND_TIMEOUT_MS', '99'],
+      ['COMMAND_TIMEOUT_MS', '4001'],
     ] as const)
       assert.deepEqual(
         faultsOf({ ...required(), ...LEAST, [name]: value }),

@@ -21,6 +21,7 @@ import {
   readFirstSequenceSince,
   readEvents,
 } from '../../src/events/log.js';
+import { Deadline } from '../../src/core/timers.js';
 import { dueSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/service.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
@@ -107,7 +108,8 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
 
   before(async () => {
     db = await ownDatabase('reads');
-    caller = { tenantId: newId(), memberId: newId(), tokenKeyId: 'a', scopes: ['read'] };
+    const holder = { tenantId: newId(), memberId: newId(), tokenKeyId: 'a' };
+    caller = { ...holder, scopes: ['read'], deadline: Deadline.afterMs(600_000) };
     await fill();
     connection = await createConnection({
       uri: db.url,

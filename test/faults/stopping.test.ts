@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENT, request, startTestApi, type TestApi } from '../helpers/api.js';
+import { request, startTestApi, type TestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, LEAST, openBank, transferBody } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -26,7 +26,7 @@ describe('a process that is told to stop', () => {
       await bank.account(),
     ];
     const body = transferBody({ from, to, raw: LEAST });
-    const api = await ApiProcess.start(db.url, PATIENT);
+    const api = await ApiProcess.start(db.url);
     const told = new Map<string, string | null>();
     const work = async (): Promise<void> => {
       for (;;) {
@@ -61,7 +61,7 @@ describe('a process that is told to stop', () => {
 
   it('a process that is told to stop is not ready at once, and serves what a proxy still sends it during its delay', async () => {
     const { token } = await openBank(healthy);
-    const api = await ApiProcess.start(db.url, { ...PATIENT, STOP_DELAY_MS: '600000' });
+    const api = await ApiProcess.start(db.url, { STOP_DELAY_MS: '600000' });
     const readiness = async (): Promise<number> => (await fetch(`${api.adminUrl}/readyz`)).status;
     assert.equal(await readiness(), 200);
     process.kill(api.pid, 'SIGTERM');

@@ -58,7 +58,7 @@ interface TestApiDeps {
   readonly receiver?: FakeReceiver | 'real';
 }
 
-/** Where no fault is made, a busy machine shall not look like a ledger that is away. */
+/** Where no fault is made, a busy machine shall not look like a ledger that is away. No real API may be as patient. */
 export const PATIENT = { COMMAND_TIMEOUT_MS: '20000' };
 
 const OWN_PORTS = { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '2000' };
@@ -73,7 +73,11 @@ export async function startTestApi(
   environment: Readonly<Record<string, string>> = {},
   { clock, log, receiver = new FakeReceiver() }: TestApiDeps = {},
 ): Promise<TestApi> {
-  const config = readConfig(testEnvironment(url, { ...OWN_PORTS, ...PATIENT, ...environment }));
+  const { COMMAND_TIMEOUT_MS, ...others } = { ...PATIENT, ...environment };
+  const config = {
+    ...readConfig(testEnvironment(url, { ...OWN_PORTS, ...others })),
+    COMMAND_TIMEOUT_MS: Number.parseInt(COMMAND_TIMEOUT_MS, 10),
+  };
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);

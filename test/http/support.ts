@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { type Caller, SCOPES } from '../../src/core/permissions.js';
+import { SCOPES, type TokenHolder } from '../../src/core/permissions.js';
 import { Api } from '../../src/http/route.js';
 import type { Authenticate } from '../../src/http/headers.js';
 import { ErrorWriter } from '../../src/http/errors.js';
@@ -25,7 +25,7 @@ const MEMBER = asUuid('018f0000-0000-7000-8000-0000000000aa');
 export const TOKEN = 'svc_live_key1_secret';
 export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-export function callerWith(changes: Partial<Caller> = {}): Caller {
+export function callerWith(changes: Partial<TokenHolder> = {}): TokenHolder {
   return { tenantId: TENANT, memberId: MEMBER, tokenKeyId: 'key1', scopes: SCOPES, ...changes };
 }
 
@@ -68,7 +68,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       options.authenticate ?? ((token) => Promise.resolve(token === TOKEN ? callerWith() : null)),
     rateLimiter: new RateLimiter(rates, 1, systemClock),
     fingerprintKeys: KEYS,
-    ledgerTimeoutMs: 4_000,
+    timeoutMs: 4_000,
     ...(options.bodyTimeouts === undefined ? {} : { bodyTimeouts: options.bodyTimeouts }),
     baseUrl: 'http://localhost:8080',
     docsUrl,

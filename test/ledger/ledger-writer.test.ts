@@ -221,7 +221,7 @@ describe('the ledger writer', () => {
   });
 
   it('the ledger writer answers 503 at once when too many commands wait', async () => {
-    const { writer, seen } = openWriter(db.database, { maxQueue: 3 });
+    const { writer, seen } = openWriter(db.database, { maxQueue: 6 });
     const order: number[] = [];
     const answers = Array.from({ length: 5 }, async (_, index) => {
       const answer = await writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));

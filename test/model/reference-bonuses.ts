@@ -32,6 +32,8 @@ export class ReferenceBonuses {
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
     if (source === null || recipient === null || source.tenant !== tenant.id) return NOT_FOUND;
+    // Who may not pay does not learn what an alias names.
+    if (by === 'alias' && !ledger.mayCreate(actor, source)) return FORBIDDEN;
     // An alias is known in its own tenant alone.
     if (!ledger.reaches(tenant, recipient) || (by === 'alias' && recipient.tenant !== tenant.id))
       return NOT_FOUND;

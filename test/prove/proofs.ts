@@ -30,7 +30,7 @@ import { temporalAway } from '../campaigns/temporal-away.js';
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
 import { upgradeCampaign } from '../campaigns/upgrade.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
-import { PATIENT, startTestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { freshDatabase, ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
@@ -59,7 +59,7 @@ const overTwo =
   (db) =>
     withCleanup(async (open) => {
       const api = await open(startTestApi(db), (own) => own.stop());
-      const other = await open(ApiProcess.start(db.url, PATIENT), (own) => own.stop());
+      const other = await open(ApiProcess.start(db.url), (own) => own.stop());
       return inTurn(storms, (one) => one({ api, others: [other.baseUrl] }));
     });
 

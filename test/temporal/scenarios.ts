@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
+import { Deadline } from '../../src/core/timers.js';
 import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contracts.js';
 import { answered } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
@@ -97,7 +98,14 @@ const WAYS: Readonly<Record<string, readonly [end: string, go: (stage: Stage) =>
       async (stage) => {
         const id = await waiting(stage, stage.one);
         const { tenant, owner } = stage.one.bank.tenant;
-        const caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: '', scopes: [] };
+        const deadline = Deadline.afterMs(60_000);
+        const caller = {
+          tenantId: tenant.id,
+          memberId: owner.id,
+          tokenKeyId: '',
+          scopes: [],
+          deadline,
+        };
         await approvalsOf(stage.db).end(caller, id, 'cancel', null);
         return id;
       },

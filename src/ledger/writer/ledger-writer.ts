@@ -1,3 +1,4 @@
+import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../core/timers.js';
 import {
@@ -28,8 +29,9 @@ import { AccountNotLocked } from './group-state.js';
 import type { CommandResult, Command, CommandKind } from './types.js';
 
 export interface WriterOptions extends SchedulerOptions {
+  /** Commands in progress, in queues or groups. One tenant may have at most half of them. */
   readonly maxQueue: number;
-  /** Includes the time in the queue. */
+  /** Time of commands without a deadline, including the time in the queue. */
   readonly commandTimeoutMs: number;
 }
 
@@ -38,6 +40,8 @@ const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
 /** A second failure means that the server is down. */
 const UNAVAILABLE_TRIES = 2;
+/** How long after the first deadline of a group its COMMIT may still be sent. */
+const GRACE_MS = 250;
 
 /*
  * The path of a command:
@@ -67,6 +71,7 @@ const UNAVAILABLE_TRIES = 2;
 export class LedgerWriter {
   private readonly scheduler: GroupScheduler;
   private readonly lockWaits: LockWaitQueue;
+  private readonly inProgress: ConcurrencyLimit;
   private whenIdle: (() => void)[] = [];
   private expectsReplays = false;
 
@@ -75,6 +80,7 @@ export class LedgerWriter {
     private readonly options: WriterOptions,
     private readonly observer: WriterObserver,
   ) {
+    this.inProgress = new ConcurrencyLimit(Math.ceil(options.maxQueue / 2), options.maxQueue);
     const onIdle = (): void => {
       if (this.isIdle()) this.whenIdle.splice(0).forEach((resolve) => resolve());
     };
@@ -92,13 +98,14 @@ export class LedgerWriter {
 
   /**
    * Decides the command, or returns the earlier result of its key. Never rejects: without a result
-   * in time, resolves to the refusal `ledger_unavailable`.
+   * by the deadline, resolves to the refusal `ledger_unavailable`.
    */
   submit<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     command: C,
+    deadline = Deadline.afterMs(this.options.commandTimeoutMs),
   ): Promise<CommandResult<Row>> {
-    return this.enqueue(kind, command, Symbol());
+    return this.enqueue(kind, command, { submission: Symbol(), deadline });
   }
 
   /**
@@ -109,23 +116,32 @@ export class LedgerWriter {
     kind: CommandKind<C, Row>,
     commands: readonly C[],
   ): Promise<readonly CommandResult<Row>[]> {
-    const submission = Symbol();
-    return Promise.all(commands.map((command) => this.enqueue(kind, command, submission)));
+    const deadline = Deadline.afterMs(this.options.commandTimeoutMs);
+    const together = { submission: Symbol(), deadline };
+    return Promise.all(commands.map((command) => this.enqueue(kind, command, together)));
   }
 
   private enqueue<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     command: C,
-    submission: symbol,
+    submitted: Pick<PendingCommand, 'submission' | 'deadline'>,
   ): Promise<CommandResult<Row>> {
-    if (this.scheduler.queued >= this.options.maxQueue) {
-      this.observer.shed();
-      return Promise.resolve(RESULT_UNKNOWN);
-    }
-    const { commandTimeoutMs: timeoutMs } = this.options;
-    return new Promise((resolve) =>
-      this.scheduler.add(newPendingCommand(kind, command, { submission, timeoutMs }, resolve)),
-    );
+    const release = submitted.deadline.passed() ? null : this.admit(command.tenantId);
+    if (release === null) return Promise.resolve(RESULT_UNKNOWN);
+    return new Promise((resolve) => {
+      const answer = (result: CommandResult<Row>): void => {
+        release();
+        resolve(result);
+      };
+      this.scheduler.add(newPendingCommand(kind, command, submitted, answer));
+    });
+  }
+
+  /** Counts work of a tenant as in progress until its end. Returns null if there is too much. */
+  admit(tenantId: Uuid): (() => void) | null {
+    const release = this.inProgress.tryTake(tenantId);
+    if (release === null) this.observer.shed();
+    return release;
   }
 
   async idle(): Promise<void> {
@@ -179,12 +195,9 @@ export class LedgerWriter {
     let unavailable = 0;
     let groupAccounts = known;
     for (let open = group; ;) {
-      const [first, ...rest] = open;
-      if (first === undefined) return;
-      const deadline = Deadline.latestOf([
-        first.deadline,
-        ...rest.map((pending) => pending.deadline),
-      ]);
+      open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed());
+      if (open.length === 0) return;
+      const deadline = Deadline.earliestOf(open.map((pending) => pending.deadline)).plus(GRACE_MS);
       try {
         groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, {
           isRetry: true,
@@ -200,13 +213,15 @@ export class LedgerWriter {
         }
         if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
-        else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
+        else if (
+          failure instanceof DatabaseUnavailable &&
+          (deadline.passed() || ++unavailable < UNAVAILABLE_TRIES)
+        )
           this.observer.groupRetried('unavailable');
         else throw failure;
         groupAccounts = undefined;
         await this.answerBoundIfReadable(open);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS));
-        open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed());
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan, type OpenSpan } from '../../core/trace.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
-import { Deadline } from '../../core/timers.js';
+import type { Deadline } from '../../core/timers.js';
 import type { DatabaseClock } from '../database-clock.js';
 import { RESULT_UNKNOWN } from '../idempotency.js';
 import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';
@@ -22,20 +22,20 @@ export interface PendingCommand {
   readonly answer: (answer: CommandResult<AnyRow>) => void;
 }
 
-/** Answers the command with `ledger_unavailable` when its time limit is reached. */
+/** Answers the command with `ledger_unavailable` at its deadline. */
 export function newPendingCommand<C extends Command, Row extends AnyRow>(
   kind: CommandKind<C, Row>,
   command: C,
-  { submission, timeoutMs }: { readonly submission: symbol; readonly timeoutMs: number },
+  { submission, deadline }: Pick<PendingCommand, 'submission' | 'deadline'>,
   resolve: (answer: CommandResult<Row>) => void,
 ): PendingCommand {
-  const timer = setTimeout(() => pending.answer(RESULT_UNKNOWN), timeoutMs);
+  const timer = setTimeout(() => pending.answer(RESULT_UNKNOWN), deadline.leftMs());
   const pending = {
     // The queue holds commands of every kind, and passes each kind only its own commands.
     kind: kind,
     command,
     submission,
-    deadline: Deadline.afterMs(timeoutMs),
+    deadline,
     isAnswered: false,
     span: beginSpan({ name: `ledger ${kind.name}` }),
     answer: (answer: CommandResult<AnyRow>): void => {
