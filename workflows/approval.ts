@@ -19,6 +19,7 @@ interface ApprovalActivities {
 
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const PENDING = 'pending_approval';
+const HELD = 'held';
 
 /** Delay of the workflow's own expiry, because the sweeper usually expires resources within a second. */
 const AFTER_THE_SWEEPER_MS = 5_000;
@@ -94,7 +95,7 @@ export class WorkflowInterface {
   }
 }
 
-/** Waits until the resource is not pending. `restart` continues the workflow as a new run. */
+/** Waits until the resource is neither pending nor held. `restart` continues the workflow as a new run. */
 export async function waitForApproval(
   ui: WorkflowInterface,
   { resourceId, lookAgainMs }: ApprovalWorkflowInput,
@@ -105,17 +106,18 @@ export async function waitForApproval(
     const state =
       (await ui.handleSignal(activities, resourceId)) ??
       ui.update(await activities.expire(resourceId));
-    const isPending = state.status === PENDING;
-    if (isPending && !ui.hasStaffSignals && workflowInfo().continueAsNewSuggested) await restart();
+    const isWaiting = state.status === PENDING || state.status === HELD;
+    if (isWaiting && !ui.hasStaffSignals && workflowInfo().continueAsNewSuggested) await restart();
     if (ui.hasSignals) continue;
-    if (!isPending) return state;
+    if (!isWaiting) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
     // Limited, because notifications may be lost in a restore of Temporal.
     await condition(
       () => ui.hasSignals,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),
       {
-        summary: untilDueMs > lookAgainMs ? 'Regular check for changes' : 'Expiry of the approval',
+        summary:
+          untilDueMs > lookAgainMs ? 'Regular check for changes' : `Expiry of ${state.status}`,
       },
     );
   }
@@ -125,6 +127,8 @@ function describeWait(
   resourceName: string,
   { status, required, received, expiresAt }: ApprovalState,
 ): string {
+  if (status === HELD)
+    return `Held until it is captured or canceled; expires ${clockTime(new Date(expiresAt))}.`;
   if (status !== PENDING) return `The ${resourceName} is ${status}. Nothing is waited for.`;
   const missing = required - received;
   return `Waiting for ${missing} of ${counted(required, 'approval')}; expires ${clockTime(new Date(expiresAt))}.`;

@@ -174,7 +174,7 @@ async function openBatchRefusal(transaction: Transaction, { id, tenantId }: Acco
 /** SQL for pending operations that may still charge a fee. */
 const PENDING_FEES_SQL = [
   `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
-   WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
+   WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL`,
   `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
 ];
 

@@ -33,6 +33,7 @@ import {
   isExpired,
   checkAction,
   missingReasonRefusal,
+  HELD,
   PENDING_APPROVAL,
   stateRefusal,
   type ActionVerdict,
@@ -79,6 +80,8 @@ export interface ApprovalFeature<Row extends Approvable> {
   readonly operations: ApprovalOperations;
   /** Refuses to end the resource if its money may have left. */
   readonly endRefusal: (row: Row) => Refusal | null;
+  /** When an authorised row that is not captured expires; absent for resources without capture. */
+  readonly captureExpiresAt?: (row: Row) => Instant | null;
   /** Absent for resources without a rail. */
   readonly railOf?: (row: Row) => string;
   /** Every account that an ending may post to, which never change. */
@@ -174,8 +177,8 @@ export function decideExpiry<Row extends Approvable>(
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
   if (row === undefined) return refuse(NOT_FOUND);
-  const progress = approvalProgress(row);
-  const isDue = progress?.status === PENDING_APPROVAL && isExpired(progress, state.at);
+  const expiresAt = expiryOf(feature, row);
+  const isDue = expiresAt !== null && isExpired({ expiresAt }, state.at);
   if (!isDue || feature.endRefusal(row) !== null) return leaveUnchanged(row);
   const { ended, writes } = addRowAndNotification(
     feature,
@@ -186,7 +189,16 @@ export function decideExpiry<Row extends Approvable>(
   return accept(ended, writes);
 }
 
-function rowOf<Row extends Approvable>(
+/** Returns when the row expires, unless it is approved or captured before. Null if it never does. */
+export function expiryOf<Row extends Approvable>(
+  { captureExpiresAt }: Pick<ApprovalFeature<Row>, 'captureExpiresAt'>,
+  row: Row,
+): Instant | null {
+  if (row.status === PENDING_APPROVAL) return row.approvalExpiresAt;
+  return row.status === HELD && captureExpiresAt !== undefined ? captureExpiresAt(row) : null;
+}
+
+export function rowOf<Row extends Approvable>(
   { table }: ApprovalFeature<Row>,
   { tenantId, snapshot }: ExpiryCommand<Row>,
   state: LockedState,
@@ -210,7 +222,8 @@ function verdictOn<Row extends Approvable>(
   const unneeded = { status, createdBy, required: 0, received: 0, expiresAt: row.createdAt };
   const stored = approvalProgress(row) ?? unneeded;
   // A resource that cannot be ended does not expire.
-  const progress = feature.endRefusal(row) === null ? stored : { ...stored, expiresAt: NEVER };
+  const expiresAt = feature.endRefusal(row) === null ? expiryOf(feature, row) : null;
+  const progress = { ...stored, expiresAt: expiresAt ?? NEVER };
   return checkAction(action, actor, progress, {
     rights,
     approvals: state.rows(approvals, { resourceId }),
@@ -220,7 +233,7 @@ function verdictOn<Row extends Approvable>(
   });
 }
 
-function addRowAndNotification<Row extends Approvable>(
+export function addRowAndNotification<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpiryCommand<Row>,
   { ended, writes }: Ending<Row>,

@@ -90,6 +90,10 @@ export interface ApprovalOperations {
 }
 
 export const PENDING_APPROVAL = 'pending_approval';
+/** An authorised transfer, whose money is held until it is captured. */
+export const HELD = 'held';
+/** Statuses that end when their time is over. */
+export const EXPIRING_STATUSES: readonly string[] = [PENDING_APPROVAL, HELD];
 
 export const SUPPORT = 'support';
 
@@ -184,7 +188,7 @@ export function checkAction(
   const allowed = allowedStatuses(action, context.operations);
   if (!allowed.includes(progress.status))
     return { outcome: 'refused', refusal: stateRefusal(progress.status, allowed) };
-  if (progress.status === PENDING_APPROVAL && isExpired(progress, context.at))
+  if (EXPIRING_STATUSES.includes(progress.status) && isExpired(progress, context.at))
     return { outcome: 'expired' };
   if (action !== 'approve') return { outcome: 'ended' };
   if (context.approvals.some(({ approver }) => approver === approverOf(actor)))

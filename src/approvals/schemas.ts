@@ -180,6 +180,6 @@ export function rejectBody(name: string) {
   return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
 }
 
-function wholeNumber(min: number, max: number) {
+export function wholeNumber(min: number, max: number) {
   return z.int({ error: 'not_an_integer' }).min(min, 'out_of_range').max(max, 'out_of_range');
 }

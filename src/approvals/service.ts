@@ -18,11 +18,11 @@ import type { StaffActionResult, ApprovalState, StaffActionSignal } from '../tem
 import type { OutboxNotifier } from '../temporal/relay.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
-import type { Approvable, ApprovalFeature } from './decide.js';
+import { type Approvable, type ApprovalFeature, expiryOf } from './decide.js';
 import {
   type ApprovalActor,
   type ApprovalAction,
-  PENDING_APPROVAL,
+  EXPIRING_STATUSES,
   approvalProgress,
 } from './rules.js';
 
@@ -130,7 +130,7 @@ export class Approvals<Row extends Approvable> {
 
   stateOf(row: Row): ApprovalState {
     const progress = approvalProgress(row);
-    const expiresAt = progress?.expiresAt ?? row.createdAt;
+    const expiresAt = expiryOf(this.feature, row) ?? progress?.expiresAt ?? row.createdAt;
     // A resource that cannot expire is checked again later, rather than in a tight loop.
     const earliest =
       this.feature.endRefusal(row) === null
@@ -160,7 +160,7 @@ export class Approvals<Row extends Approvable> {
       expiring.cannotEndSql === undefined ? '' : ` AND NOT (${expiring.cannotEndSql})`;
     const find = async (exclusionSql: string, most: number): Promise<readonly Row[]> => {
       const due = await this.deps.database.reader.query(
-        `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${canEndSql}
+        `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status IN (${EXPIRING_STATUSES.map(string.literal).join()})${canEndSql}
          AND ${expiring.expiresAt}<=${time.literal(this.deps.clock())} ${exclusionSql} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
       );
       return due.map((row) => parseRow(table, row));

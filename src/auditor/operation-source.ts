@@ -112,6 +112,8 @@ interface SourceDefinition<Row> {
   readonly table: Table<Row>;
   /** SQL for the rows that count in their `limit_month`; null for none. */
   readonly monthUse: string | null;
+  /** SQL for the amount of a row that counts, by default `raw`. */
+  readonly monthRaw?: string;
   /** Returns the rows that must exist, and may exist. `owned` is all `accounts` by default. */
   readonly expect: (
     row: Row,
@@ -142,6 +144,7 @@ export function operationSource<Row extends OperationRow>({
   resourceType,
   table,
   monthUse,
+  monthRaw = 'raw',
   expect: expected,
 }: SourceDefinition<Row>) {
   const expect = (row: Row): Expectation => {
@@ -153,6 +156,7 @@ export function operationSource<Row extends OperationRow>({
     resourceType,
     table: { name: table.name },
     monthUse,
+    monthRaw,
     expectations: async (
       reader: Reader,
       ids: Iterable<Uuid>,

@@ -17,6 +17,7 @@ import type { ResourceType } from '../db/entities/ledger.js';
 
 const TRANSFER_EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   pending_approval: [],
+  held: [],
   completed: ['transfer.completed'],
   rejected: ['transfer.rejected'],
   expired: ['transfer.expired'],
@@ -25,17 +26,23 @@ const TRANSFER_EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = 
 export const transferSource = operationSource({
   resourceType: 'transfer',
   table: transfers,
-  monthUse: `status IN ('pending_approval','completed')`,
+  monthUse: `status IN ('pending_approval','held','completed')`,
+  monthRaw: 'COALESCE(captured_raw, raw)',
   expect: (row) => {
     const { status, sourceAccountId: source, destinationAccountId: destination, asset } = row;
-    const isPending = status === 'pending_approval';
-    const approval = approvalOf(row, status === 'completed');
+    const isHeld = status === 'held';
+    const approval = approvalOf(row, isHeld || status === 'completed');
     const debit = row.raw + row.feeRaw;
-    const remaining = isPending ? debit : 0n;
-    const expiresAt = isPending ? row.approvalExpiresAt : null;
+    const remaining = isHeld || status === 'pending_approval' ? debit : 0n;
+    const expiresAt = isHeld ? row.captureExpiresAt : row.approvalExpiresAt;
+    const moved = {
+      ...row,
+      raw: row.capturedRaw ?? row.raw,
+      feeRaw: row.capturedFeeRaw ?? row.feeRaw,
+    };
     const paid = [
-      ...entryPair([source, 'transfer_out'], [destination, 'transfer_in'], row),
-      ...feeEntries(row),
+      ...entryPair([source, 'transfer_out'], [destination, 'transfer_in'], moved),
+      ...(row.capturedFeeRaw === 0n ? [] : feeEntries(moved)),
     ];
     return {
       state: status,
@@ -46,10 +53,18 @@ export const transferSource = operationSource({
       postings: status === 'completed' ? [paid] : [],
       events: TRANSFER_EVENTS[status],
       hold:
-        approval === null ? null : { accountId: source, asset, raw: debit, remaining, expiresAt },
+        approval === null && row.captureWithinS === null
+          ? null
+          : {
+              accountId: source,
+              asset,
+              raw: debit,
+              remaining,
+              expiresAt: remaining === 0n ? null : expiresAt,
+            },
       approval,
-      isKeyed: approval === null,
-      eventFields: eventFieldsOf(row),
+      isKeyed: approval === null && row.captureWithinS === null,
+      eventFields: { ...eventFieldsOf(row), fee: amountJson({ raw: moved.feeRaw, asset }) },
     };
   },
 });

@@ -165,6 +165,15 @@ export const ERRORS = {
       details: { available: '100000', requested: '150150' },
     },
   },
+  capture_exceeds_amount: {
+    status: 422,
+    meaning: 'The amount to capture is more than the transfer holds.',
+    remedy: 'Capture at most `details.capturable`.',
+    example: {
+      message: 'the amount is more than the transfer holds',
+      details: { capturable: { raw: '150000', asset: EXAMPLE_ASSET } },
+    },
+  },
   alias_taken: {
     status: 422,
     meaning: 'Another account of the tenant has this alias.',

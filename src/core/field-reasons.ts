@@ -29,6 +29,8 @@ export const FIELD_REASONS = {
   control_character: 'The text has control characters or lone surrogates.',
   format_character: 'The text has invisible characters, such as those that change its direction.',
   not_supported: 'No rail pays out to this country.',
+  needs_manual_capture: 'It is only allowed with `capture: manual`.',
+  another_asset: 'The asset is not that of the original operation.',
   same_as_source: 'Source and destination are the same account.',
   not_the_type_of_the_account: 'The account is of the other type: person or business.',
   in_the_future: 'The time is in the future.',

@@ -7,6 +7,8 @@ import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/writer/types.js';
 import { completionWrites, endEvent } from './decide.js';
+import { captureExpiry, movedAmount } from './rules.js';
+import { HELD } from '../approvals/rules.js';
 import { formatAmount } from '../core/amount.js';
 import {
   type ApprovalWorkflowInput,
@@ -16,7 +18,7 @@ import {
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { counted } from '../core/collections.js';
 
-/** FROM and WHERE for transfers with a hold. Holds are few, so the search begins with them. */
+/** FROM and WHERE for transfers with a hold, an index on which ends in their expiry. */
 const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
   WHERE h.resource_type='transfer'`;
 
@@ -26,11 +28,15 @@ export const transferWorkflowResource = workflowResource({
   taskQueue: 'approvals',
   workflowIdOf: transferWorkflowId,
   table: transfers,
-  states: ['pending_approval'],
-  from: `${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
+  states: ['pending_approval', 'held'],
+  from: `${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status IN ('pending_approval','held')`,
   describe: (transfer) => ({
     amount: formatAmount(transfer),
-    summary: `Transfer of ${formatAmount(transfer)} that needs ${counted(transfer.approvalsRequired ?? 0, 'approval')}`,
+    summary: `Transfer of ${formatAmount(transfer)} that ${
+      transfer.approvalsRequired === null
+        ? 'is held until it is captured'
+        : `needs ${counted(transfer.approvalsRequired, 'approval')}`
+    }`,
     input: {
       resourceId: transfer.id,
       tenantId: transfer.tenantId,
@@ -46,7 +52,8 @@ export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',
   table: transfers,
   expiring: { from: WAITING_TRANSFERS, expiresAt: 'h.expires_at' },
-  operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
+  operations: { approve: 'approveTransfer', cancel: 'cancelTransfer', alsoCanceledIn: [HELD] },
+  captureExpiresAt: ({ captureExpiresAt }) => captureExpiresAt,
   // Unlike a payout's, the money of a transfer that waits cannot have left.
   endRefusal: () => null,
   accountsOf: ({ sourceAccountId, destinationAccountId, feeAccountId }) => [
@@ -87,18 +94,29 @@ function reject(
   return endUnpaid({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
-/** Checks the source and the destination again, then moves the money. */
+/** Checks the source and the destination again, then moves the money, or waits for its capture. */
 function complete(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = lastCheckRefusal(approved, state);
   if (refusal !== null) return reject(approved, refusal.code, refusal.message);
-  const ended: Transfer = { ...approved, status: 'completed' };
+  const captureExpiresAt = captureExpiry(state.at, approved.captureWithinS);
+  if (captureExpiresAt === null) return payHeld({ ...approved, status: 'completed' });
+  const holds = [
+    { change: 'extend', resourceId: approved.id, expiresAt: captureExpiresAt },
+  ] as const;
+  return { ended: { ...approved, status: HELD, captureExpiresAt }, writes: { holds } };
+}
+
+/** Releases the whole hold, and moves the amount, or what was captured of it. */
+export function payHeld(ended: Transfer): Ending<Transfer> {
   const raw = ended.raw + ended.feeRaw;
   const holds = [{ change: 'release', resourceId: ended.id, raw }] as const;
   return { ended, writes: { ...completionWrites(ended), holds } };
 }
 
-function lastCheckRefusal(transfer: Transfer, state: LockedState): Refusal | null {
-  const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId } = transfer;
+/** Returns why the source cannot send or the destination not receive `transfer` now, or null. */
+export function lastCheckRefusal(transfer: Transfer, state: LockedState): Refusal | null {
+  const { tenantId, sourceAccountId, destinationAccountId, asset } = transfer;
+  const { raw, feeRaw, feeAccountId } = movedAmount(transfer);
   const source = state.account(sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
   if (source === undefined || tenant === undefined)
@@ -107,5 +125,10 @@ function lastCheckRefusal(transfer: Transfer, state: LockedState): Refusal | nul
   if (refusal !== null) return refusal;
   const destination = findRecipient(state, tenant, destinationAccountId);
   if (destination === undefined) return NOT_FOUND;
-  return creditRefusal(state, destination, { raw: feeRaw, accountId: feeAccountId }, transfer);
+  return creditRefusal(
+    state,
+    destination,
+    { raw: feeRaw, accountId: feeAccountId },
+    { raw, asset },
+  );
 }

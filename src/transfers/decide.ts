@@ -43,7 +43,7 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   const { rows = [], ...writes } =
     transfer.status === 'completed'
       ? completionWrites(transfer)
-      : pendingWrites(command, transfer, state.at);
+      : holdWrites(command, transfer, state.at);
   return accept(transfer, {
     months: [{ accountId, asset, month: month.name, raw }],
     rows: [insertRow(transfers, transfer), ...rows],
@@ -66,11 +66,12 @@ export function endEvent(
   return { tenantId, type, resourceId, object: () => transferResource.present(transfer) };
 }
 
-function pendingWrites({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
+/** Holds amount and fee, and starts the workflow that waits for approval or capture. */
+function holdWrites({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
   const { id: resourceId, tenantId, sourceAccountId: accountId, asset } = transfer;
   const resource = { resourceType: 'transfer', resourceId } as const;
   const raw = transfer.raw + transfer.feeRaw;
-  const expiresAt = transfer.approvalExpiresAt;
+  const expiresAt = transfer.captureExpiresAt ?? transfer.approvalExpiresAt;
   return {
     holds: [{ change: 'place', ...resource, accountId, asset, raw, expiresAt }],
     rows: [outboxWrite({ outboxId, tenantId, ...resource }, at)],

@@ -1,10 +1,11 @@
 import { operationRoutes } from '../operations/routes.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { type ApprovalDeps, Approvals } from '../approvals/service.js';
-import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import { keyedPathId, responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import { transferApproval } from './approval-outcomes.js';
 import {
+  CaptureBody,
   CreateTransferBody,
   RejectBody,
   TRANSFER_EXAMPLES,
@@ -17,7 +18,8 @@ import {
 import { transferList, Transfers } from './service.js';
 
 export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): void {
-  createTransferRoute(api, new Transfers(deps));
+  const transfers = new Transfers(deps);
+  createTransferRoute(api, transfers);
   operationRoutes(api, deps, cursors, {
     operations: transferList,
     nouns: 'transfers',
@@ -45,8 +47,10 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
     present: transferResource.present,
     approvedStatus: 'completed',
     expiredStatus: 'expired',
-    canceling: 'The creator, an admin or an owner of the source can cancel it.',
+    canceling:
+      'The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `held`.',
   });
+  captureRoute(api, transfers);
 }
 
 function createTransferRoute(api: Api, transfers: Transfers): void {
@@ -60,13 +64,41 @@ function createTransferRoute(api: Api, transfers: Transfers): void {
     refusals: SPENDING_REFUSALS,
     summary: 'Send a transfer',
     description:
-      "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.",
+      "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer. With `capture: manual`, amount and fee are held, and the transfer is `held` until it is captured, canceled or expires.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
       const result = await transfers.create(caller, requestId, transferRequest(input), idempotency);
       return responseTo(result, (transfer, replayed) => ({
-        status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
+        status: replayed ? 200 : transfer.status === 'pending_approval' ? 202 : 201,
         body: transferResource.present(transfer),
       }));
+    },
+  });
+}
+
+function captureRoute(api: Api, transfers: Transfers): void {
+  api.post('/v1/transfers/{id}/capture', {
+    operationId: 'captureTransfer',
+    permits: 'createTransfer',
+    idempotent: 'tenant',
+    body: CaptureBody,
+    responses: { 200: TransferSchema },
+    examples: { 200: TRANSFER_EXAMPLES.captured },
+    refusals: [
+      'invalid_state',
+      'below_minimum',
+      'capture_exceeds_amount',
+      'capability_cannot_send',
+    ],
+    summary: 'Capture a transfer',
+    description:
+      'Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.',
+    handler: async (request) => {
+      const { caller, body, idempotency } = request;
+      const id = keyedPathId(request, 'id');
+      return responseTo(
+        await transfers.capture(caller, id, body.amount ?? null, idempotency),
+        (transfer) => ({ status: 200, body: transferResource.present(transfer) }),
+      );
     },
   });
 }

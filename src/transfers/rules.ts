@@ -1,5 +1,5 @@
 import type { Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
+import { instant, type Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { Command, Posting } from '../ledger/writer/types.js';
 import {
@@ -14,6 +14,8 @@ import type { RequiredApprovals } from '../approvals/rules.js';
 /** The body's schema ensures that source and destination differ. */
 export interface TransferRequest extends PaymentRequest {
   readonly destinationAccountId: Uuid;
+  /** Seconds within which the held amount can be captured; null to move the money at once. */
+  readonly captureWithinS: number | null;
 }
 
 export interface CreateTransfer extends PaymentCommand, TransferRequest {
@@ -28,21 +30,45 @@ export function newTransfer(
   at: Instant,
   approvals: RequiredApprovals | null,
 ): Transfer {
+  const { captureWithinS } = command;
+  const granted = captureWithinS === null ? 'completed' : 'held';
+  const status = approvals === null ? granted : 'pending_approval';
   return {
     id: command.transferId,
     destinationAccountId: command.destinationAccountId,
-    status: approvals === null ? 'completed' : 'pending_approval',
+    status,
     approvalsRequired: approvals?.required ?? null,
     approvalsReceived: approvals === null ? null : 0,
     approvalExpiresAt: approvals?.expiresAt ?? null,
     rejectionCode: null,
     rejectionReason: null,
+    captureWithinS,
+    captureExpiresAt: status === 'held' ? captureExpiry(at, captureWithinS) : null,
+    capturedRaw: null,
+    capturedFeeRaw: null,
     ...paymentColumns(command, fee, limitMonth, at),
+  };
+}
+
+/** Returns when a transfer that becomes `held` now expires. */
+export function captureExpiry(at: Instant, captureWithinS: number | null): Instant | null {
+  return captureWithinS === null ? null : instant(at + captureWithinS * 1_000);
+}
+
+/** Returns what moves from the source: the captured amount and fee once captured. */
+export function movedAmount({ raw, feeRaw, feeAccountId, capturedRaw, capturedFeeRaw }: Transfer) {
+  const charged = capturedFeeRaw ?? feeRaw;
+  return {
+    raw: capturedRaw ?? raw,
+    feeRaw: charged,
+    feeAccountId: charged === 0n ? null : feeAccountId,
   };
 }
 
 export function transferPosting(transfer: Transfer): Posting {
   const { id: relatedId, description, destinationAccountId } = transfer;
-  const entries = paymentEntries('transfer', transfer, destinationAccountId);
+  const { asset, sourceAccountId } = transfer;
+  const payment = { asset, sourceAccountId, ...movedAmount(transfer) };
+  const entries = paymentEntries('transfer', payment, destinationAccountId);
   return { relatedType: 'transfer', relatedId, description, entries };
 }

@@ -1,15 +1,23 @@
 import { type Transfer, TRANSFER_STATUSES } from '../db/entities/operations.js';
+import { amountJson } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
 import {
   approvableFields,
   APPROVAL,
   rejectBody,
   REJECTION,
   rejectionField,
+  wholeNumber,
 } from '../approvals/schemas.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
+  amountField,
+  AmountSchema,
   boundedOfAsset,
+  instantSchema,
+  nullableAmountSchema,
   OPERATION_QUERY,
+  optional,
   pageSchema,
   paymentBody,
   paymentRequest,
@@ -19,6 +27,9 @@ import {
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import type { TransferRequest } from './rules.js';
+
+const CAPTURES = ['automatic', 'manual'] as const;
+const DEFAULT_CAPTURE_S = 604_800;
 
 /** Source and destination differ. (docs/contract.md, Transfers) */
 export const CreateTransferBody = z
@@ -31,6 +42,19 @@ export const CreateTransferBody = z
       })
       .describe('The receiver of the amount.'),
     ...paymentBody('destination', 'A text that both parties see.'),
+    capture: optional(
+      z.enum(CAPTURES).transform((capture) => (capture === 'manual' ? capture : undefined)),
+    ).openapi({
+      description:
+        '`manual` holds amount and fee until the transfer is captured; by default `automatic`, which moves them at once.',
+    }),
+    capture_within_s: optional(wholeNumber(60, 2_592_000)).openapi({
+      description: `With \`manual\`: seconds after which the transfer expires unless it was captured; by default ${DEFAULT_CAPTURE_S} (seven days).`,
+    }),
+  })
+  .refine(({ capture, capture_within_s: within }) => within === undefined || capture === 'manual', {
+    path: ['capture_within_s'],
+    error: 'needs_manual_capture',
   })
   .refine(accountsDiffer, {
     path: ['destination', 'account_id'],
@@ -45,11 +69,18 @@ export const CREATE_TRANSFER_EXAMPLE = {
   amount: EXAMPLE.amount,
   description: 'Lunch',
   metadata: EXAMPLE.metadata,
+  capture: 'automatic',
+  capture_within_s: undefined,
 } satisfies z.input<typeof CreateTransferBody>;
 exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
 
 export function transferRequest(body: z.output<typeof CreateTransferBody>): TransferRequest {
-  return { destinationAccountId: body.destination.account_id, ...paymentRequest(body) };
+  const within = body.capture_within_s ?? DEFAULT_CAPTURE_S;
+  return {
+    destinationAccountId: body.destination.account_id,
+    captureWithinS: body.capture === 'manual' ? within : null,
+    ...paymentRequest(body),
+  };
 }
 
 const field = fieldsOf<Transfer>();
@@ -66,7 +97,7 @@ export const transferResource = defineResource(
       () => 'internal' as const,
     ),
     status: field(
-      'The state: only `pending_approval` can still change, and only `completed` has moved money.',
+      'The state: `pending_approval` and `held` can still change, and only `completed` has moved money.',
       z.enum(TRANSFER_STATUSES),
       'completed',
       ({ status }) => status,
@@ -88,6 +119,34 @@ export const transferResource = defineResource(
       (transfer) => ({ type: 'account' as const, account_id: transfer.destinationAccountId }),
     ),
     ...approvableFields('Lunch'),
+    capture: field(
+      'Whether the money moves at once, or is held until it is captured.',
+      z.enum(CAPTURES),
+      'automatic',
+      ({ captureWithinS }) => (captureWithinS === null ? 'automatic' : 'manual'),
+      { ops: true },
+    ),
+    capture_expires_at: field(
+      'When the transfer expires unless it is captured by then; null until it is `held`.',
+      instantSchema.nullable(),
+      null,
+      ({ captureExpiresAt }) => toRfc3339(captureExpiresAt),
+      { desk: 'Held until', ops: true },
+    ),
+    captured: field(
+      'The amount that was captured; null until then.',
+      nullableAmountSchema,
+      null,
+      ({ capturedRaw: raw, asset }) => (raw === null ? null : amountJson({ raw, asset })),
+      { desk: 'Captured', ops: true },
+    ),
+    fee: field(
+      'The fee that the source account pays in addition to the amount; once captured, that of the captured amount.',
+      AmountSchema,
+      EXAMPLE.fee,
+      ({ capturedFeeRaw, feeRaw, asset }) => amountJson({ raw: capturedFeeRaw ?? feeRaw, asset }),
+      { ops: true },
+    ),
     rejection: rejectionField(
       '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval.',
     ),
@@ -107,7 +166,30 @@ export const TRANSFER_EXAMPLES = {
     rejection: { code: 'canceled', reason: null },
   },
   expired: { ...COMPLETED, status: 'expired', approval: APPROVAL },
+  held: {
+    ...COMPLETED,
+    status: 'held',
+    capture: 'manual',
+    capture_expires_at: '2026-11-28T14:05:01.123Z',
+  },
+  captured: {
+    ...COMPLETED,
+    capture: 'manual',
+    capture_expires_at: '2026-11-28T14:05:01.123Z',
+    captured: EXAMPLE.amount,
+  },
 } satisfies Record<string, z.input<typeof TransferSchema>>;
+
+export const CaptureBody = exampled(
+  z
+    .strictObject({
+      amount: optional(amountField).openapi({
+        description: 'At most the amount of the transfer; by default all of it.',
+      }),
+    })
+    .openapi('CaptureTransfer'),
+  { amount: EXAMPLE.amount },
+);
 
 export const RejectBody = rejectBody('Reject');
 

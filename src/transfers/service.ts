@@ -1,16 +1,18 @@
 import { paymentKind } from '../operations/payments.js';
 import type { OperationList } from '../operations/operation-list.js';
 import type { ApprovalDeps } from '../approvals/service.js';
+import type { Amount } from '../core/amount.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
+import { captureTransfer } from './capture.js';
 import { decideTransfer } from './decide.js';
 import type { CreateTransfer, TransferRequest } from './rules.js';
 
 export class Transfers {
-  constructor(private readonly deps: Pick<ApprovalDeps, 'writer' | 'notifier'>) {}
+  constructor(private readonly deps: ApprovalDeps) {}
 
   /**
    * Creates a transfer. `id` is the id of the request and of the transfer. Never throws: refusals
@@ -28,7 +30,24 @@ export class Transfers {
     const command = { tenantId, memberId, transferId: id, outboxId, ...idempotency, ...request };
     const result = await this.deps.writer.submit(createTransfer, command, deadline);
     const { outcome, replayed } = result;
-    if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
+    if (!replayed && outcome.done && outcome.resource.status !== 'completed')
+      this.deps.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
+    return result;
+  }
+
+  /** Captures a held transfer, or records its expiry. `amount` is null to capture all of it. */
+  async capture(
+    { tenantId, memberId }: Caller,
+    id: Uuid,
+    amount: Amount | null,
+    idempotency: RequestKey,
+  ): Promise<CommandResult<Transfer>> {
+    // Another tenant's transfer is not found, and its accounts are not locked.
+    const snapshot = (await this.deps.database.reader.find(transfers, { id, tenantId })) ?? null;
+    const outboxId = newId();
+    const command = { tenantId, memberId, amount, snapshot, outboxId, ...idempotency };
+    const result = await this.deps.writer.submit(captureTransfer, command);
+    if (snapshot !== null && !result.replayed)
       this.deps.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
     return result;
   }

@@ -27,7 +27,15 @@ import {
 
 /** The transfer that waits, the ready batch and the request are of nobody who is asked for here. */
 export const TARGET_IDS = [
-  ...(['transferId', 'pendingId', 'bonusId', 'payoutId', 'eventId', 'requestId'] as const),
+  ...([
+    'transferId',
+    'pendingId',
+    'heldId',
+    'bonusId',
+    'payoutId',
+    'eventId',
+    'requestId',
+  ] as const),
   ...(['batchId', 'rejectedBatchId', 'readyBatchId', 'statementId'] as const),
   ...(['webhookId', 'spareWebhookId'] as const),
 ];
@@ -59,7 +67,7 @@ export interface Endpoint {
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
   /** What a request that is answered so takes away: `renewed` makes another. */
-  readonly usesUp?: 'pending transfer' | 'policy' | 'ready batch';
+  readonly usesUp?: 'pending transfer' | 'held transfer' | 'policy' | 'ready batch';
   /** It names nothing that could be another tenant's. */
   readonly namesNothing?: true;
   readonly ask: (
@@ -173,6 +181,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   to('POST /v1/transfers/{id}/reject', ofApprovers, {
     ...{ id: 'pendingId', usesUp: 'pending transfer', body: () => ({ reason: 'not agreed' }) },
   }),
+  to('POST /v1/transfers/{id}/capture', right('createTransfer', ['transfers'], PAYERS), {
+    ...{ id: 'heldId', usesUp: 'held transfer', body: () => ({}) },
+  }),
   // And the creator, who is asked for in the tests of approvals.
   to('POST /v1/transfers/{id}/cancel', right('cancelTransfer', ['transfers'], MANAGERS), {
     ...{ id: 'pendingId', usesUp: 'pending transfer' },
@@ -284,6 +295,10 @@ export async function makeTarget(
     if (what === 'policy') return guard(other).then(() => ({}));
     if (what === 'ready batch')
       return { readyBatchId: (await readyBatch(bank, account, other)).id };
+    if (what === 'held transfer') {
+      const held = { from: account, to: other, raw: LEAST, capture: 'manual' };
+      return { heldId: text((await bank.sent(held)).id) };
+    }
     const pending = await bank.send(
       { from: account, to: other, raw: LEAST, asset: 'DUSD' },
       { token },
@@ -300,6 +315,7 @@ export async function makeTarget(
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
   const { pendingId = '' } = await renew('pending transfer');
   const { readyBatchId = '' } = await renew('ready batch');
+  const { heldId = '' } = await renew('held transfer');
   const register = async (): Promise<string> =>
     text(
       answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id,
@@ -308,6 +324,7 @@ export async function makeTarget(
   const named = {
     transferId: text(transfer.id),
     pendingId,
+    heldId,
     eventId: text(event?.id),
     webhookId,
     spareWebhookId,

@@ -265,6 +265,16 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE transfers SET fee_account_id=${id(payer.id)} WHERE id=${id(completed.id)}`,
     ['operation_fee', 'transaction_legs'],
   ],
+  'a captured amount that is not what moved': [
+    ({ completed }) =>
+      `UPDATE transfers SET capture_within_s=60, captured_raw=raw-1, captured_fee_raw=0 WHERE id=${id(completed.id)}`,
+    ['month_total', 'transaction_legs'],
+  ],
+  'a held transfer without its hold': [
+    ({ completed }) =>
+      `UPDATE transfers SET status='held', capture_within_s=60, capture_expires_at=NOW(3) WHERE id=${id(completed.id)}`,
+    ['operation_event', 'operation_hold', 'operation_posting'],
+  ],
   // Its owner's role, and each of its transfers, its pay-in and its adjustment.
   "an account that has become another tenant's": [
     ({ payer }) => [

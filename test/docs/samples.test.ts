@@ -152,15 +152,22 @@ describe('the samples of the reference', () => {
     await live.stop();
   });
 
-  const transferFrom = async (source: string, amount: { raw: bigint; asset: 'COPM' }) =>
+  const transferFrom = async (
+    source: string,
+    amount: { raw: bigint; asset: 'COPM' },
+    capture: 'automatic' | 'manual' = 'automatic',
+  ) =>
     owner.createTransfer({
       source_account: live.account(source),
       destination: { type: 'account', account_id: live.account('ana') },
       amount,
+      capture,
     });
   const transfer = async () =>
     (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' })).id;
   const bonus = async () => (await owner.listBonuses().page()).items[0]?.id ?? '';
+  const heldTransfer = async () =>
+    (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' }, 'manual')).id;
   const pendingTransfer = async () => (await transferFrom('guarded', GUARDED)).id;
   const pendingPayout = async () => {
     const source = live.account('guarded');
@@ -214,6 +221,7 @@ describe('the samples of the reference', () => {
   /** Makes the resource that an operation needs, and returns its id. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     ...{ getTransfer: transfer, updateTransfer: transfer, updatePayout: pendingPayout },
+    ...{ captureTransfer: heldTransfer },
     ...{ approveTransfer: pendingTransfer, rejectTransfer: pendingTransfer },
     ...{ cancelTransfer: pendingTransfer, getPayout: pendingPayout, approvePayout: pendingPayout },
     ...{ rejectPayout: pendingPayout, cancelPayout: pendingPayout },

@@ -28,6 +28,8 @@ export interface WantedTransfer {
   readonly asset?: Asset;
   readonly description?: string | null;
   readonly metadata?: unknown;
+  readonly capture?: unknown;
+  readonly capture_within_s?: unknown;
 }
 
 /** The least that one transfer may move, in either asset. */

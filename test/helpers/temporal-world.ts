@@ -17,7 +17,15 @@ import { type Transfer, transfers } from '../../src/db/entities/operations.js';
 import type { Account, Tenant } from '../../src/db/entities/parties.js';
 import { outboxEntry } from '../../src/temporal/outbox.js';
 import type { TestAnswer, TestApi } from './api.js';
-import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  LEAST,
+  openBank,
+  text,
+  type WantedTransfer,
+} from './bank.js';
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, workflowOf } from './temporal.js';
 import { openWriter, TEST_ACTOR } from './world.js';
@@ -44,7 +52,7 @@ export interface GuardedBank {
   /** Tokens of two members who may approve. */
   readonly approvers: readonly [string, string];
   /** A transfer that waits; `raw` is at least LEAST. */
-  pend(raw?: bigint): Promise<Uuid>;
+  pend(raw?: bigint, more?: Partial<WantedTransfer>): Promise<Uuid>;
   /** Several at once. */
   pendMany(count: number): Promise<Uuid[]>;
   /** Through the API: approved and rejected by the first approver, canceled by the creator, unless somebody else is said. */
@@ -73,8 +81,10 @@ export async function openGuardedBank(
   const policy = { accountId: source.id, asset: 'COPM' as const, ...settings };
   await setPolicy(database, systemClock, policy, TEST_ACTOR);
   const approvers = [await bank.issue(approving[0]), await bank.issue(approving[1])] as const;
-  const pend = async (raw = LEAST): Promise<Uuid> =>
-    asUuid(text(answered(await bank.send({ from: source, to: target, raw }), 202).json.id));
+  const pend: GuardedBank['pend'] = async (raw = LEAST, more = {}) =>
+    asUuid(
+      text(answered(await bank.send({ from: source, to: target, raw, ...more }), 202).json.id),
+    );
   return {
     bank,
     source,
@@ -249,7 +259,7 @@ export async function assertMonths(
   { id: accountId }: Pick<Account, 'id'>,
 ): Promise<void> {
   const rows = await db.sql(
-    `SELECT limit_month AS month, SUM(IF(status IN ('completed','pending_approval'), raw, 0)) AS used FROM transfers
+    `SELECT limit_month AS month, SUM(IF(status IN ('completed','held','pending_approval'), COALESCE(captured_raw, raw), 0)) AS used FROM transfers
      WHERE source_account_id=${idLiteral(accountId)} GROUP BY limit_month`,
   );
   for (const { month, used } of rows) {

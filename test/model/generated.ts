@@ -27,6 +27,7 @@ const OPERATIONS = {
   ...PAYOUT_OPERATIONS,
   ...BATCH_OPERATIONS,
   transfer: often(30, {
+    captureWithinS: oneOf([null, null, null, 60, 604_800]),
     ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 4, 5]), asset, raw },
     description: oneOf([null, '', 'Rent', 'Café 💸']),
     metadata: oneOf(METADATA),
@@ -106,8 +107,17 @@ const OPERATIONS = {
     what: weighted({ transfer: 2, payout: 1 }),
     ...{ from: oneOf([0, 2, 2, 3, 3]), to: oneOf([1, 4, 5]), asset, raw: small },
     approvals: oneOf([1, 1, 1, 2, 3]),
+    captureWithinS: oneOf([null, null, 60, 604_800]),
     expiresInS: oneOf([60, 604_800, 2_592_000, 2_592_000]),
     role: approving,
+  }),
+  /** What is held is captured: all, this much, or more than there is. */
+  capture: often(20, {
+    ...{ nth, actor: weighted({ owner: 4, clerk: 2, neighbour: 1 }) },
+    ...{
+      part: oneOf([null, 1n, 0n, 100_000n, 10_000_000_000n]),
+      isDue: oneOf([false, false, false, true]),
+    },
   }),
   /** An earlier approve once more, with its key. */
   'approve again': often(4, { nth, actor: weighted({ clerk: 1, owner: 1 }) }),

@@ -10,7 +10,7 @@ import type { Played, Plays } from './generated.js';
 import type { ActorName, AssetName } from './operations.js';
 import { freeze } from './player-operators.js';
 import { assertSame, nthOf } from './reading.js';
-import type { Verb } from './reference-approvals.js';
+import { dueAt, isExpiring, type Verb } from './reference-approvals.js';
 import type { RefPolicy, RefWaiting } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
@@ -26,7 +26,7 @@ export class ApprovalPlayer {
 
   readonly plays: Plays<
     | ('policy' | 'policy delay' | 'no policy' | 'read policy')
-    | ('act' | 'approve again' | 'staff action' | 'timer')
+    | ('act' | 'approve again' | 'staff action' | 'timer' | 'capture')
   > = {
     policy: ({ threshold, approvals, expiresInS, ...where }) =>
       this.setPolicy(where, { threshold, approvals, expiresInS }),
@@ -42,6 +42,7 @@ export class ApprovalPlayer {
     'approve again': ({ nth, actor }) => this.approveAgain(nth, actor),
     'staff action': (operation) => this.staffAct(operation),
     timer: (operation) => this.timer(operation),
+    capture: (operation) => this.capture(operation),
   };
 
   private policyOf({ account: number, asset }: PolicyPlace) {
@@ -96,9 +97,28 @@ export class ApprovalPlayer {
     if (meanwhile === 'freeze') await freeze(this.world, waiting.source, false);
   }
 
-  private untilDue({ approval }: RefWaiting): void {
+  private untilDue(waiting: RefWaiting): void {
     const { ledger } = this.world;
-    ledger.now = Math.max(ledger.now, approval?.expiresAt ?? 0);
+    ledger.now = Math.max(ledger.now, dueAt(waiting) ?? 0);
+  }
+
+  private async capture({ nth, actor, part, isDue }: Played<'capture'>): Promise<void> {
+    const { ledger } = this.world;
+    const transfers = ledger.homes.flatMap((home) => home.transfers);
+    const held = transfers.filter(({ json }) => json.status === 'held');
+    const transfer = nthOf(held.length > 0 ? held : transfers, nth);
+    if (transfer === undefined) return;
+    if (isDue) this.untilDue(transfer);
+    const key = randomUUID();
+    const { asset } = transfer;
+    const body = part === null ? {} : { amount: { raw: part.toString(), asset } };
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await this.world.ask(actor, 'POST', `${pathOf(transfer)}/capture`, {
+        key,
+        body,
+      });
+      assertSame(answer, ledger.transfers.capture(actor, transfer, part, key));
+    }
   }
 
   /** While its source is frozen. */
@@ -162,8 +182,8 @@ export class ApprovalPlayer {
 
   /** Of those that wait the one that expires first. */
   private soonest(): RefWaiting | undefined {
-    const waiting = this.all().filter(({ json }) => json.status === 'pending_approval');
-    return waiting.sort((a, b) => (a.approval?.expiresAt ?? 0) - (b.approval?.expiresAt ?? 0))[0];
+    const waiting = this.all().filter(isExpiring);
+    return waiting.sort((a, b) => (dueAt(a) ?? 0) - (dueAt(b) ?? 0))[0];
   }
 
   private all(): RefWaiting[] {
@@ -176,7 +196,7 @@ export class ApprovalPlayer {
   /** One that waits, or any that there is. */
   private chosen(nth: number, isAny: boolean): RefWaiting | undefined {
     return nthOf(
-      this.all().filter(({ json }) => isAny || json.status === 'pending_approval'),
+      this.all().filter((waiting) => isAny || isExpiring(waiting)),
       nth,
     );
   }

@@ -99,7 +99,7 @@ export class Player {
   }
 
   private async transfer(wanted: Played<'transfer'>, key: string): Promise<void> {
-    const { actor, from, to, raw, asset, description, metadata } = wanted;
+    const { actor, from, to, raw, asset, description, metadata, captureWithinS } = wanted;
     const body = transferBody({
       from: this.world.idOf(from),
       to: this.world.idOf(to),
@@ -107,6 +107,7 @@ export class Player {
       asset,
       description,
       metadata,
+      ...(captureWithinS !== null && { capture: 'manual', capture_within_s: captureWithinS }),
     });
     const answer = await this.ask(actor, 'POST', '/v1/transfers', { body, key });
     const made = (): string =>
@@ -127,18 +128,20 @@ export class Player {
       raw: raw < 0n ? 0n : raw,
       description: null,
       metadata: null,
+      captureWithinS: null,
     } as const;
     await this.transfer(wanted, randomUUID());
   }
 
   private async pend(operation: Played<'pend'>): Promise<void> {
-    const { what, from, to, asset, raw, approvals, expiresInS, role } = operation;
+    const { what, from, to, asset, raw, approvals, expiresInS, role, captureWithinS } = operation;
     await this.fund(from, asset, raw);
     await this.approvals.ask(from, asset, 0n, approvals, expiresInS);
     await this.operators.role({ op: 'role', account: from, role });
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
     if (what === 'payout') return this.payouts.plays.payout({ op: 'payout', ...wanted });
-    await this.transfer({ op: 'transfer', ...wanted, to, metadata: null }, randomUUID());
+    const transfer = { op: 'transfer', ...wanted, to, metadata: null, captureWithinS } as const;
+    await this.transfer(transfer, randomUUID());
   }
 
   private async payOut(operation: Played<'pay out'>): Promise<void> {

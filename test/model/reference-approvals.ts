@@ -33,6 +33,7 @@ export const APPROVAL_ENDINGS = [
   'expired by the timer',
   'not its time yet',
   'settled already',
+  'captured',
   'forbidden',
 ] as const;
 type Ending = (typeof APPROVAL_ENDINGS)[number];
@@ -144,7 +145,7 @@ export class ReferenceApprovals {
 
   /** The timer. Answers the status after it. */
   expire(waiting: RefWaiting): unknown {
-    if (waiting.json.status !== 'pending_approval') this.count('settled already');
+    if (!isExpiring(waiting)) this.count('settled already');
     else if (!this.isLate(waiting)) this.count('not its time yet');
     else {
       this.count('expired by the timer');
@@ -185,7 +186,7 @@ export class ReferenceApprovals {
     const allowed = allowedFor(verb, waiting);
     if (!allowed.includes(json.status))
       return this.count('settled already', settledAs(json.status, allowed));
-    if (json.status === 'pending_approval' && this.isLate(waiting)) {
+    if (isExpiring(waiting) && this.isLate(waiting)) {
       this.endsOf(waiting).expired();
       return this.count('too late', settledAs(waiting.json.status, allowed));
     }
@@ -242,8 +243,8 @@ export class ReferenceApprovals {
   }
 
   private isLate(waiting: RefWaiting): boolean {
-    const { approval } = waiting;
-    return approval !== null && this.ledger.now >= approval.expiresAt && !isPerhapsPaid(waiting);
+    const at = dueAt(waiting);
+    return at !== null && this.ledger.now >= at && !isPerhapsPaid(waiting);
   }
 
   private isRefusedAtLast({ approval, source }: RefWaiting, approver: string): boolean {
@@ -264,9 +265,18 @@ function obstacleOf({ isFrozen, verifiedAt }: RefAccount): string | null {
 
 /** A payout that is approved can still be canceled, until its rail may have it. */
 function allowedFor(verb: Verb, { kind }: RefWaiting): readonly unknown[] {
-  return verb === 'cancel' && kind === 'payout'
-    ? ['pending_approval', 'approved']
-    : ['pending_approval'];
+  if (verb !== 'cancel') return ['pending_approval'];
+  return ['pending_approval', kind === 'payout' ? 'approved' : 'held'];
+}
+
+export function isExpiring({ json: { status } }: RefWaiting): boolean {
+  return status === 'pending_approval' || status === 'held';
+}
+
+/** When what waits for approval or capture expires. */
+export function dueAt(waiting: RefWaiting): number | null {
+  if (waiting.kind === 'transfer' && waiting.json.status === 'held') return waiting.heldUntil;
+  return waiting.approval?.expiresAt ?? null;
 }
 
 function settledAs(current: unknown, allowed: readonly unknown[]): Expected {

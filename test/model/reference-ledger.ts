@@ -177,9 +177,13 @@ export class ReferenceLedger {
 
   /** The same for whatever costs one: a run sets all at once. */
   feeOf(tenant: RefTenant, source: RefAccount, asset: AssetName, raw: bigint): bigint {
+    if (tenant.feeAccount === null || tenant.feeAccount === source) return 0n;
+    return this.scheduledFee(tenant, asset, raw);
+  }
+
+  scheduledFee(tenant: RefTenant, asset: AssetName, raw: bigint): bigint {
     const schedule = tenant.fees.get(asset);
-    if (schedule === undefined || tenant.feeAccount === null || tenant.feeAccount === source)
-      return 0n;
+    if (schedule === undefined) return 0n;
     // Half up: floor(x + 1/2).
     const fee = schedule.flat + (2n * raw * schedule.basisPoints + 10_000n) / 20_000n;
     return schedule.cap !== null && fee > schedule.cap ? schedule.cap : fee;

@@ -121,6 +121,9 @@ interface Approvable extends RefOperation {
 export interface RefTransfer extends Approvable, RefPayment {
   readonly kind: 'transfer';
   readonly destination: RefAccount;
+  readonly captureWithinS: number | null;
+  /** Null until it is held. */
+  heldUntil: number | null;
 }
 
 export interface RefPayout extends Approvable {

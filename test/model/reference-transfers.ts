@@ -1,5 +1,6 @@
 import type { Played } from './generated.js';
 import type { ReferenceLedger } from './reference-ledger.js';
+import type { ActorName } from './operations.js';
 import {
   amountJson,
   type Expected,
@@ -28,8 +29,10 @@ export class ReferenceTransfers {
         code: 'invalid_field',
         details: fieldDetails('destination.account_id', 'same_as_source'),
       };
-    const { asset, raw, description, metadata } = wanted;
-    const content = JSON.stringify([from, to, asset, raw.toString(), description, metadata]);
+    const { asset, raw, description, metadata, captureWithinS } = wanted;
+    const content = JSON.stringify([
+      ...[from, to, asset, raw.toString(), description, metadata, captureWithinS],
+    ]);
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
     if (source === null || destination === null || source.tenant !== tenant.id) return NOT_FOUND;
@@ -54,6 +57,9 @@ export class ReferenceTransfers {
       metadata: metadata ?? {},
       created_at: time(ledger.now),
       approval: ledger.approvals.shown(approval),
+      capture: captureWithinS === null ? 'automatic' : 'manual',
+      capture_expires_at: null,
+      captured: null,
       rejection: null,
     };
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
@@ -66,20 +72,66 @@ export class ReferenceTransfers {
       at: ledger.now,
       month,
       approval,
+      captureWithinS,
+      heldUntil: null,
       ...parties,
     };
     tenant.transfers.push(transfer);
     ledger.use(transfer, raw);
-    if (approval === null) this.complete(transfer);
-    else {
-      ledger.hold(transfer, raw + fee);
-      ledger.count('waits for approval');
-    }
+    if (approval !== null || captureWithinS !== null) ledger.hold(transfer, raw + fee);
+    if (approval !== null) ledger.count('waits for approval');
+    else if (captureWithinS === null) this.complete(transfer);
+    else this.wait(transfer, captureWithinS);
     tenant.keys.set(key, { content, result: transfer });
-    return { status: approval === null ? 201 : 202, body: json };
+    return { status: approval === null ? 201 : 202, body: transfer.json };
+  }
+
+  /** What POST /v1/transfers/{id}/capture answers; `part` is null for all of it. */
+  capture(actor: ActorName, transfer: RefTransfer, part: bigint | null, key: string): Expected {
+    const { ledger } = this;
+    const { source, asset, raw } = transfer;
+    const tenant = ledger.tenantOf(actor);
+    const content = JSON.stringify(['capture', transfer.json.id, `${part}`]);
+    const known = ledger.known(tenant, key, content);
+    if (known !== null) return known;
+    if (source.tenant !== tenant.id) return NOT_FOUND;
+    if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
+    if (transfer.json.status === 'held' && ledger.now >= (transfer.heldUntil ?? 0))
+      this.expired(transfer);
+    const { status: current } = transfer.json;
+    if (current !== 'held')
+      return { status: 409, code: 'invalid_state', details: { current, allowed: ['held'] } };
+    const captured = part ?? raw;
+    const refusal = captureRefusal(transfer, captured);
+    if (refusal !== null) {
+      tenant.keys.set(key, { content, result: refusal });
+      return refusal;
+    }
+    const full = ledger.scheduledFee(tenant, asset, captured);
+    const fee = captured === raw || full > transfer.fee ? transfer.fee : full;
+    ledger.hold(transfer, -(raw + transfer.fee));
+    ledger.use(transfer, captured - raw);
+    transfer.json = {
+      ...transfer.json,
+      status: 'completed',
+      captured: amountJson(captured, asset),
+      fee: amountJson(fee, asset),
+    };
+    const feeAccount = fee > 0n ? transfer.feeAccount : null;
+    ledger.enterAll('transfer', { ...transfer, raw: captured, fee, feeAccount });
+    ledger.tell(transfer, 'transfer.completed', 'captured');
+    tenant.keys.set(key, { content, result: transfer });
+    return { status: 200, body: transfer.json };
+  }
+
+  private wait(transfer: RefTransfer, captureWithinS: number): void {
+    transfer.heldUntil = this.ledger.now + captureWithinS * 1_000;
+    const expires = time(transfer.heldUntil);
+    transfer.json = { ...transfer.json, status: 'held', capture_expires_at: expires };
   }
 
   granted(transfer: RefTransfer): void {
+    if (transfer.captureWithinS !== null) return this.wait(transfer, transfer.captureWithinS);
     transfer.json = { ...transfer.json, status: 'completed' };
     this.ledger.hold(transfer, -(transfer.raw + transfer.fee));
     this.complete(transfer);
@@ -109,4 +161,14 @@ export class ReferenceTransfers {
     this.ledger.giveBack(transfer);
     this.ledger.tell(transfer, `transfer.${status}`);
   }
+}
+
+function captureRefusal({ source, asset, raw }: RefTransfer, captured: bigint): Expected | null {
+  const no = (code: string, details: Json): Expected => ({ status: 422, code, details });
+  if (captured === 0n) return no('below_minimum', { minimum: '1', requested: '0', asset });
+  if (captured > raw) return no('capture_exceeds_amount', { capturable: amountJson(raw, asset) });
+  if (source.isFrozen) return no('capability_cannot_send', { reason: 'frozen' });
+  return source.verifiedAt === null
+    ? no('capability_cannot_send', { reason: 'not_verified' })
+    : null;
 }

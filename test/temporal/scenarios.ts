@@ -45,6 +45,15 @@ async function waiting({ temporal }: Stage, bank: GuardedBank): Promise<Uuid> {
   return id;
 }
 
+/** Approves a transfer with manual capture, which is then held. */
+async function held(stage: Stage): Promise<Uuid> {
+  const id = await stage.one.pend(undefined, { capture: 'manual' });
+  await untilWaiting(stage.temporal, id);
+  answered(await stage.one.act('approve', id), 200);
+  await until('it is held', async () => (await stateOf(stage.temporal, id))?.status === 'held');
+  return id;
+}
+
 async function bySignal(stage: Stage, action: 'approve' | 'reject' | 'cancel'): Promise<Uuid> {
   const id = await waiting(stage, stage.one);
   await sendSignal(stage.temporal, id, action, await stage.sign());
@@ -66,6 +75,23 @@ const WAYS: Readonly<Record<string, readonly [end: string, go: (stage: Stage) =>
     'approved-by-api': ['completed', (stage) => byApi(stage, 'approve')],
     'rejected-by-api': ['rejected', (stage) => byApi(stage, 'reject')],
     'canceled-by-api': ['canceled', (stage) => byApi(stage, 'cancel')],
+    'held-then-captured': [
+      'completed',
+      async (stage) => {
+        const id = await held(stage);
+        const path = `/v1/transfers/${id}/capture`;
+        answered(await stage.one.bank.request('POST', path, { body: {} }), 200);
+        return id;
+      },
+    ],
+    'held-then-canceled-by-signal': [
+      'canceled',
+      async (stage) => {
+        const id = await held(stage);
+        await sendSignal(stage.temporal, id, 'cancel', await stage.sign());
+        return id;
+      },
+    ],
     // No sweeper runs on the stage.
     'expired-by-timer': [
       'expired',

@@ -49,6 +49,9 @@ describe('POST /v1/transfers', () => {
       description: 'Rent',
       metadata: {},
       approval: null,
+      capture: 'automatic',
+      capture_expires_at: null,
+      captured: null,
       rejection: null,
     });
     assert.match(String(id), UUID_V7);

@@ -37,6 +37,7 @@ export interface DetailsByCode {
     readonly resets_at: string;
   };
   insufficient_funds: { readonly available: bigint; readonly requested: bigint };
+  capture_exceeds_amount: { readonly capturable: { readonly raw: bigint; readonly asset: Asset } };
   quota_exceeded: { readonly quota: string; readonly used: bigint; readonly limit: bigint };
 }
 

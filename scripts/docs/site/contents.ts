@@ -11,6 +11,7 @@ const CHAPTERS = {
   'Move money': {
     '/accounts': 'verification, aliases, and who may do what',
     '/approvals': 'transfers and payouts that wait for other members',
+    '/capture': 'hold an amount when a customer orders, and take what you delivered',
     '/bonus': 'pay one person at once',
     '/batches': 'pay up to 100,000 people from one file',
     '/payouts': 'money to a bank account, and its possible outcomes',

@@ -128,10 +128,10 @@ function checkBalance(
 /** Compares what accounts used of each month with the sum of the operations that count in it. */
 async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]): Promise<void> {
   const used = new Map<string, bigint>();
-  for (const { monthUse, table } of SOURCES) {
+  for (const { monthUse, monthRaw, table } of SOURCES) {
     if (monthUse === null) continue;
     const rows = await reader.query(
-      `SELECT source_account_id, asset, limit_month, CAST(SUM(raw) AS CHAR) AS used
+      `SELECT source_account_id, asset, limit_month, CAST(SUM(${monthRaw}) AS CHAR) AS used
        FROM ${table.name} WHERE source_account_id IN (${idList(ids)}) AND ${monthUse}
        GROUP BY source_account_id, asset, limit_month`,
     );

@@ -94,7 +94,7 @@ export const holds = defineTable(
     raw: column.bigint,
     remaining: column.bigint,
     createdAt: column.time,
-    /** When a transfer that waits for approval expires; null for everything else. */
+    /** When a transfer that waits for approval or capture expires; null for everything else. */
     expiresAt: column.nullable(column.time),
   },
   {

@@ -31,7 +31,13 @@ export const approvalColumns = {
   rejectionReason: column.nullable(column.varchar(300)),
 };
 
-export const TRANSFER_STATUSES = ['pending_approval', 'completed', 'rejected', 'expired'] as const;
+export const TRANSFER_STATUSES = [
+  'pending_approval',
+  'held',
+  'completed',
+  'rejected',
+  'expired',
+] as const;
 export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
 
 export const transfers = defineTable(
@@ -41,6 +47,13 @@ export const transfers = defineTable(
     destinationAccountId: column.uuid,
     status: column.oneOf(TRANSFER_STATUSES),
     ...approvalColumns,
+    /** Seconds from `held` to the expiry; null if the transfer needs no capture. */
+    captureWithinS: column.nullable(column.integer),
+    /** Null until the transfer is `held`. */
+    captureExpiresAt: column.nullable(column.time),
+    /** The captured amount and its fee; null until then. */
+    capturedRaw: column.nullable(column.bigint),
+    capturedFeeRaw: column.nullable(column.bigint),
   },
   {
     indexes: {

@@ -253,7 +253,11 @@ class DecisionDraft {
       return;
     }
     const hold = this.findHold(change.resourceId);
-    if (hold === undefined) throw new UnsoundDecision('a hold is released that was not loaded');
+    if (hold === undefined) throw new UnsoundDecision('a hold is changed that was not loaded');
+    if (change.change === 'extend') {
+      this.holds.set(hold.resourceId, { ...hold, expiresAt: change.expiresAt });
+      return;
+    }
     this.move(hold.accountId, hold.asset, change.raw, -change.raw);
     const remaining = hold.remaining - change.raw;
     this.holds.set(hold.resourceId, {

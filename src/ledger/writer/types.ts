@@ -115,6 +115,7 @@ export type HoldChange =
       /** Set only if a sweep finds expired resources by their holds. */
       readonly expiresAt?: Instant | null;
     }
+  | { readonly change: 'extend'; readonly resourceId: Uuid; readonly expiresAt: Instant }
   /** To spend held money, a decision releases it and posts. */
   | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };
 

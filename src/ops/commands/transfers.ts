@@ -133,7 +133,7 @@ function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): F
     to: names.get(to) ?? to,
     amount,
     created_at,
-    expires_at: toRfc3339(transfer.approvalExpiresAt),
+    expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
   };
 }
 
@@ -152,7 +152,7 @@ function transferDetailFields(details: TransferDetails): Fields {
     ...others,
     created_by: details.createdBy,
     waits_for: details.waitsFor,
-    expires_at: toRfc3339(transfer.approvalExpiresAt),
+    expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
     approvals: approvals.map(({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`),
     rejection_code: transfer.rejectionCode,
     rejection_reason: transfer.rejectionReason,
@@ -184,7 +184,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
   show: async ({ database: { reader }, clock, output }, transfer) =>
     output.one(transferDetailFields(await readTransferDetails(reader, transfer, clock()))),
   described: async ({ database }, transfer) => {
-    if (transfer.status !== 'pending_approval') return null;
+    if (transfer.status !== 'pending_approval' && transfer.status !== 'held') return null;
     const { sourceAccountId: from, destinationAccountId: to } = transfer;
     const names = await readNames(database.reader, [from, to]);
     return `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;

@@ -78,7 +78,10 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
     ...(action !== 'approve' && { endsSomething: true as const }),
     isOffered: (shown) => {
       const { status } = rowOf(shown);
-      return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
+      return (
+        status === 'pending_approval' ||
+        (action === 'cancel' && (status === 'approved' || status === 'held'))
+      );
     },
     recordsRefusals: true,
     run: async (deps, shown, { by, reason, actionId }) => {

@@ -184,7 +184,7 @@ export function idText(id: string): Html {
 const TAG_KINDS = Object.entries({
   good: ['completed', 'posted', 'applied', 'enabled', 'active', 'delivered'],
   busy: ['approved', 'in_progress', 'validating', 'ready', 'executing', 'pending'],
-  wait: ['pending_approval', 'proposed', 'paused', 'retrying'],
+  wait: ['pending_approval', 'held', 'proposed', 'paused', 'retrying'],
   bad: [
     'rejected',
     'failed',

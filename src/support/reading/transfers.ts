@@ -1,5 +1,5 @@
 import { displayName } from '../../accounts/recipients.js';
-import { isExpired, SUPPORT, approvalProgress } from '../../approvals/rules.js';
+import { approvalProgress, HELD, isExpired, SUPPORT } from '../../approvals/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -99,7 +99,10 @@ export async function readTransferDetails(reader: Reader, transfer: Transfer, at
     })),
     waitsFor: waitsFor(transfer, given, at),
     /** Null if the transfer never waited. */
-    workflowId: approvalProgress(transfer) === null ? null : transferWorkflowId(id),
+    workflowId:
+      approvalProgress(transfer) === null && transfer.captureWithinS === null
+        ? null
+        : transferWorkflowId(id),
     /** Entries that Temporal has not accepted yet. */
     outbox: waiting,
   };
@@ -107,6 +110,7 @@ export async function readTransferDetails(reader: Reader, transfer: Transfer, at
 
 /** Returns a text about what the transfer is waiting for, for a customer. */
 function waitsFor(transfer: Transfer, given: readonly Approval[], at: Instant): string {
+  if (transfer.status === HELD) return 'its capture by a member of its account, or a cancel';
   const waiting = approvalProgress(transfer);
   if (waiting === null || transfer.status !== 'pending_approval')
     return `nothing: it is ${transfer.status}`;

@@ -61,7 +61,7 @@ export const transferKind: ResourceKind<Transfer> = {
     return {
       status: operationStatus(transfer),
       facts: [
-        ['Needs', isPending && details.waitsFor],
+        ['Needs', (isPending || transfer.status === 'held') && details.waitsFor],
         ['Expires', isPending && since(approvalExpiresAt)],
         ['Amount', html`<strong>${money(transfer)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
@@ -73,7 +73,9 @@ export const transferKind: ResourceKind<Transfer> = {
         [
           'Ended because',
           transfer.status === 'expired'
-            ? `not approved in time: ${transfer.approvalsReceived} of ${transfer.approvalsRequired} approvals`
+            ? transfer.captureExpiresAt !== null
+              ? 'not captured in time'
+              : `not approved in time: ${transfer.approvalsReceived} of ${transfer.approvalsRequired} approvals`
             : inWords(transfer.rejectionCode, transfer.rejectionReason),
         ],
         ['Workflow', isLate && 'not notified yet. The service keeps trying; you can decide here'],

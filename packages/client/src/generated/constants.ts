@@ -20,6 +20,7 @@ export const ERROR_CODES = [
   'above_per_operation_limit',
   'monthly_limit_exceeded',
   'insufficient_funds',
+  'capture_exceeds_amount',
   'alias_taken',
   'alias_reserved',
   'alias_in_quarantine',

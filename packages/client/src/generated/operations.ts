@@ -192,7 +192,7 @@ export class Operations extends Calls {
 
   /**
    * Send a transfer.
-   * Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.
+   * Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer. With `capture: manual`, amount and fee are held, and the transfer is `held` until it is captured, canceled or expires.
    * Scope: `transfers`. Role in source: operator, admin, owner.
    */
   createTransfer(
@@ -317,7 +317,7 @@ export class Operations extends Calls {
 
   /**
    * Cancel a transfer.
-   * The creator, an admin or an owner of the source can cancel it. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
+   * The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `held`. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: admin, owner, the creator.
    */
   cancelTransfer(
@@ -333,6 +333,28 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'cancelTransfer'>>;
+  }
+
+  /**
+   * Capture a transfer.
+   * Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.
+   * Scope: `transfers`. Role in source: operator, admin, owner.
+   */
+  captureTransfer(
+    id: ParamOf<'captureTransfer', 'id'>,
+    body: BodyOf<'captureTransfer'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'captureTransfer'>> {
+    return this.send(
+      {
+        operation: 'captureTransfer',
+        method: 'POST',
+        path: `/v1/transfers/${segment(id)}/capture`,
+        repeats: 'by_key',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'captureTransfer'>>;
   }
 
   /**

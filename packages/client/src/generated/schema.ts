@@ -18,7 +18,7 @@ export interface paths {
     put?: never;
     /**
      * Send a transfer
-     * @description Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.
+     * @description Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer. With `capture: manual`, amount and fee are held, and the transfer is `held` until it is captured, canceled or expires.
      *
      *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
@@ -110,11 +110,33 @@ export interface paths {
     put?: never;
     /**
      * Cancel a transfer
-     * @description The creator, an admin or an owner of the source can cancel it. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
+     * @description The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `held`. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
      *
      *     Scope: `transfers`. Role in source: admin, owner, the creator.
      */
     post: operations['cancelTransfer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/transfers/{id}/capture': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Capture a transfer
+     * @description Moves a held transfer, or the part of it that `amount` names, and releases the rest of the hold. The fee is that of the captured amount, at most the held fee. If the source may not send or the destination cannot be paid, the transfer stays `held`. If it has expired, it ends as `expired` and the response is 409.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
+     */
+    post: operations['captureTransfer'];
     delete?: never;
     options?: never;
     head?: never;
@@ -1045,10 +1067,10 @@ export interface components {
        */
       scope: 'internal';
       /**
-       * @description The state: only `pending_approval` can still change, and only `completed` has moved money.
+       * @description The state: `pending_approval` and `held` can still change, and only `completed` has moved money.
        * @enum {string}
        */
-      status: 'pending_approval' | 'completed' | 'rejected' | 'expired';
+      status: 'pending_approval' | 'held' | 'completed' | 'rejected' | 'expired';
       /**
        * Format: uuid
        * @description The account that pays the amount and the fee.
@@ -1068,7 +1090,7 @@ export interface components {
         account_id: string;
       };
       amount: components['schemas']['Amount'];
-      /** @description The fee that the source account pays in addition to the amount. */
+      /** @description The fee that the source account pays in addition to the amount; once captured, that of the captured amount. */
       fee: components['schemas']['Amount'];
       /** @description The text that was given with the request. */
       description: string | null;
@@ -1095,6 +1117,19 @@ export interface components {
          */
         expires_at: string;
       } | null;
+      /**
+       * @description Whether the money moves at once, or is held until it is captured.
+       * @enum {string}
+       */
+      capture: 'automatic' | 'manual';
+      /**
+       * Format: date-time
+       * @description When the transfer expires unless it is captured by then; null until it is `held`.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      capture_expires_at: string | null;
+      /** @description The amount that was captured; null until then. */
+      captured: components['schemas']['Amount'] | null;
       /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
         /** @description The cause, for machines. */
@@ -1595,6 +1630,7 @@ export interface components {
           | 'above_per_operation_limit'
           | 'monthly_limit_exceeded'
           | 'insufficient_funds'
+          | 'capture_exceeds_amount'
           | 'alias_taken'
           | 'alias_reserved'
           | 'alias_in_quarantine'
@@ -1643,6 +1679,13 @@ export interface components {
       metadata?: {
         [key: string]: string | null;
       } | null;
+      /**
+       * @description `manual` holds amount and fee until the transfer is captured; by default `automatic`, which moves them at once.
+       * @enum {string|null}
+       */
+      capture?: 'automatic' | 'manual' | null;
+      /** @description With `manual`: seconds after which the transfer expires unless it was captured; by default 604800 (seven days). */
+      capture_within_s?: number | null;
     };
     TransferPage: {
       /** @description The resources of this page, in the order of the list. */
@@ -1659,6 +1702,19 @@ export interface components {
     Reject: {
       /** @description The reason, which the resource and its events show. */
       reason: string;
+    };
+    CaptureTransfer: {
+      /** @description At most the amount of the transfer; by default all of it. */
+      amount?: {
+        /**
+         * Format: int64
+         * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
+         * @example 150000
+         */
+        raw: bigint;
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset: components['schemas']['Asset'];
+      } | null;
     };
     CreatePayout: {
       /**
@@ -2471,6 +2527,7 @@ export interface components {
         | 'above_per_operation_limit'
         | 'monthly_limit_exceeded'
         | 'insufficient_funds'
+        | 'capture_exceeds_amount'
         | 'alias_taken'
         | 'alias_reserved'
         | 'alias_in_quarantine'
@@ -2997,6 +3054,7 @@ export type CreateTransfer = components['schemas']['CreateTransfer'];
 export type TransferPage = components['schemas']['TransferPage'];
 export type ChangeMetadata = components['schemas']['ChangeMetadata'];
 export type Reject = components['schemas']['Reject'];
+export type CaptureTransfer = components['schemas']['CaptureTransfer'];
 export type CreatePayout = components['schemas']['CreatePayout'];
 export type PayoutPage = components['schemas']['PayoutPage'];
 export type RejectPayout = components['schemas']['RejectPayout'];
@@ -3078,7 +3136,7 @@ export interface operations {
           [key: string]: string;
         };
         /** @description Only transfers in this state. */
-        status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
+        status?: 'pending_approval' | 'held' | 'completed' | 'rejected' | 'expired';
         /** @description Paid to this account. */
         destination_account?: string;
       };
@@ -3123,6 +3181,9 @@ export interface operations {
            *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
+           *           "capture": "automatic",
+           *           "capture_expires_at": null,
+           *           "captured": null,
            *           "rejection": null
            *         }
            *       ],
@@ -3162,7 +3223,8 @@ export interface operations {
          *       "description": "Lunch",
          *       "metadata": {
          *         "invoice": "A-17"
-         *       }
+         *       },
+         *       "capture": "automatic"
          *     }
          */
         'application/json': components['schemas']['CreateTransfer'];
@@ -3199,6 +3261,9 @@ export interface operations {
            *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": null
            *     }
            */
@@ -3235,6 +3300,9 @@ export interface operations {
            *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": null
            *     }
            */
@@ -3275,6 +3343,9 @@ export interface operations {
            *         "received": 0,
            *         "expires_at": "2026-11-28T14:05:01.123Z"
            *       },
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": null
            *     }
            */
@@ -3327,6 +3398,9 @@ export interface operations {
            *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": null
            *     }
            */
@@ -3391,6 +3465,9 @@ export interface operations {
            *       },
            *       "created_at": "2026-11-21T14:05:01.123Z",
            *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": null
            *     }
            */
@@ -3449,6 +3526,9 @@ export interface operations {
            *         "received": 1,
            *         "expires_at": "2026-11-28T14:05:01.123Z"
            *       },
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": null
            *     }
            */
@@ -3514,6 +3594,9 @@ export interface operations {
            *         "received": 0,
            *         "expires_at": "2026-11-28T14:05:01.123Z"
            *       },
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": {
            *         "code": "rejected",
            *         "reason": "The invoice was paid already"
@@ -3573,10 +3656,85 @@ export interface operations {
            *         "received": 0,
            *         "expires_at": "2026-11-28T14:05:01.123Z"
            *       },
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
            *       "rejection": {
            *         "code": "canceled",
            *         "reason": null
            *       }
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  captureTransfer: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "amount": {
+         *         "raw": "150000",
+         *         "asset": "COPM"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['CaptureTransfer'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "150",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Lunch",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "capture": "manual",
+           *       "capture_expires_at": "2026-11-28T14:05:01.123Z",
+           *       "captured": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "rejection": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -6073,6 +6231,9 @@ export interface operations {
            *               },
            *               "created_at": "2026-11-21T14:05:01.123Z",
            *               "approval": null,
+           *               "capture": "automatic",
+           *               "capture_expires_at": null,
+           *               "captured": null,
            *               "rejection": null
            *             }
            *           }
@@ -6144,6 +6305,9 @@ export interface operations {
            *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
+           *           "capture": "automatic",
+           *           "capture_expires_at": null,
+           *           "captured": null,
            *           "rejection": null
            *         }
            *       }
@@ -6563,6 +6727,9 @@ export interface operations {
            *           },
            *           "created_at": "2026-11-21T14:05:01.123Z",
            *           "approval": null,
+           *           "capture": "automatic",
+           *           "capture_expires_at": null,
+           *           "captured": null,
            *           "rejection": null
            *         }
            *       }

@@ -1,0 +1,117 @@
+import { type Amount, amountJson, calculateFee } from '../core/amount.js';
+import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { roleAllows } from '../core/permissions.js';
+import { type Transfer, transfers } from '../db/entities/operations.js';
+import { feeSchedules, memberRoles, tenants } from '../db/entities/parties.js';
+import { readOwners } from '../accounts/access.js';
+import { AUTHORITY_INSUFFICIENT, operationLimitRefusal } from '../accounts/rules.js';
+import { endingRowKeys } from '../approvals/commands.js';
+import { addRowAndNotification, expiryOf, type ExpiryCommand, rowOf } from '../approvals/decide.js';
+import { HELD, isExpired } from '../approvals/rules.js';
+import {
+  accept,
+  accountsFrom,
+  type CommandKind,
+  type Decision,
+  type LockedState,
+  refuse,
+  rowKey,
+} from '../ledger/writer/types.js';
+import { lastCheckRefusal, payHeld, transferApproval } from './approval-outcomes.js';
+
+export interface CaptureTransfer extends ExpiryCommand<Transfer> {
+  readonly memberId: Uuid;
+  /** Null to capture the whole amount. */
+  readonly amount: Amount | null;
+}
+
+const accountsOf = accountsFrom(({ snapshot }: CaptureTransfer) =>
+  snapshot === null ? [] : transferApproval.accountsOf(snapshot),
+);
+
+export const captureTransfer: CommandKind<CaptureTransfer, Transfer> = {
+  name: 'capture transfer',
+  resourceType: 'transfer',
+  table: transfers,
+  async accounts(commands, reader) {
+    const destinations = commands.flatMap(({ snapshot }) => snapshot?.destinationAccountId ?? []);
+    return { ...(await accountsOf(commands)), ownerOf: await readOwners(reader, destinations) };
+  },
+  rowKeys({ snapshot, memberId }, _at, ownerOf) {
+    if (snapshot === null) return [];
+    const { tenantId, sourceAccountId: accountId, destinationAccountId, asset } = snapshot;
+    return [
+      ...endingRowKeys(transferApproval, snapshot),
+      rowKey(memberRoles, { accountId, memberId }),
+      rowKey(feeSchedules, { tenantId, operation: 'transfer', asset }),
+      rowKey(tenants, { id: tenantId }),
+      rowKey(tenants, { id: ownerOf(destinationAccountId) ?? tenantId }),
+    ];
+  },
+  decide: decideCapture,
+};
+
+/** Moves the captured amount, releases the hold and restores the month's difference. (docs/contract.md, Capture) */
+export function decideCapture(command: CaptureTransfer, state: LockedState): Decision<Transfer> {
+  const held = rowOf(transferApproval, command, state);
+  if (held === undefined) return refuse(NOT_FOUND);
+  const { sourceAccountId: accountId, asset, limitMonth: month } = held;
+  const role = state.row(memberRoles, { accountId, memberId: command.memberId })?.role;
+  if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT);
+  const amount = command.amount ?? held;
+  if (amount.asset !== asset) return refuse(invalidField('amount.asset', 'another_asset'));
+
+  const expiresAt = expiryOf(transferApproval, held);
+  if (held.status !== HELD || expiresAt === null) return refuse(notHeld(held.status));
+  if (isExpired({ expiresAt }, state.at)) {
+    const ending = transferApproval.expire(held, state);
+    const { ended, writes } = addRowAndNotification(transferApproval, command, ending, state);
+    return { ...refuse(notHeld(ended.status)), writes };
+  }
+  const captured = {
+    ...held,
+    ...capturedColumns(held, amount.raw, state),
+    status: 'completed' as const,
+  };
+  const refusal = amountRefusal(held, amount) ?? lastCheckRefusal(captured, state);
+  if (refusal !== null) return { ...refuse(refusal), bindsKey: refusal.code !== NOT_FOUND.code };
+  const { ended, writes } = addRowAndNotification(
+    transferApproval,
+    command,
+    payHeld(captured),
+    state,
+  );
+  const uncaptured = held.raw - amount.raw;
+  const months = uncaptured === 0n ? [] : [{ accountId, asset, month, raw: -uncaptured }];
+  return accept(ended, { ...writes, months });
+}
+
+/** Returns the captured amount and its fee, which is at most the held fee. */
+function capturedColumns(
+  { tenantId, asset, raw, feeRaw }: Transfer,
+  capturedRaw: bigint,
+  state: LockedState,
+): Pick<Transfer, 'capturedRaw' | 'capturedFeeRaw'> {
+  if (capturedRaw === raw) return { capturedRaw, capturedFeeRaw: feeRaw };
+  const schedule = state.row(feeSchedules, { tenantId, operation: 'transfer', asset });
+  const fee = schedule === undefined ? 0n : calculateFee(schedule, capturedRaw);
+  return { capturedRaw, capturedFeeRaw: fee < feeRaw ? fee : feeRaw };
+}
+
+function amountRefusal({ raw, asset }: Transfer, amount: Amount): Refusal | null {
+  // Any amount above zero may be captured, because the authorised one was within the limits.
+  const zero = operationLimitRefusal(amount, { minimum: 1n, maximum: amount.raw, month: 0n });
+  if (zero !== null || amount.raw <= raw) return zero;
+  return {
+    code: 'capture_exceeds_amount',
+    message: 'the amount is more than the transfer holds',
+    details: { capturable: amountJson({ raw, asset }) },
+  };
+}
+
+function notHeld(current: string): Refusal {
+  return invalidState(`it is ${current}, and only a held transfer can be captured`, current, [
+    HELD,
+  ]);
+}
