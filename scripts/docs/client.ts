@@ -62,13 +62,7 @@ async function formatSource(text: string): Promise<string> {
  */
 async function typesOf(document: Document): Promise<string> {
   const known = JSON.parse(
-    JSON.stringify(document, (key, value: unknown) =>
-      DROPPED.test(key)
-        ? undefined
-        : isDescribedReference(value)
-          ? Object.assign({}, ...value.allOf)
-          : value,
-    ),
+    JSON.stringify(document, (key, value: unknown) => (DROPPED.test(key) ? undefined : value)),
   ) as never;
   const nodes = await openapiTS(known, {
     rootTypes: true,
@@ -80,19 +74,6 @@ async function typesOf(document: Document): Promise<string> {
     },
   });
   return astToString(nodes);
-}
-
-/** Returns true for a component with a meaning of its own where it is used. */
-function isDescribedReference(
-  value: unknown,
-): value is { readonly allOf: readonly [Schema, object] } {
-  if (typeof value !== 'object' || value === null || !('allOf' in value)) return false;
-  const [first, second, ...others] = value.allOf as readonly object[];
-  return (
-    '$ref' in (first ?? {}) &&
-    others.length === 0 &&
-    Object.keys(second ?? {}).join() === 'description'
-  );
 }
 
 function operationsOf(document: Document): string {

@@ -101,6 +101,18 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(undescribed, []);
   });
 
+  it('the OpenAPI document of the service joins only objects by allOf, because generators refuse to join an enumeration', () => {
+    const joined = JSON.stringify(document).matchAll(
+      /"allOf":\[\{"\$ref":"#\/components\/schemas\/(\w+)"\},\{"(\w+)"/g,
+    );
+    const parts = Array.from(joined, ([, name = '', second]) => {
+      const schema = object(object(object(document.components).schemas)[name]);
+      return [schema.type, second];
+    });
+    assert.ok(parts.length > 0);
+    for (const part of parts) assert.deepEqual(part, ['object', 'type']);
+  });
+
   it('the OpenAPI document of the service has only examples that their schemas accept', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addFormats.default(ajv);

@@ -8,6 +8,7 @@ import { brokenFileCampaign } from '../campaigns/broken-files.js';
 import { commitCuts } from '../campaigns/commit-cuts.js';
 import { composedCampaign } from '../campaigns/composed.js';
 import { failoverCampaign } from '../campaigns/failover.js';
+import { clientGenerators } from '../campaigns/client-generators.js';
 import { generatedCalls } from '../campaigns/generated-calls.js';
 import { greedyReader } from '../campaigns/greedy-reader.js';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
@@ -136,6 +137,7 @@ export const PROOFS: Proofs = {
       onEvent: (line) => process.stdout.write(`  ${line}\n`),
     }),
   schemathesis: (db) => generatedCalls({ db, calls: 1_000, seed: Date.now() % 2 ** 31 }),
+  'client-generators': clientGenerators,
   // A million operations take hours.
   model: (db) =>
     modelCampaign({

@@ -43,8 +43,27 @@ export function openApiDocument(
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     externalDocs: { url: docsUrl },
   });
-  return document as ApiDocument;
+  return JSON.parse(
+    JSON.stringify(document, (_, value: unknown) => plainReference(value)),
+  ) as ApiDocument;
 }
+
+/**
+ * Writes a component with a description of its own as OpenAPI 3.1 allows. The generator writes both
+ * as parts of `allOf`, which `openapi-python-client` refuses for an enumeration.
+ */
+function plainReference(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('allOf' in value)) return value;
+  const { success, data } = DESCRIBED_REFERENCE.safeParse(value);
+  return success ? { ...data.allOf[0], ...data.allOf[1] } : value;
+}
+
+const DESCRIBED_REFERENCE = z.strictObject({
+  allOf: z.tuple([
+    z.strictObject({ $ref: z.string() }),
+    z.strictObject({ description: z.string() }),
+  ]),
+});
 
 function pathOf(route: Route): RouteConfig {
   const query = route.query instanceof z.ZodObject ? { query: route.query } : {};

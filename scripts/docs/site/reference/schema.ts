@@ -3,7 +3,8 @@ import { refName, type Schema, type Schemas } from '../../openapi/document.js';
 /** Resolves references, merges allOf, and takes the alternative to null. */
 export function resolveSchema(given: Schema, schemas: Schemas): Schema {
   const name = refName(given);
-  if (name !== undefined) return resolveSchema(schemas[name] ?? {}, schemas);
+  if (name !== undefined)
+    return { ...resolveSchema(schemas[name] ?? {}, schemas), ...descriptionField(given) };
   const { allOf, anyOf, oneOf, ...own } = given;
   if (allOf !== undefined) {
     const parts = [...allOf.map((part) => resolveSchema(part, schemas)), own];
