@@ -58,7 +58,8 @@ export function haproxyPart(program, { folder, port, servers, log }) {
     // `-db` keeps HAProxy in the foreground.
     args: ['-db', '-f', file],
     log,
-    isReady: () => answersOk(`http://127.0.0.1:${port}/docs`),
+    // A path that the API does not know; without an API the proxy itself answers 503.
+    isReady: () => answersOk(`http://127.0.0.1:${port}/`, 404),
     readyMs: 10_000,
     stopMs: 10_000,
   };

@@ -45,10 +45,10 @@ export function greets(port) {
   });
 }
 
-/** Whether a GET of the address answers 200. */
-export async function answersOk(url) {
+/** Whether a GET of the address answers with this status. */
+export async function answersOk(url, status = 200) {
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === status;
   } catch {
     return false;
   }
