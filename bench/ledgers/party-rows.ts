@@ -53,6 +53,7 @@ export function* accountRows(history: History, end: EndState): Generator<Account
           ? `Ana Pérez ${digits}`
           : `Tienda ${digits}`,
       alias: isSystem ? null : aliasOf(number),
+      metadata: null,
       phone: isSystem ? null : `+57310${digits}`,
       verifiedAt: isSystem ? null : history.beganAt,
       seq: BigInt(end.seqs[number] ?? 0),

@@ -5,7 +5,7 @@ export const ACCESS = [
     id ${ID}, tenant_id ${ID}, type ENUM('person', 'business', 'system') NOT NULL,
     system_role ENUM('pay_in', 'pay_out', 'adjustment') NULL,
     status ENUM('active', 'frozen', 'closed') NOT NULL, name VARCHAR(120) NOT NULL,
-    alias ${ascii(32)} NULL, phone ${ascii(20)} NULL, verified_at ${TIME_OR_NULL}, seq BIGINT NOT NULL,
+    alias ${ascii(32)} NULL, phone ${ascii(20)} NULL, metadata TEXT NULL, verified_at ${TIME_OR_NULL}, seq BIGINT NOT NULL,
     last_posted_at ${TIME}, created_at ${TIME},
     PRIMARY KEY (id), UNIQUE KEY alias (tenant_id, alias), UNIQUE KEY phone (tenant_id, phone),
     UNIQUE KEY system_role (tenant_id, system_role), KEY by_name (name), KEY by_phone (phone),

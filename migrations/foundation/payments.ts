@@ -2,13 +2,13 @@ import { ASCII, ascii, ASSET, ID, ID_OR_NULL, TABLE, TIME, TIME_OR_NULL } from '
 
 export const PAYMENTS = [
   `CREATE TABLE bonus_batch_problems (
-    batch_id ${ID}, number INT NOT NULL, ordinal INT NOT NULL, field ${ascii(40)} NOT NULL,
+    batch_id ${ID}, number INT NOT NULL, ordinal INT NOT NULL, field ${ascii(60)} NOT NULL,
     code ${ascii(40)} NOT NULL, message VARCHAR(300) NOT NULL, value VARCHAR(100) NOT NULL,
     PRIMARY KEY (batch_id, number, ordinal)) ${TABLE}`,
   `CREATE TABLE bonus_batch_rows (
     id ${ID}, batch_id ${ID}, number INT NOT NULL, recipient VARCHAR(100) NOT NULL,
     recipient_account_id ${ID}, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL,
-    description VARCHAR(140) NULL, reference VARCHAR(64) NULL,
+    description VARCHAR(140) NULL, reference VARCHAR(64) NULL, metadata TEXT NULL,
     status ENUM('pending', 'paid', 'failed') NOT NULL, bonus_id ${ID_OR_NULL}, code ${ascii(40)} NULL,
     message VARCHAR(300) NULL, settled_at ${TIME_OR_NULL},
     PRIMARY KEY (batch_id, number), KEY reference (reference, recipient_account_id),
@@ -32,7 +32,7 @@ export const PAYMENTS = [
     token_key_id ${ascii(32)} NOT NULL, created_at ${TIME}, asset ${ASSET} NULL, row_count INT NOT NULL,
     rows_rejected INT NOT NULL, total_raw BIGINT NOT NULL, fees_raw BIGINT NOT NULL,
     fee_account_id ${ID_OR_NULL}, duplicate_count INT NOT NULL, duplicate_rows ${ascii(1000)} NOT NULL,
-    hidden_rows INT NOT NULL, hidden_columns ${ascii(60)} NOT NULL, skipped_sheets INT NOT NULL,
+    hidden_rows INT NOT NULL, hidden_columns TEXT NOT NULL, skipped_sheets INT NOT NULL,
     unread_sheets TEXT NOT NULL, same_file_batch_id ${ID_OR_NULL},
     validation_run INT NOT NULL, validated_at ${TIME_OR_NULL}, executed_by ${ID_OR_NULL},
     executed_at ${TIME_OR_NULL}, is_held TINYINT(1) NOT NULL, rows_paid INT NOT NULL,

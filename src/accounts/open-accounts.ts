@@ -10,6 +10,7 @@ import {
 import { ASSETS } from '../core/amount.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
+import type { Metadata } from '../core/metadata.js';
 import type { Role } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
@@ -28,6 +29,8 @@ export interface NewAccount {
   readonly name: string;
   readonly alias: string | null;
   readonly phone: string | null;
+  /** None unless given. Its rules have been checked. */
+  readonly metadata?: Metadata | null;
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
 
@@ -58,7 +61,7 @@ export async function openAccount(
 }
 
 function draftAccount(
-  { tenantId, type, name, grants, ...identifiers }: NewAccount,
+  { tenantId, type, name, grants, metadata = null, ...identifiers }: NewAccount,
   createdAt: Instant,
 ): Draft | Refusal {
   const problems: FieldProblem[] = [];
@@ -83,6 +86,7 @@ function draftAccount(
     status: 'active',
     alias,
     phone,
+    metadata,
     name: 'clean' in cleaned ? cleaned.clean : '',
     verifiedAt: null,
     seq: 0n,

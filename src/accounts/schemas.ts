@@ -12,6 +12,7 @@ import {
   CREATED_AT_QUERY,
   instantField,
   instantSchema,
+  METADATA,
   optional,
   PAGE_QUERY,
   pageSchema,
@@ -62,6 +63,7 @@ export const accountResource = defineResource('Account', 'An account of the tena
     ({ alias }) => alias,
   ),
   phone: field('E.164', z.string().nullable(), '+576013456789', ({ phone }) => phone),
+  metadata: METADATA,
   can_send: field(
     'Active and verified.',
     z.boolean(),

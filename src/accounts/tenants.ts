@@ -91,6 +91,7 @@ function newSystemAccount(tenant: Tenant, systemRole: SystemRole, createdAt: Ins
     name: systemRole,
     alias: null,
     phone: null,
+    metadata: null,
     verifiedAt: null,
     seq: 0n,
     lastPostedAt: createdAt,

@@ -175,7 +175,7 @@ function payRow(
     sourceAccountId,
     amount,
     description,
-    metadata: null,
+    metadata: row.metadata,
   };
   const bonus: Bonus = {
     id: newId(),

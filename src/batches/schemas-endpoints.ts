@@ -12,6 +12,7 @@ import {
   AmountSchema,
   instantSchema,
   KEYED_QUERY,
+  METADATA,
   PAGE_QUERY,
   pageSchema,
   textField,
@@ -39,6 +40,7 @@ const BonusBatchRowSchema = z
     fee: AmountSchema.describe('The fee that the source account pays in addition.'),
     description: z.string().nullable().describe('As written in the file.'),
     reference: z.string().nullable().describe('Your own reference for it, from the file.'),
+    metadata: METADATA.schema,
     bonus_id: uuidSchema.nullable().describe('Once paid.'),
     failure: z
       .object({
@@ -59,6 +61,7 @@ exampled(BonusBatchRowSchema, {
   fee: EXAMPLE.fee,
   description: 'Bonus for November',
   reference: 'NOV-0001',
+  metadata: EXAMPLE.metadata,
   bonus_id: EXAMPLE.id,
   failure: null,
   paid_at: EXAMPLE.later,
@@ -79,6 +82,7 @@ export function presentBatchRow(
     fee: amount(row.feeRaw),
     description: row.description,
     reference: row.reference,
+    metadata: METADATA.read(row),
     bonus_id: row.bonusId,
     failure: row.code === null ? null : { code: row.code, message: row.message },
     paid_at: row.status === 'paid' && row.settledAt !== null ? toRfc3339(row.settledAt) : null,

@@ -1,11 +1,6 @@
 import { amountJson, EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
-import {
-  type BonusBatch,
-  BATCH_REJECTIONS,
-  BATCH_STATUSES,
-  FILE_COLUMNS,
-} from '../db/entities/bonuses.js';
+import { type BonusBatch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/bonuses.js';
 import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
@@ -129,7 +124,7 @@ const EVENT_FIELDS = {
           'Rows that are hidden in the spreadsheet. They are paid like all rows.',
         ),
         columns: z
-          .array(z.enum(FILE_COLUMNS))
+          .array(z.string())
           .describe('Columns that are hidden in the spreadsheet, or zero wide. They are read.'),
         skipped_sheets: count.describe(
           'Hidden sheets before the sheet that was read. Their rows are not paid.',

@@ -9,6 +9,10 @@ export const MAX_METADATA_BYTES = 4_096;
 /** Names that reach into JavaScript's own objects in careless code. */
 export const FORBIDDEN_NAMES: readonly string[] = ['__proto__', 'constructor'];
 
+export function isMetadataKey(text: string): boolean {
+  return METADATA_KEY.test(text) && !FORBIDDEN_NAMES.includes(text);
+}
+
 /** A value of null removes the pair. */
 export type MetadataChange = Readonly<Record<string, string | null>>;
 

@@ -65,6 +65,6 @@ export function pairSql(
   return equalsSql(metadataPairs, { tenantId, resourceType, valueHash: hashOf(value), name });
 }
 
-function hashOf(value: string): Buffer {
+export function hashOf(value: string): Buffer {
   return createHash('sha256').update(value).digest().subarray(0, 16);
 }

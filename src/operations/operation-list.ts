@@ -118,14 +118,11 @@ function filterSql<Row extends AccountOperation>(
 ): readonly string[] {
   const { status, sourceAccountId, destination, asset, from, to, min, max } = filter;
   const { tenantId } = caller;
-  const filters = Object.entries({ tenantId, status, sourceAccountId, asset, ...destination });
   const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
-    ...filters.flatMap(([property, value]) =>
-      ifSet(value, (text) => equalSql(list.table, property, text)),
-    ),
+    ...equalFilters(list.table, { tenantId, status, sourceAccountId, asset, ...destination }),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
     ...ifSet(to, (at) => `l.created_at<=${time.literal(at)}`),
     ...ifSet(min, (raw) => `l.raw>=${bigint.literal(raw)}`),
@@ -133,9 +130,15 @@ function filterSql<Row extends AccountOperation>(
   ];
 }
 
-function equalSql<Row>(table: Table<Row>, property: string, value: string): string {
-  const { name, column } = table.column(property as keyof Row & string);
-  return `l.${name}=${column.literal(value)}`;
+function equalFilters<Row>(
+  table: Table<Row>,
+  filters: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  return Object.entries(filters).flatMap(([property, value]) => {
+    if (value === undefined) return [];
+    const { name, column } = table.column(property as keyof Row & string);
+    return [`l.${name}=${column.literal(value)}`];
+  });
 }
 
 /**
@@ -169,12 +172,19 @@ function chooseIndex<Row extends AccountOperation>(
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
-  filter: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
+  filter: Pick<OperationFilter, 'status' | 'sourceAccountId' | 'pair'> & {
+    readonly tenantId: Uuid;
+  },
   limit: number,
   before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
-  const { tenantId, status, sourceAccountId } = filter;
+  const { tenantId, status, sourceAccountId, pair } = filter;
+  if (pair !== undefined) {
+    const entries = chooseIndex(list, { pair }, tenantId);
+    const filters = equalFilters(table, { tenantId, status, sourceAccountId });
+    return (await readVisible(reader, { ...entries, filters }, before, limit)).items;
+  }
   // A status is always searched by its index, and the source account is then a condition.
   const rows = chooseIndex(list, status === undefined ? filter : { status }, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];

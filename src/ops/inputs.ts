@@ -2,6 +2,11 @@ import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
 import { parsedTextSchema } from '../core/checked-text.js';
 import { parseRfc3339 } from '../core/instant.js';
+import { isMetadataKey } from '../core/metadata.js';
+import { reasonInWords } from '../core/field-reasons.js';
+import { normaliseText } from '../core/text.js';
+import { check, readJson } from '../http/input.js';
+import { metadataField } from '../http/schemas.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 import { named } from './lookups.js';
@@ -160,6 +165,31 @@ export const grants = commaSeparated.transform((pairs, context) =>
     return z.NEVER;
   }),
 );
+
+/** Parses a JSON object of metadata. */
+export const metadata = z.string().transform((given, context) => {
+  const checked = check(metadataField, parseJson(given));
+  if (checked.ok) return checked.value ?? null;
+  const [{ field, reason } = { field: '', reason: '' }] = checked.problems;
+  context.addIssue(`is not valid metadata: ${field} ${reasonInWords(reason)}`);
+  return z.NEVER;
+});
+
+/** Parses `invoice=A-17`. */
+export const pair = z.string().transform((given, context) => {
+  const [, key = '', value = ''] = /^([^=]*)=(.+)$/s.exec(given) ?? [];
+  if (isMetadataKey(key)) return [key, normaliseText(value)] as const;
+  context.addIssue(`${given} is not a pair of metadata: write it as invoice=A-17`);
+  return z.NEVER;
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return readJson(Buffer.from(text));
+  } catch {
+    return text;
+  }
+}
 
 const MAX_SECRET_BYTES = 1_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { ASSETS, disjunction, formatAmount } from '../../src/core/amount.js';
-import { readHeader } from '../../src/batches/validation/cells.js';
+import { readHeader } from '../../src/batches/validation/header.js';
 import { type ReadRow, readRow } from '../../src/batches/validation/rows.js';
 import {
   MAIN,

@@ -55,6 +55,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   payouts: /^[0-9a-f-]{36} completed$/m,
   statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
   filters: /^[0-9a-f-]{36} \d+n?$/m,
+  metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,
 };
 for (const program of Object.keys(PROGRAMS)) {
   const read = (ending: string) => readFileSync(`docs/site/programs/${program}.${ending}`, 'utf8');

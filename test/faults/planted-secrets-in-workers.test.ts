@@ -169,7 +169,8 @@ describe('secrets and personal data in workers and in Temporal', () => {
     answered(await ask('PUT', `/v1/accounts/${target.id}/verification`, declared), 200);
     const pend = async (): Promise<Uuid> => {
       const description = plant(`description ${planted.size}`);
-      const body = transferBody({ from: source, to: person, raw: LEAST, description });
+      const metadata = { note: plant(`a value of metadata ${planted.size}`) };
+      const body = transferBody({ from: source, to: person, raw: LEAST, description, metadata });
       const id = asUuid(text(answered(await ask('POST', '/v1/transfers', body), 202).json.id));
       await untilWaiting(temporal, id);
       return id;

@@ -75,9 +75,10 @@ describe('secrets and personal data in requests', () => {
     const from = await bank.account({ name, phone, funds: { COPM: 100n * LEAST } });
     const to = await bank.account({ isVerified: false });
     const description = plant('a description');
+    const metadata = { note: plant('a value of metadata') };
     answered(
       await ask('POST', '/v1/transfers', {
-        body: transferBody({ from, to, raw: LEAST, description }),
+        body: transferBody({ from, to, raw: LEAST, description, metadata }),
       }),
       201,
     );
@@ -135,6 +136,14 @@ describe('secrets and personal data in requests', () => {
       { body: `${plant('what is no JSON')} {}` },
       { body: { ...body('an unknown field'), colour: plant('an unknown value') } },
       { body: { source_account: plant('a malformed id') } },
+      {
+        body: {
+          metadata: {
+            note: plant('a long value').padEnd(600, 'x'),
+            'A b': plant('an unused value'),
+          },
+        },
+      },
       { body: { amount: { raw: plant('an amount'), asset: plant('an asset') } } },
       { body: { description: `${plant('a control character')}\u0000` } },
       { body: { description: plant('a long text').padEnd(200, 'x') } },

@@ -29,6 +29,7 @@ const row = fc.record({
   fault: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, oneOf(faults)),
   description: oneOf([null, 'November', 'Café 💸']),
   reference: oneOf([null, null, null, null, null, 'r-1', 'r-2', 'ñ'.repeat(64)]),
+  order: oneOf([null, null, 'B-2', '7']),
 });
 export type WantedRow = Value<typeof row>;
 
@@ -40,6 +41,7 @@ const goodRow: fc.Arbitrary<WantedRow> = fc.record({
   fault: fc.constant(null),
   description: oneOf([null, 'November']),
   reference: fc.constant(null),
+  order: oneOf([null, '7']),
 });
 
 /** How far it comes, or what stands in its way. */

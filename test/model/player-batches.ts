@@ -97,6 +97,7 @@ export class BatchPlayer {
       fault: null,
       description: null,
       reference: null,
+      order: null,
     } as const;
     await this.upload(
       { ...wanted, actor, rows: isSame ? wanted.rows : [...wanted.rows, more] },
@@ -105,16 +106,19 @@ export class BatchPlayer {
   }
 
   private fileOf({ rows, asset, hasAmounts }: Played<'upload'>): string {
-    const header = HEADER.map((name) => (name === 'amount' && !hasAmounts ? 'sum' : name));
+    const header = [...HEADER, 'metadata.order'].map((name) =>
+      name === 'amount' && !hasAmounts ? 'sum' : name,
+    );
     const lines = rows.map((row) => {
-      const { to, raw, fault, description, reference } = row;
+      const { to, raw, fault, description, reference, order } = row;
       const { ledger } = this.world;
       const recipient = recipientText(
         row,
         ledger.accounts[to] ?? { id: this.world.idOf(to).id, alias: null },
       );
       const amount = fault === 'no amount' ? '' : fault === 'decimals' ? `${raw}.5` : `${raw}`;
-      return [recipient, amount, assetOf(row, asset) ?? '', description ?? '', reference ?? ''];
+      const texts = [assetOf(row, asset), description, reference, order];
+      return [recipient, amount, ...texts.map((text) => text ?? '')];
     });
     return [header, ...lines].map((cells) => `${cells.join(',')}\n`).join('');
   }

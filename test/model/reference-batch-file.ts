@@ -60,9 +60,11 @@ export class FileReading {
     batch.total += raw;
     const open = { status: 'pending', bonusId: null, code: null, paidAt: null } as const;
     const fee = ledger.feeOf(tenant, batch.source, asset, raw);
-    const { description } = wanted;
+    const { description, order } = wanted;
+    const metadata = order === null ? {} : { order };
     const recipient = recipientText(wanted, account);
-    this.rows.push({ number, recipient, account, raw, fee, description, reference, ...open });
+    const texts = { description, reference, metadata };
+    this.rows.push({ number, recipient, account, raw, fee, ...texts, ...open });
   }
 
   /** Whom it names, or what is wrong with that. */

@@ -13,6 +13,7 @@ export interface RefRow {
   readonly fee: bigint;
   readonly description: string | null;
   readonly reference: string | null;
+  readonly metadata: Json;
   status: 'pending' | 'paid' | 'failed';
   bonusId: string | null;
   code: string | null;
@@ -161,6 +162,7 @@ export class RefBatch implements RefListed {
       fee: amountJson(row.fee, asset),
       description: row.description,
       reference: row.reference,
+      metadata: row.metadata,
       bonus_id: row.bonusId,
       failure: row.code,
       paid_at: row.paidAt === null ? null : time(row.paidAt),

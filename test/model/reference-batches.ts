@@ -220,7 +220,7 @@ export class ReferenceBatches {
       total_debited: amountJson(raw + fee, asset),
       description: row.description ?? batch.of.description,
       reference: row.reference,
-      metadata: {},
+      metadata: row.metadata,
       created_at: time(ledger.now),
     };
     const feeAccount = fee > 0n ? batch.feeAccount : null;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { EXAMPLE_AMOUNTS, TEMPLATE_COLUMNS } from '../../src/batches/template.js';
-import { PROBLEM_CODES, REQUIRED_COLUMNS } from '../../src/batches/validation/cells.js';
+import { PROBLEM_CODES } from '../../src/batches/validation/cells.js';
+import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import {
   ASSET_NAMES,

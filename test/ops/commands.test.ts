@@ -1,3 +1,4 @@
+import { accounts } from '../../src/db/entities/parties.js';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -84,7 +85,10 @@ describe('npm run ops', () => {
     const account = await json(
       ...['accounts', 'open', 'Acme Treasury', '--tenant', tenant, '--type', 'business'],
       ...['--alias', '$Treasury', '--phone', '300 555 0100', '--grant', 'finance=owner'],
+      ...['--metadata', '{"region": "north", "none": null}'],
     );
+    const stored = await test.database.reader.find(accounts, { alias: '$treasury' });
+    assert.deepEqual(stored?.metadata, { region: 'north' });
     assert.deepEqual([account.alias, account.phone], ['$treasury', '+573005550100']);
     await json(
       ...words`accounts verify $treasury --tenant ${tenant} --legal-name 'Acme Treasury S.A.S.'`,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { asUuid } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
-import { idLiteral, type Json, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
 import { testDatabase, type TestDatabase } from '../helpers/database.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -60,6 +60,16 @@ describe('the commands of operators for support', () => {
       [[id, 'pending_approval', own.guarded.name, { raw: `${THRESHOLD}`, asset: 'COPM' }]],
     );
     const list = words`transfers list --tenant ${tenant}`;
+    const labelled = { body: { metadata: { invoice: 'A=17' } } };
+    for (const one of [small, id])
+      answered(await own.bank.request('PATCH', `/v1/transfers/${one}`, labelled), 200);
+    const pair = ['--metadata', 'invoice=A=17'];
+    const ids = (found: readonly Json[]) => found.map((row) => row.id);
+    assert.deepEqual(ids(await rows(...list, ...pair)), [small, id]);
+    const pending = ['--status', 'pending_approval'];
+    assert.deepEqual(ids(await rows(...list, ...pair, ...pending)), [id]);
+    assert.deepEqual(ids(await rows(...list, '--metadata', 'invoice=A')), []);
+    await fails(2, /A=17 is not a pair of metadata/, ...list, '--metadata', 'A=17');
     const leaving = (await rows(...list, '--account', own.guarded.id)).map((row) => row.id);
     assert.deepEqual(leaving, [small, id]);
     const both = words`--account ${own.receiver.id} --status pending_approval`;

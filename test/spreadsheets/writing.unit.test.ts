@@ -29,6 +29,7 @@ const PAID: BonusBatchRow = {
   feeRaw: 100n,
   description: null,
   reference: 'R-1',
+  metadata: { invoice: 'A-17' },
   status: 'paid',
   bonusId: newId(),
   code: null,

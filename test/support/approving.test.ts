@@ -390,6 +390,9 @@ describe('at the support desk', () => {
     const key = randomUUID();
     const transfer = await own.pend({ raw: 1_234_567n }, { key });
     const id = text(transfer.id);
+    const value = `A-17 é ${randomUUID()}`;
+    const labelled = { body: { metadata: { invoice: value, raw: 'x<b>' } } };
+    answered(await own.bank.request('PATCH', `/v1/transfers/${id}`, labelled), 200);
     const account = await own.account({ alias: '$customer' });
     const named = await own.account({ name: 'Quetzal Ramírez' });
     const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(
@@ -403,9 +406,12 @@ describe('at the support desk', () => {
     for (const query of [
       { text: id.slice(0, 13) },
       { text: key },
+      { text: value.normalize('NFD') },
       { day, amount: '12345.67', asset: 'COPM' },
     ])
       assert((await found(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
+    const { text: shown } = await maria.get(`/transfers/${id}`);
+    assert.match(shown, new RegExp(`Metadata.*invoice: ${value}.*raw: x&lt;b&gt;`, 's'));
     assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
     assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
     const request =

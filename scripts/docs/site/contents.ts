@@ -15,6 +15,7 @@ const CHAPTERS = {
     '/bonus': 'pay one person at once',
     '/batches': 'pay up to 100,000 people from one file',
     '/payouts': 'money to a bank account, and its possible outcomes',
+    '/metadata': 'your own data on payments, and finding them by it',
   },
   'Get notified': {
     '/webhooks': 'receive and verify deliveries, in five languages',
@@ -37,7 +38,7 @@ const CHAPTERS = {
 
 /** Further words by which the search finds a page, or a section of it by its anchor. */
 export const KEYWORDS: Readonly<Record<string, string>> = {
-  '/concepts': 'currency currencies glossary user customer metadata',
+  '/concepts': 'currency currencies glossary user customer',
   '/concepts#giving-money-back': 'refund reverse reversal undo',
   '/concepts#who-opens-accounts': 'onboarding create open account',
   '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
@@ -56,6 +57,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/batches#the-file': 'csv excel',
   '/payouts': 'withdraw withdrawal bank beneficiary',
   '/payouts#states': 'return chargeback dispute',
+  '/metadata': 'labels tags custom fields invoice order number',
   '/webhooks': 'webhook callback notification',
   '/webhooks#responses-and-retries': 'retries',
   '/webhooks#verify-before-you-read': 'signature hmac',

@@ -1,13 +1,11 @@
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
 import { type Asset, ASSET_NAMES, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
-import { FILE_COLUMNS } from '../../db/entities/bonuses.js';
+import type { FILE_COLUMNS } from '../../db/entities/bonuses.js';
 import {
   type FilledCell,
-  isBlank,
   MAX_DIGITS,
   shownNumber,
-  type SheetRow,
   textOfNumber,
 } from '../../spreadsheets/sheet.js';
 import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
@@ -17,7 +15,7 @@ export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-function cellFault(field: ColumnName, cell: FilledCell | null): Problem | null {
+function cellFault(field: AnyColumn, cell: FilledCell | null): Problem | null {
   const problem = (what: string, code: Problem['code'] = 'invalid_field'): Problem =>
     cellProblem(field, code, `${field} ${what}`, cell);
   if (cell?.kind === 'formula')
@@ -48,13 +46,13 @@ export interface NamedRecipient {
 
 /** Returns the text of a cell, or the digits that a number cell shows. */
 function displayedText(
-  field: 'recipient' | 'description' | 'reference',
+  field: 'recipient' | TextColumn,
   cell: FilledCell,
 ): { readonly text: string } | { readonly problem: Problem } {
   const refused = (message: string): { readonly problem: Problem } => ({
     problem: cellProblem(field, 'invalid_field', `${message}. ${AS_TEXT}`, cell),
   });
-  if (cell.kind === 'date' && field !== 'description')
+  if (cell.kind === 'date' && (field === 'recipient' || field === 'reference'))
     return refused(
       `${field} is a date or a time (${cell.text}), perhaps a code that the spreadsheet has converted`,
     );
@@ -140,9 +138,9 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 
-/** Reads free text. A number is read as its digits, and a date in a description as ISO 8601. */
+/** Reads free text. A number is read as its digits, and a date as ISO 8601 except in a reference. */
 export function readText(
-  field: 'description' | 'reference',
+  field: TextColumn,
   cell: FilledCell | null,
   max: number,
 ): Reading<string | null> {
@@ -174,54 +172,13 @@ function integerText(text: string): string | null {
 }
 
 export type ColumnName = (typeof FILE_COLUMNS)[number];
-export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
 
-type Columns = Readonly<Partial<Record<ColumnName, number>>>;
-
-export interface Header {
-  readonly columns: Columns;
-  /** The columns `status` of a result file, which also has the column `bonus_id`. */
-  readonly statusColumns: readonly number[];
-  readonly width: number;
-  readonly problems: readonly Problem[];
-}
-
-export function readHeader({ cells }: SheetRow): Header {
-  const columns: Partial<Record<ColumnName, number>> = {};
-  const problems: Problem[] = [];
-  const texts = cells.map((cell) => cell?.text.trim().toLowerCase());
-  cells.forEach((cell, index) => {
-    const name = FILE_COLUMNS.find((known) => known === texts[index]);
-    if (cell?.hasLineBreak === true) problems.push(lineBreakProblem(name ?? '', cell, index));
-    if (name === undefined) return;
-    const twice = `there are two columns ${name}: keep one`;
-    if (columns[name] === undefined) columns[name] = index;
-    else problems.push(cellProblem(name, 'duplicate_column', twice, cell));
-  });
-  const found = cells.map((cell) => cell?.text ?? '');
-  for (const name of REQUIRED_COLUMNS)
-    if (columns[name] === undefined)
-      problems.push(cellProblem(name, 'missing_column', missing(name, found), null));
-  const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
-  const isResult = texts.includes('bonus_id');
-  const statusColumns = texts.flatMap((text, index) =>
-    isResult && text === 'status' ? [index] : [],
-  );
-  return { columns, statusColumns, width, problems };
-}
+type TextColumn = 'description' | 'reference' | `metadata.${string}`;
+type AnyColumn = ColumnName | TextColumn;
 
 export function lineBreakProblem(field: string, cell: FilledCell | null, index: number): Problem {
   const message = `there is a line break in column ${index + 1}, so a quotation mark may be open and hide rows: remove the line break`;
   return cellProblem(field, 'invalid_field', message, cell);
-}
-
-function missing(name: ColumnName, found: readonly string[]): string {
-  const there = found.filter((text) => text.trim() !== '').slice(0, 10);
-  const has =
-    there.length === 0
-      ? 'the first row is empty'
-      : `the first row has ${there.map((text) => quote(text, 20)).join(', ')}`;
-  return `there is no column ${name}: ${has}`;
 }
 
 export interface Problem {

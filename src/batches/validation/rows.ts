@@ -11,6 +11,7 @@ import {
 } from '../../core/amount.js';
 import { MAX_DESCRIPTION } from '../../core/checked-text.js';
 import type { Uuid } from '../../core/ids.js';
+import type { Metadata } from '../../core/metadata.js';
 import type { Reader } from '../../db/database.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import { accountLimits } from '../../db/entities/identity.js';
@@ -20,7 +21,6 @@ import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import {
   cellProblem,
   type ColumnName,
-  type Header,
   lineBreakProblem,
   type NamedRecipient,
   type Problem,
@@ -31,6 +31,7 @@ import {
   readRecipient,
   readText,
 } from './cells.js';
+import { type Header, positionsOf, readMetadata } from './header.js';
 
 /** Limits and fees, read once so that all rows have the same. */
 interface BatchTerms {
@@ -50,6 +51,7 @@ export interface ReadRow {
   readonly asset: Reading<Asset>;
   readonly description: Reading<string | null>;
   readonly reference: Reading<string | null>;
+  readonly metadata: ReturnType<typeof readMetadata>;
 }
 
 export interface ValidRow {
@@ -60,13 +62,14 @@ export interface ValidRow {
   readonly feeRaw: bigint;
   readonly description: string | null;
   readonly reference: string | null;
+  readonly metadata: Metadata | null;
 }
 
 type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 
-type Layout = Pick<Header, 'columns' | 'statusColumns' | 'width'>;
+type Layout = Omit<Header, 'problems'>;
 
 /** Reads a row. Returns null if it is empty; empty rows do not count. */
 export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | null {
@@ -80,9 +83,10 @@ export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | 
     reference: at('reference'),
   };
   const faults = rowFaults(number, cells, layout);
+  const labels = Array.from(layout.metadata.values(), (index) => cells[index] ?? null);
   if (
     faults.length === 0 &&
-    Object.values(own).every(
+    [...Object.values(own), ...labels].every(
       (cell) => isBlank(cell) && cell?.kind !== 'formula' && cell?.hasLineBreak !== true,
     )
   )
@@ -96,20 +100,22 @@ export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | 
     asset: readAsset(own.asset),
     description: readText('description', own.description, MAX_DESCRIPTION),
     reference: readText('reference', own.reference, MAX_REFERENCE),
+    metadata: readMetadata(cells, layout.metadata),
   };
 }
 
 function rowFaults(
   number: number,
   cells: readonly Cell[],
-  { columns, statusColumns, width }: Layout,
+  { columns, metadata, statusColumns, width }: Layout,
 ): Problem[] {
+  const read = positionsOf({ columns, metadata });
   const faults: Problem[] = [];
   const paid = statusColumns.find((index) => cells[index]?.text.trim().toLowerCase() === 'paid');
   if (paid !== undefined) faults.push(paidProblem(number, cells[paid] ?? null));
   const hasLineBreak = (index: number): boolean => cells[index]?.hasLineBreak === true;
   const broken = cells.findIndex(
-    (_, index) => index < width && hasLineBreak(index) && !Object.values(columns).includes(index),
+    (_, index) => index < width && hasLineBreak(index) && !read.has(index),
   );
   if (broken >= 0) faults.push(lineBreakProblem('', cells[broken] ?? null, broken));
   const extra = cells.findIndex(
@@ -175,6 +181,7 @@ export class RowChecker {
       );
     const description = value(row.description) ?? null;
     const reference = value(row.reference) ?? null;
+    problems.push(...row.metadata.problems);
     const first = reference === null ? undefined : this.references.get(reference);
     if (first !== undefined)
       refuse('reference', 'duplicate_reference', `row ${first} has the same reference`);
@@ -198,7 +205,8 @@ export class RowChecker {
       return { number, problems };
     }
     const payment = { recipient: recipient.text, recipientAccountId: accountId, raw, feeRaw };
-    const valid = { number, ...payment, description, reference };
+    const { metadata } = row.metadata;
+    const valid = { number, ...payment, description, reference, metadata };
     this.accept(valid, asset);
     return { number, valid };
   }

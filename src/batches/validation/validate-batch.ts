@@ -18,7 +18,8 @@ import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-threa
 import { computeEarlierPayments, earlierPaymentsColumns } from '../earlier-payments.js';
 import type { BatchFiles } from '../files.js';
 import { storedFile } from '../upload.js';
-import { type ColumnName, fileProblem, type Problem, readHeader } from './cells.js';
+import { fileProblem, type Problem } from './cells.js';
+import { readHeader } from './header.js';
 import { readRow, type ReadRow, readTerms, RowChecker, type ValidRow } from './rows.js';
 import {
   type Progress,
@@ -98,7 +99,7 @@ class FileReading {
   private rowsRejected = 0;
   private hiddenRows = 0;
   private skippedSheets = 0;
-  private hiddenColumns: readonly ColumnName[] = [];
+  private hiddenColumns: readonly string[] = [];
   private unreadSheets: readonly string[] = [];
   private sheetProblem: Problem | null = null;
   private lastNumber = 0;

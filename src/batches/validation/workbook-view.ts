@@ -1,14 +1,7 @@
 import { escapeInvisible } from '../../core/text.js';
-import { FILE_COLUMNS } from '../../db/entities/bonuses.js';
 import type { WorkbookView } from '../../spreadsheets/sheet.js';
-import {
-  type ColumnName,
-  fileProblem,
-  type Header,
-  type Problem,
-  quote,
-  shorten,
-} from './cells.js';
+import { fileProblem, type Problem, quote, shorten } from './cells.js';
+import { type Header, positionsOf } from './header.js';
 
 const MAX_SHEETS_NAMED = 100;
 const MAX_SHEET_NAME = 60;
@@ -21,12 +14,9 @@ export function unreadSheets({ otherSheets }: WorkbookView): readonly string[] {
 }
 
 /** Returns the hidden columns among those that are read, in the order of the file. */
-export function hiddenColumns(
-  { columns }: Header,
-  view: WorkbookView | undefined,
-): readonly ColumnName[] {
-  const hidden = view?.hiddenColumns ?? [];
-  return hidden.flatMap((index) => FILE_COLUMNS.filter((name) => columns[name] === index));
+export function hiddenColumns(header: Header, view: WorkbookView | undefined): readonly string[] {
+  const read = positionsOf(header);
+  return (view?.hiddenColumns ?? []).flatMap((index) => read.get(index) ?? []);
 }
 
 /** Returns a problem if another visible sheet could be the payroll too. (docs/contract.md, Validation) */

@@ -84,7 +84,7 @@ export const bonusBatches = defineTable(
     duplicateRows: column.integers(1000),
     /** Hidden data rows and columns, and hidden sheets before the sheet that was read. */
     hiddenRows: column.integer,
-    hiddenColumns: column.listOf(FILE_COLUMNS, 60),
+    hiddenColumns: column.texts,
     skippedSheets: column.integer,
     /** Names of the first other visible sheets with content. */
     unreadSheets: column.texts,
@@ -140,6 +140,7 @@ export const bonusBatchRows = defineTable(
     feeRaw: column.bigint,
     description: column.nullable(column.varchar(140)),
     reference: column.nullable(column.varchar(64)),
+    metadata: column.metadata,
     status: column.oneOf(BATCH_ROW_STATUSES),
     bonusId: column.nullable(column.uuid),
     code: column.nullable(column.ascii(40)),
@@ -164,7 +165,7 @@ export const bonusBatchProblems = defineTable(
     number: column.integer,
     ordinal: column.integer,
     /** Empty if it concerns no column. */
-    field: column.ascii(40),
+    field: column.ascii(60),
     code: column.ascii(40),
     message: column.varchar(300),
     value: column.varchar(100),

@@ -36,6 +36,7 @@ export const accounts = defineTable(
     name: column.varchar(120),
     alias: column.nullable(column.ascii(32)),
     phone: column.nullable(column.ascii(20)),
+    metadata: column.metadata,
     verifiedAt: column.nullable(column.time),
     /** Sequence of the account's last entry; 0 before the first. */
     seq: column.bigint,

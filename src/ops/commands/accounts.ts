@@ -18,6 +18,7 @@ import {
   flag,
   grants,
   limit,
+  metadata,
   oneOf,
   option,
   optional,
@@ -89,6 +90,10 @@ export const accountCommands = {
       type: option('<type> person or business', eitherOf('person', 'business')),
       alias: optional('<alias> begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
       phone: optional('<phone> in any format; Colombian without a country code (default: none)'),
+      metadata: option(
+        '<json> your own data about it, such as {"region": "north"} (default: none)',
+        metadata.optional(),
+      ),
       grant: option(
         '<grants> members and their roles in the account, such as ana=owner,payroll=operator',
         grants,
@@ -101,7 +106,8 @@ export const accountCommands = {
         const { id } = await named.member.parse(member).find(ops.database.reader, tenantName);
         grants.push({ memberId: id, role });
       }
-      const request = { tenantId: tenant.id, type, name, alias, phone, grants };
+      const { metadata = null } = input;
+      const request = { tenantId: tenant.id, type, name, alias, phone, metadata, grants };
       ops.output.one(accountFields(await openAccount(ops, request, ops.actor())));
     },
   }),

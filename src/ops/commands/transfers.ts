@@ -24,7 +24,7 @@ import { command, type CommandDefinition, type Ops, query } from '../command.js'
 import { UnknownOutcome } from '../failures.js';
 import { type Lookup, named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { limit, option, status, tenant } from '../inputs.js';
+import { limit, option, pair, status, tenant } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
@@ -57,10 +57,14 @@ export function operationListCommand<Row extends Transfer | Payout>({
         '<account> only those that leave this account: id, alias or phone',
         named.account.optional(),
       ),
+      metadata: option('<key=value> only those with this pair of metadata', pair.optional()),
       limit,
     },
-    run: async (ops, { tenant, status, account, limit: most }) => {
-      const filter = { tenantId: tenant.id, status, sourceAccountId: account?.id };
+    run: async (ops, { tenant, status, account, metadata, limit: most }) => {
+      const filter = {
+        ...{ tenantId: tenant.id, status, sourceAccountId: account?.id },
+        pair: metadata,
+      };
       const found = await present(ops, await listNewest(list, ops.database.reader, filter, most));
       const detailsOnly = ['expires_at', 'rail', 'rail_reference'];
       ops.output.newest(found, most, 'No results.', { detailsOnly });

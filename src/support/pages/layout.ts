@@ -1,5 +1,6 @@
 import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
 import { type Instant, localTime, toRfc3339 } from '../../core/instant.js';
+import type { Metadata } from '../../core/metadata.js';
 import type { StaffValue } from '../../http/resource.js';
 import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';
@@ -132,6 +133,14 @@ export function publicFacts(fields: Readonly<Record<string, StaffValue>>): reado
     label,
     typeof value === 'object' && value !== null ? formatAmount(value) : String(value ?? ''),
   ]);
+}
+
+export function metadataFact(metadata: Metadata | null): Fact {
+  const pairs = Object.entries(metadata ?? {});
+  return [
+    'Metadata',
+    pairs.length > 0 && pairs.map(([key, value]) => html`<p>${key}: ${value}</p>`),
+  ];
 }
 
 /** A time with its offset from UTC, and without it for columns whose heading has the offset. */

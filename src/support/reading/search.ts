@@ -1,11 +1,13 @@
 import { parseAlias, parsePhone } from '../../accounts/recipients.js';
 import { parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
+import { normaliseText } from '../../core/text.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type BonusBatch, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
 import { events } from '../../db/entities/events.js';
 import { idempotencyKeys, ledgerTransactions } from '../../db/entities/ledger.js';
+import { METADATA_TYPES, metadataPairs } from '../../db/entities/metadata.js';
 import {
   type Adjustment,
   adjustments,
@@ -16,7 +18,8 @@ import {
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
-import { literal } from '../../db/statements.js';
+import { hashOf } from '../../db/metadata-index.js';
+import { literal, literals } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 
 /** Rows of each kind of resource that the desk lists. */
@@ -132,6 +135,18 @@ async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
   return found.flat();
 }
 
+/** Finds operations of any tenant by a value of their metadata. */
+async function idsLabelled(reader: Reader, value: string): Promise<readonly Uuid[]> {
+  const types = literals(metadataPairs, 'resourceType', METADATA_TYPES);
+  const rows = await reader.query(
+    `SELECT p.id FROM tenants t STRAIGHT_JOIN metadata_pairs p FORCE INDEX (PRIMARY) ON p.tenant_id=t.id
+     AND p.resource_type IN (${types}) AND p.value_hash=${literal(metadataPairs, 'valueHash', hashOf(normaliseText(value)))}
+     LIMIT ${MAX_FOUND}`,
+  );
+  const found = await Promise.all(rows.map((row) => idsAbout(reader, uuid.parse(row.id))));
+  return found.flat();
+}
+
 export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
@@ -149,15 +164,15 @@ export async function findOnly(reader: Reader, text: string): Promise<KindAndId 
 
 const MIN_BEGINNING = 2;
 
-/** Searches by id, alias, phone or key, or else by the beginning of a name or reference. */
+/** Searches by id, alias, phone, key or metadata, or else by the beginning of a name or reference. */
 export async function findByText(reader: Reader, text: string): Promise<SearchResult> {
   const id = parseUuid(text);
   if (id !== null) {
     const found = await findResources(reader, await idsAbout(reader, id));
     if (countFound(found) > 0) return found;
   }
-  const [named, keyed] = await Promise.all([idsNamed(reader, text), idsOfKey(reader, text)]);
-  const exact = await findResources(reader, [...named, ...keyed]);
+  const exactly = [idsNamed, idsOfKey, idsLabelled].map((find) => find(reader, text));
+  const exact = await findResources(reader, (await Promise.all(exactly)).flat());
   if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null) return exact;
   const byIdBeginning = await findByIdBeginning(reader, text);
   if (countFound(byIdBeginning) > 0) return byIdBeginning;

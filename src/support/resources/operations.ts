@@ -24,7 +24,7 @@ import { transferResource } from '../../transfers/schemas.js';
 import { approvalActions } from '../actions/controls.js';
 import { ADJUSTMENT_ACTIONS, DIRECTIONS, PAYOUT_ACTIONS } from '../actions/proposals.js';
 import { html } from '../html.js';
-import { link, money, publicFacts, tag } from '../pages/layout.js';
+import { link, metadataFact, money, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText, operationStatus } from '../pages/rows.js';
 import {
   inWords,
@@ -68,6 +68,7 @@ export const transferKind: ResourceKind<Transfer> = {
         ['From', link('accounts', from, details.source)],
         ['To', link('accounts', to, details.destination)],
         ...publicFacts(transferResource.presentToStaff('desk', transfer)),
+        metadataFact(transfer.metadata),
         tenant,
         ['Requested', time(createdAt, `by ${details.createdBy}`)],
         [
@@ -137,6 +138,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ['From', link('accounts', from, names.account(from))],
         ['To', bankAccountText(payout)],
         ...publicFacts(payoutResource.presentToStaff('desk', payout)),
+        metadataFact(payout.metadata),
         tenant,
         ['Requested', time(createdAt, `by ${requester}`)],
         ['Rail', payout.rail],

@@ -34,6 +34,7 @@ import {
   table,
   tableSection,
   tag,
+  metadataFact,
 } from '../pages/layout.js';
 import { tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
@@ -94,6 +95,7 @@ export const accountKind: ResourceKind<Account> = {
         ['Type', type],
         ['Alias', account.alias],
         ['Verified', time(account.verifiedAt) ?? 'no'],
+        metadataFact(account.metadata),
         [
           'Members',
           details.members.map(({ name: member, role }) => html`<p>${member} (${role})</p>`),

@@ -1444,7 +1444,7 @@ export interface components {
         /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
         rows: number;
         /** @description Columns that are hidden in the spreadsheet, or zero wide. They are read. */
-        columns: ('recipient' | 'amount' | 'asset' | 'description' | 'reference')[];
+        columns: string[];
         /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
         skipped_sheets: number;
       } | null;
@@ -1974,7 +1974,7 @@ export interface components {
         /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
         rows: number;
         /** @description Columns that are hidden in the spreadsheet, or zero wide. They are read. */
-        columns: ('recipient' | 'amount' | 'asset' | 'description' | 'reference')[];
+        columns: string[];
         /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
         skipped_sheets: number;
       } | null;
@@ -2103,6 +2103,10 @@ export interface components {
       description: string | null;
       /** @description Your own reference for it, from the file. */
       reference: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
       /**
        * Format: uuid
        * @description Once paid.
@@ -2153,6 +2157,10 @@ export interface components {
       alias: string | null;
       /** @description E.164 */
       phone: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
       /** @description Active and verified. */
       can_send: boolean;
       /**
@@ -5212,6 +5220,9 @@ export interface operations {
            *           },
            *           "description": "Bonus for November",
            *           "reference": "NOV-0001",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "bonus_id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
            *           "failure": null,
            *           "paid_at": "2026-11-21T14:06:12.480Z"
@@ -5511,6 +5522,9 @@ export interface operations {
            *           "display_name": "Panadería La Espiga",
            *           "alias": "$laespiga",
            *           "phone": "+576013456789",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
            *           "can_send": true,
            *           "verified_at": "2026-11-02T09:30:00.000Z",
            *           "created_at": "2026-11-01T16:20:45.310Z"
@@ -5553,6 +5567,9 @@ export interface operations {
            *       "display_name": "Panadería La Espiga",
            *       "alias": "$laespiga",
            *       "phone": "+576013456789",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
            *       "can_send": true,
            *       "verified_at": "2026-11-02T09:30:00.000Z",
            *       "created_at": "2026-11-01T16:20:45.310Z"
