@@ -125,14 +125,15 @@ export class Database {
   /** Returns a reader on its owner's share of the connections, which reads nothing after the deadline. */
   readerFor({ tenantId, deadline }: StatementOwner): Reader {
     const read = (sql: string): Promise<unknown> => this.read('reads', sql, deadline, tenantId);
-    return readerOver(read, async (sql) => {
+    const search = async (sql: string): Promise<unknown> => {
       await this.searches.acquire(tenantId, deadline ?? this.statementDeadline());
       try {
         return await read(sql);
       } finally {
         this.searches.release(tenantId);
       }
-    });
+    };
+    return readerOver(read, search, this.reader.cacheKey);
   }
 
   private statementDeadline(): Deadline {

@@ -13,6 +13,8 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 export interface Reader {
   /** Runs statements that search many rows. Of one tenant's, at most two run at a time. */
   readonly searches: Reader;
+  /** Key of the caches that the readers of all requests share. */
+  readonly cacheKey: object;
   /** The rows of a SELECT. Throws DatabaseUnavailable. */
   query(sql: string): Promise<readonly StoredRow[]>;
   /** The table's rows. `clauses` follow its name in the SQL: an index, conditions, an order. */
@@ -56,7 +58,7 @@ export interface TransactionEnd {
 }
 
 /** `sendSearch` sends the statements of `searches`; by default they are sent like all others. */
-export function readerOver(send: Send, sendSearch?: Send): Reader {
+export function readerOver(send: Send, sendSearch?: Send, cacheKey: object = {}): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
     const result = await send(sql, 'read');
     if (!Array.isArray(result)) throw new TypeError('the statement returned no rows');
@@ -70,6 +72,7 @@ export function readerOver(send: Send, sendSearch?: Send): Reader {
     get searches() {
       return sendSearch === undefined ? reader : readerOver(sendSearch);
     },
+    cacheKey,
     query,
     list: (table, clauses) =>
       parseRows(table, `SELECT ${columnList(table)} FROM ${table.name} ${clauses}`),
@@ -157,12 +160,12 @@ export function coalescedReads<Key, Found>(
   });
 }
 
-/** Returns a function that keeps one value per database reader. */
+/** Returns a function that keeps one value for all readers with the same key. */
 export function perReader<T>(make: () => T): (reader: Reader) => T {
-  const all = new WeakMap<Reader, T>();
-  return (reader) => {
-    let own = all.get(reader);
-    if (own === undefined) all.set(reader, (own = make()));
+  const all = new WeakMap<object, T>();
+  return ({ cacheKey }) => {
+    let own = all.get(cacheKey);
+    if (own === undefined) all.set(cacheKey, (own = make()));
     return own;
   };
 }

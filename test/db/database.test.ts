@@ -41,6 +41,7 @@ describe('the database', () => {
     const { tenant } = await makeTenant(db.database);
     const own = openDatabase(db.url, { readConnections: 6 });
     const reader = own.readerFor({ tenantId: tenant.id });
+    assert.equal(reader.cacheKey, own.reader.cacheKey);
     const reads = () => own.poolUse().get('reads');
     for (const [by, most] of [
       [reader, 3],

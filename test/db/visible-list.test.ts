@@ -65,10 +65,8 @@ describe('a list with rows that its caller may not see', () => {
   /** Every id that the pages show, one after the other, when this happens before each of their statements. */
   async function walk(happens: () => Promise<unknown>): Promise<string[]> {
     const { reader } = db.database;
-    const moving: Reader = {
-      ...reader,
-      query: async (sql) => (await happens(), reader.query(sql)),
-    };
+    const query: Reader['query'] = async (sql) => (await happens(), reader.query(sql));
+    const moving: Reader = { ...reader, query, searches: { ...reader, query } };
     const list = {
       ...{ table: listed, index: 'status', within: [], filters: ['l.is_shown=1'] },
       oneOf: [`t.status='open'`, `t.status='waiting'`],
