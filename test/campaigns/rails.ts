@@ -278,7 +278,9 @@ async function openOnes({ db, ids }: Stage): Promise<readonly Payout[]> {
 async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   const { db, gateway, deps, ids } = stage;
   await gateway.calm();
+  // What only wrong lines had flagged is flagged no more.
   await loadStatement(stage, instant(stage.day - DAY_MS), []);
+  await loadStatement(stage);
   for (const { payoutId } of await db.database.reader.select(payoutResolutions, {
     payoutId: ids,
     status: 'proposed',
@@ -305,9 +307,16 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   while ((await deps.poller.pollDue(RAIL, AT_ONCE)) > 0);
 }
 
+function isStuck({ stuckSince }: Payout): boolean {
+  return stuckSince !== null;
+}
+
 /** The gateway's books beside the ledger. */
 async function compared(stage: Stage): Promise<string> {
   const { db, gateway, ids } = stage;
+  const before = await db.database.reader.select(payouts, { id: ids });
+  const flagged = new Set(before.filter(isStuck).map(({ id }) => id));
+  await loadStatement(stage);
   const rows = await db.database.reader.select(payouts, { id: ids });
   assert.equal(rows.length, ids.length);
   const counts: Record<string, number> = {};
@@ -327,18 +336,16 @@ async function compared(stage: Stage): Promise<string> {
         paidAt <= releasedAt,
         `${id} was paid ${paidAt - releasedAt} ms after its money was given back`,
       );
-    if (payout.stuckSince !== null) stuck += 1;
-    else
+    if (isStuck(payout)) {
+      assert(flagged.has(id), `the last statement contradicts ${id}, which was not raised`);
+      stuck += 1;
+    } else
       assert.equal(
         status === 'completed',
         paidAt !== undefined,
         `${id} is ${status}, and not raised`,
       );
   }
-  await loadStatement(stage);
-  const raised = await db.database.reader.select(payouts, { id: ids });
-  const stuckNow = raised.filter(({ stuckSince }) => stuckSince !== null).length;
-  assert.equal(stuckNow, stuck, 'the last statement contradicts what was not raised');
   const voided = gateway.acts.filter(({ what }) => what === 'voided').length;
   const { requests, lost, unanswered, repeated, delayed, renamed } = gateway.counts;
   const summary =
