@@ -92,6 +92,7 @@ describe('the accounts of a tenant', () => {
       alias: '$listed.ana',
       phone,
       can_send: true,
+      metadata: {},
     });
     for (const time of [createdAt, verifiedAt])
       assert.match(text(time), /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);

@@ -19,7 +19,7 @@ import { payroll, ServedBatches } from './support.js';
 
 /** What a batch does not show before it is validated. */
 const UNKNOWN =
-  'total fees total_debit total_formatted fees_formatted total_debit_formatted duplicates earlier_payments hidden rejection executed_at finished_at funding can_send progress';
+  'total fees total_debit total_formatted fees_formatted total_debit_formatted duplicates earlier_payments hidden unread_sheets rejection executed_at finished_at funding can_send progress';
 
 const db = await testDatabase();
 const api = await startTestApi(db);
@@ -154,6 +154,7 @@ describe('batches over HTTP', () => {
       fee: { raw: '0', asset: 'COPM' },
       description: null,
       reference: 'r0',
+      metadata: {},
       bonus_id: bonus.id,
       failure: null,
       paid_at: bonus.created_at,

@@ -136,7 +136,9 @@ describe('in a browser, the docs', () => {
     const results = page.getByRole('search').getByRole('link');
     for (const [title, words] of Object.entries({
       'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'me', 'transfer'],
-      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies', 'metadata'],
+      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies'],
+      Metadata: ['metadata', 'custom fields'],
+      'Authorise now, capture later': ['preauthorization'],
       'Concepts › Giving money back': ['refund', 'reverse', 'reversal'],
       'Concepts › Who opens accounts': ['create account', 'onboarding'],
       'Statements and reports › Other reports': ['movements', 'balance'],

@@ -166,7 +166,7 @@ describe('the roll-out of a new key', () => {
     for (const _ of [1, 2])
       await assert.rejects(blind.submissions.submit(id), new UnknownKey('ENCRYPTION_KEYS', 'k2'));
     const { status, stuckSince } = await rowOf(db, id);
-    assert.deepEqual([status, stuckSince], ['in_progress', null]);
+    assert.deepEqual([status, stuckSince], ['approved', null]);
     assert.deepEqual(await paidTimes(db, [id]), [0]);
 
     const seeing = railsOf(db, { encryptionKeys: [OLD, NEW] });

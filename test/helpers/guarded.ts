@@ -62,7 +62,7 @@ export const POSSIBLE_IN = {
   transfer: {
     approve: ['pending_approval'],
     reject: ['pending_approval'],
-    cancel: ['pending_approval'],
+    cancel: ['pending_approval', 'held'],
   },
   payout: {
     approve: ['pending_approval'],

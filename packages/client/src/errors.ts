@@ -12,6 +12,11 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
+interface Capturable {
+  readonly raw: bigint;
+  readonly asset: Asset;
+}
+
 /**
  * The content of `details` by code; codes that are not listed have none. Amounts are in the
  * smallest unit.
@@ -37,7 +42,7 @@ export interface DetailsByCode {
     readonly resets_at: string;
   };
   insufficient_funds: { readonly available: bigint; readonly requested: bigint };
-  capture_exceeds_amount: { readonly capturable: { readonly raw: bigint; readonly asset: Asset } };
+  capture_exceeds_amount: { readonly capturable: Capturable };
   quota_exceeded: { readonly quota: string; readonly used: bigint; readonly limit: bigint };
 }
 

@@ -53,6 +53,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/accounts': 'wallet',
   '/accounts#verify': 'kyc',
   '/approvals': 'maker checker four eyes',
+  '/capture': 'hold reserve authorize authorization preauthorization',
   '/batches': 'payroll salary bulk mass payment',
   '/batches#the-file': 'csv excel',
   '/payouts': 'withdraw withdrawal bank beneficiary',

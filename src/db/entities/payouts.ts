@@ -132,7 +132,7 @@ export const payoutRailEvents = defineTable(
     effect: column.asciiEnum(RAIL_EFFECTS, 20),
     callbackId: column.nullable(column.ascii(60)),
     railReference: column.nullable(column.ascii(64)),
-    /** Raw amount and asset of a statement's line, `150000 COPM`; otherwise null. */
+    /** Raw amount and asset of a statement's line, separated by a space; otherwise null. */
     listedAmount: column.nullable(column.ascii(30)),
     failureCode: column.nullable(column.ascii(40)),
     attempt: column.nullable(column.integer),
