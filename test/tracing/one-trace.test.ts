@@ -180,7 +180,8 @@ describe('a trace', () => {
   });
 
   it('no trace is stored, sent or passed on without an endpoint for traces', async () => {
-    await worker.stop();
+    // Both send the spans that they still have before they end.
+    await Promise.all([api.stop(), worker.stop()]);
     const untraced = await startTestWorker(db, temporal, { environment });
     const before = collector.spans.length;
     try {
