@@ -1,4 +1,5 @@
 import { type Amount, amountJson, calculateFee } from '../core/amount.js';
+import { ERRORS } from '../core/error-table.js';
 import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
@@ -75,7 +76,8 @@ export function decideCapture(command: CaptureTransfer, state: LockedState): Dec
     status: 'completed' as const,
   };
   const refusal = amountRefusal(held, amount) ?? lastCheckRefusal(captured, state);
-  if (refusal !== null) return { ...refuse(refusal), bindsKey: refusal.code !== NOT_FOUND.code };
+  if (refusal !== null)
+    return { ...refuse(refusal), bindsKey: ERRORS[refusal.code].status === 422 };
   const { ended, writes } = addRowAndNotification(
     transferApproval,
     command,

@@ -272,7 +272,7 @@ describe('the requests that approve, reject and cancel', () => {
     for (const [verb, id, options, status, code] of [
       ['approve', missing, { key: null, body: {} }, 400, 'missing_idempotency_key'],
       ['approve', missing, { key: 'x', body: {} }, 400, 'invalid_field'],
-      ['approve', missing, { body: {} }, 400, 'invalid_field'],
+      ['approve', missing, { body: { reason: 'x' } }, 400, 'invalid_field'],
       ['approve', missing, { key }, 409, 'idempotency_key_reused'],
       ['approve', 'no-id', { key }, 409, 'idempotency_key_reused'],
       ['approve', missing, {}, 404, 'not_found'],
