@@ -37,17 +37,21 @@ export class Transfers {
 
   /** Captures a held transfer, or records its expiry. `amount` is null to capture all of it. */
   async capture(
-    { tenantId, memberId }: Caller,
+    caller: Caller,
     id: Uuid,
     amount: Amount | null,
     idempotency: RequestKey,
   ): Promise<CommandResult<Transfer>> {
+    const { tenantId, memberId, deadline } = caller;
+    const reader = this.deps.database.readerFor(caller);
     // Another tenant's transfer is not found, and its accounts are not locked.
-    const snapshot = (await this.deps.database.reader.find(transfers, { id, tenantId })) ?? null;
+    const snapshot = (await reader.find(transfers, { id, tenantId })) ?? null;
     const outboxId = newId();
     const command = { tenantId, memberId, amount, snapshot, outboxId, ...idempotency };
-    const result = await this.deps.writer.submit(captureTransfer, command);
-    if (snapshot !== null && !result.replayed)
+    const result = await this.deps.writer.submit(captureTransfer, command, deadline);
+    const { outcome, replayed } = result;
+    const hasEnded = outcome.done || outcome.refusal.code === 'invalid_state';
+    if (snapshot?.status === 'held' && hasEnded && !replayed)
       this.deps.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });
     return result;
   }

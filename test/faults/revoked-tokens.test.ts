@@ -27,6 +27,7 @@ const db = await testDatabase();
 const REQUESTS = [
   'transfer',
   'approve transfer',
+  'capture transfer',
   'bonus',
   'upload',
   'execute',
@@ -83,6 +84,8 @@ async function prepare(api: TestApi): Promise<Theft> {
   };
   const transfer = (from: Account) => transferBody({ from, to, raw: LEAST });
   const payout = (from: Account) => payoutBody({ from });
+  const authorised = { from: await account(), to, raw: LEAST, capture: 'manual' };
+  const held = `/v1/transfers/${text((await bank.sent(authorised)).id)}`;
   const amount = { raw: LEAST.toString(), asset: 'COPM' };
   const bonus = { source_account: (await account()).id, recipient: { alias }, amount };
   const policy = `/v1/accounts/${(await account()).id}/approval_policies/COPM`;
@@ -96,6 +99,7 @@ async function prepare(api: TestApi): Promise<Theft> {
     requests: {
       transfer: ['POST', '/v1/transfers', { body: transfer(await account()) }],
       'approve transfer': ['POST', await pending('/v1/transfers', transfer), {}],
+      'capture transfer': ['POST', `${held}/capture`, { body: {} }],
       bonus: ['POST', '/v1/bonuses', { body: bonus }],
       upload: ['POST', '/v1/bonus_batches', { form: form(await account()) }],
       execute: ['POST', `${await ready()}/execute`, {}],
