@@ -8,17 +8,24 @@ import type { Deadline } from '../../core/timers.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import { resultsOf, TransactionKeys, RESULT_UNKNOWN, UnknownResults } from '../idempotency.js';
-import { lockAndLoad, type LockedGroup } from './locked-rows.js';
+import { type LoadDeps, lockAndLoad, type LockedGroup } from './locked-rows.js';
 import { AccountNotLocked, type GroupState } from './group-state.js';
-import type {
-  CommandResults,
-  AnyRow,
-  GroupDeps,
-  GroupAccounts,
-  PendingCommand,
-} from './pending-command.js';
+import type { CommandResults, AnyRow, GroupAccounts, PendingCommand } from './pending-command.js';
 import { type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
 import { writeGroup } from './group-writes.js';
+
+interface RollbackChecks {
+  /** Runs in each group's transaction, before any lock. */
+  checkConnection(transaction: Transaction): Promise<void>;
+  /** Called after COMMIT with the id of the group's last ledger transaction. */
+  remember(id: Uuid): void;
+}
+
+export interface GroupDeps extends LoadDeps {
+  readonly rollbackGuard: RollbackChecks;
+  /** Commands were refused because an account is dated too far ahead of the database's clock. */
+  readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
+}
 
 /**
  * Decides the group in one transaction and commits it. Once this returns, every result is durable.

@@ -14,13 +14,12 @@ import {
   FINGERPRINT_KEY_UNKNOWN,
   UnknownResults,
 } from '../idempotency.js';
-import { determineAccounts, postGroup } from './group.js';
+import { determineAccounts, type GroupDeps, postGroup } from './group.js';
 import { GroupScheduler, LockWaitQueue, type SchedulerOptions } from './group-scheduler.js';
 import { LedgerClosed } from './locked-rows.js';
 import type { WriterObserver } from './metrics.js';
 import {
   type CommandResults,
-  type GroupDeps,
   type GroupAccounts,
   type PendingCommand,
   newPendingCommand,

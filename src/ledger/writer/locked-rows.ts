@@ -1,22 +1,27 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { integer, uuid } from '../../db/columns.js';
-import type { Database, Transaction } from '../../db/database.js';
+import type { Database, DatabaseDeps, Transaction } from '../../db/database.js';
 import { balances } from '../../db/entities/ledger.js';
 import { accounts, LOCKABLE_COLUMNS } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table, withColumns } from '../../db/table.js';
-import { NOW_SQL } from '../database-clock.js';
+import { type DatabaseClock, NOW_SQL } from '../database-clock.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
 import { type RowsByKey, LoadedTable } from './loaded-table.js';
 import { GroupState, type LoadedTables } from './group-state.js';
-import type { GroupDeps, GroupAccounts, PendingCommand } from './pending-command.js';
+import type { GroupAccounts, PendingCommand } from './pending-command.js';
 import { type RowKey, NO_OWNERS } from './types.js';
 
 /** Thrown while a restore is unfinished. (docs/operations/backup.md) */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
+}
+
+export interface LoadDeps extends DatabaseDeps {
+  readonly databaseClock: DatabaseClock;
+  readonly onFault: (kind: string, fault: unknown) => void;
 }
 
 export interface LockedGroup {
@@ -34,7 +39,7 @@ const lockedAccounts = withColumns(accounts, LOCKABLE_COLUMNS);
  * sees every earlier commit, so no row is older than the locks. Throws `LedgerClosed`.
  */
 export async function lockAndLoad(
-  deps: GroupDeps,
+  deps: LoadDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
   groupAccounts: GroupAccounts,
@@ -79,7 +84,7 @@ function lockSql(ids: ReadonlySet<Uuid>): string {
 }
 
 function tablesToLoad(
-  deps: GroupDeps,
+  deps: LoadDeps,
   group: readonly PendingCommand[],
   groupAccounts: GroupAccounts,
 ): LoadedTables {
@@ -96,7 +101,7 @@ function tablesToLoad(
 
 /** A bug in `rowKeys` fails only this command, when it is decided. */
 function rowKeysOf(
-  deps: GroupDeps,
+  deps: LoadDeps,
   { kind, command }: PendingCommand,
   now: Instant,
   { owners }: GroupAccounts,

@@ -1,8 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan, type OpenSpan } from '../../core/trace.js';
-import type { DatabaseDeps, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../core/timers.js';
-import type { DatabaseClock } from '../database-clock.js';
 import { RESULT_UNKNOWN } from '../idempotency.js';
 import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';
 
@@ -50,21 +48,6 @@ export function newPendingCommand<C extends Command, Row extends AnyRow>(
     },
   };
   return pending;
-}
-
-interface RollbackChecks {
-  /** Runs in each group's transaction, before any lock. */
-  checkConnection(transaction: Transaction): Promise<void>;
-  /** Called after COMMIT with the id of the group's last ledger transaction. */
-  remember(id: Uuid): void;
-}
-
-export interface GroupDeps extends DatabaseDeps {
-  readonly databaseClock: DatabaseClock;
-  readonly rollbackGuard: RollbackChecks;
-  readonly onFault: (kind: string, fault: unknown) => void;
-  /** Commands were refused because an account is dated too far ahead of the database's clock. */
-  readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 
 export type CommandResults = Map<PendingCommand, CommandResult<AnyRow>>;
