@@ -1,5 +1,5 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, assertFound } from '../core/errors.js';
+import { ApiError, assertFound, type CommandResult, type Outcome } from '../core/errors.js';
 import { commandFingerprint, type Fingerprint, type RequestKey } from '../core/fingerprint.js';
 import { asUuid, newId, type Uuid } from '../core/ids.js';
 import { instant, maxInstant, toRfc3339 } from '../core/instant.js';
@@ -11,7 +11,6 @@ import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { performDue } from '../temporal/sweeper.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { CommandResult, Outcome } from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/verification.js';
 import type { StaffActionResult, ApprovalState, StaffActionSignal } from '../temporal/contracts.js';

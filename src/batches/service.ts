@@ -3,7 +3,7 @@ import {
   type OperationFilter,
   readOperation,
 } from '../operations/operation-list.js';
-import { ApiError } from '../core/errors.js';
+import { ApiError, type CommandResult } from '../core/errors.js';
 import { commandFingerprint, type RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/page.js';
@@ -17,7 +17,7 @@ import {
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { CommandResult, CommandKind } from '../ledger/writer/types.js';
+import type { CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, StoredFiles } from '../spreadsheets/generated-files.js';
 import type { OutboxNotifier } from '../temporal/relay.js';

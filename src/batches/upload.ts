@@ -1,3 +1,4 @@
+import type { CommandResult } from '../core/errors.js';
 import { assertWithinQuotas } from '../access/quotas.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -15,7 +16,6 @@ import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 import { nullsOf } from '../db/table.js';
 import { readAccount, lockOwnAccount } from '../accounts/access.js';
-import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import { outboxEntry } from '../temporal/outbox.js';

@@ -1,3 +1,4 @@
+import type { CommandResult } from '../core/errors.js';
 import { readAccount } from '../accounts/access.js';
 import { paymentKind } from '../operations/payments.js';
 import type { PaymentRequest } from '../accounts/rules.js';
@@ -16,7 +17,7 @@ import type { DatabaseDeps } from '../db/database.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { findKeys } from '../ledger/idempotency.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
+import type { CommandKind } from '../ledger/writer/types.js';
 import { type CreateBonus, decideBonus } from './decide.js';
 
 interface BonusRequest extends PaymentRequest {

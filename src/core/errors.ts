@@ -8,6 +8,17 @@ export interface Refusal {
   readonly details?: ErrorDetails;
 }
 
+export type Outcome<Resource> =
+  | { readonly done: true; readonly resource: Resource }
+  | { readonly done: false; readonly refusal: Refusal };
+
+/** Result of a command of the ledger, or of another request with an idempotency key. */
+export interface CommandResult<Resource> {
+  readonly outcome: Outcome<Resource>;
+  /** True if the key had been used before, so that this request changed nothing. */
+  readonly replayed: boolean;
+}
+
 export interface SpendingRefusal extends Refusal {
   readonly code: (typeof SPENDING_CODES)[number];
 }

@@ -1,6 +1,6 @@
 import type { Amount } from '../core/amount.js';
 import { checkedText, MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, invalidField } from '../core/errors.js';
+import { ApiError, type CommandResult, invalidField } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Database, Reader } from '../db/database.js';
@@ -8,12 +8,7 @@ import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities
 import { accounts, type SystemRole } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import {
-  type CommandKind,
-  type CommandResult,
-  accountsFrom,
-  rowKey,
-} from '../ledger/writer/types.js';
+import { type CommandKind, accountsFrom, rowKey } from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import {
   type DecideAdjustment,

@@ -1,4 +1,4 @@
-import { ApiError, notFound, type Refusal } from '../core/errors.js';
+import { ApiError, type CommandResult, notFound } from '../core/errors.js';
 import { type ErrorCode, SPENDING_CODES } from '../core/error-table.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
@@ -203,17 +203,9 @@ export function keyedPathId<Name extends string>(
 
 const REPLAYED: Readonly<Record<string, string>> = { 'Svc-Idempotent-Replayed': 'true' };
 
-/** The ledger's result of a command, declared here because `http` may not import the ledger. */
-interface LedgerResult<Resource> {
-  readonly outcome:
-    | { readonly done: true; readonly resource: Resource }
-    | { readonly done: false; readonly refusal: Refusal };
-  readonly replayed: boolean;
-}
-
 /** Returns the response to a command, marked if it is a replay. Throws a refusal. */
 export function responseTo<Resource>(
-  { outcome, replayed }: LedgerResult<Resource>,
+  { outcome, replayed }: CommandResult<Resource>,
   present: (resource: Resource, replayed: boolean) => ApiResponse,
 ): ApiResponse {
   if (!outcome.done) throw new ApiError(outcome.refusal, replayed ? REPLAYED : {});

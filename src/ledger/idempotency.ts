@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { compareText, groupBy } from '../core/collections.js';
-import { LEDGER_UNAVAILABLE, type Refusal } from '../core/errors.js';
+import {
+  type CommandResult,
+  LEDGER_UNAVAILABLE,
+  type Outcome,
+  type Refusal,
+} from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Reader, StoredRow } from '../db/database.js';
@@ -12,7 +17,7 @@ import {
 import { type CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
 import { columnList, insertSql, literal, literals } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
-import type { CommandResult, Command, Outcome } from './writer/types.js';
+import type { Command } from './writer/types.js';
 
 /*
  * Treatment of a second request with a key (docs/contract.md, Idempotency), for commands of

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError, type Refusal } from '../core/errors.js';
+import { ApiError, type CommandResult, type Outcome, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
 import type { Deadline } from '../core/timers.js';
 import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
-import type { CommandResult, Outcome } from './writer/types.js';
 import {
   findResults,
   type KeyedRequest,

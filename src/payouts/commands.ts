@@ -1,4 +1,4 @@
-import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { ApiError, type CommandResult, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -14,7 +14,6 @@ import type { EventDraft } from '../ledger/event-log.js';
 import {
   type Command,
   type CommandKind,
-  type CommandResult,
   type Decision,
   insertRow,
   type LockedState,

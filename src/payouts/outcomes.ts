@@ -1,3 +1,4 @@
+import type { CommandResult } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Database } from '../db/database.js';
 import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
@@ -7,7 +8,6 @@ import { endingRowKeys } from '../approvals/commands.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
   changeRow,
-  type CommandResult,
   type Decision,
   type LockedState,
   type RowWrite,

@@ -1,4 +1,5 @@
 import { formatAmount } from '../core/amount.js';
+import type { CommandResult } from '../core/errors.js';
 import type { RequestKey, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
@@ -14,7 +15,7 @@ import type { PaymentRequest } from '../accounts/rules.js';
 import type { OperationList } from '../operations/operation-list.js';
 import type { ApprovalDeps } from '../approvals/service.js';
 import { systemAccountId } from '../funding/service.js';
-import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
+import type { CommandKind } from '../ledger/writer/types.js';
 import { literals } from '../db/statements.js';
 import {
   payoutWorkflowId,

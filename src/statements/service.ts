@@ -1,5 +1,5 @@
 import { assertStatementQuota } from '../access/quotas.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, type CommandResult, invalidField, type Refusal } from '../core/errors.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -10,7 +10,6 @@ import { type Statement, statements } from '../db/entities/statements.js';
 import { findSeqRanges } from '../accounts/movements.js';
 import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../accounts/balances.js';
 import { assertAllowed, readAccount, readReach } from '../accounts/access.js';
-import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { Amount } from '../core/amount.js';
 import type { Page, TimePosition } from '../core/page.js';

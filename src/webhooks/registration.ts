@@ -1,5 +1,5 @@
 import { memberActor, recordAction } from '../access/audit-log.js';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, type CommandResult, invalidField, type Refusal } from '../core/errors.js';
 import type { RequestKey } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
@@ -18,7 +18,6 @@ import { tenants } from '../db/entities/parties.js';
 import { insertSql, literal } from '../db/statements.js';
 import { nullsOf } from '../db/table.js';
 import { readLastSequence } from '../events/log.js';
-import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import {

@@ -1,3 +1,4 @@
+import type { CommandResult } from '../../src/core/errors.js';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Actor } from '../../src/access/audit-log.js';
@@ -43,7 +44,6 @@ import {
 } from '../../src/batches/workflow-service.js';
 import { Deadline } from '../../src/core/timers.js';
 import type { WriterOptions } from '../../src/ledger/writer/ledger-writer.js';
-import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { type Bank, LEAST } from '../helpers/bank.js';
 import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../helpers/database.js';
 import {

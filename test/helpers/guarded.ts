@@ -1,3 +1,4 @@
+import type { CommandResult } from '../../src/core/errors.js';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
@@ -11,7 +12,6 @@ import { payouts } from '../../src/db/entities/payouts.js';
 import type { Table } from '../../src/db/table.js';
 import type { Approvable } from '../../src/approvals/decide.js';
 import { Approvals } from '../../src/approvals/service.js';
-import type { CommandResult } from '../../src/ledger/writer/types.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import { payoutBody } from '../payouts/support.js';

@@ -1,3 +1,4 @@
+import type { CommandResult } from '../../src/core/errors.js';
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
@@ -13,7 +14,6 @@ import { retentionSweep } from '../../src/webhooks/sweeps.js';
 import { resetClock } from '../../src/accounts/status.js';
 import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
-import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, LEAST, text } from '../helpers/bank.js';
 import { testDatabase, untilLockIsAwaited } from '../helpers/database.js';

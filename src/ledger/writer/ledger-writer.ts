@@ -1,3 +1,4 @@
+import type { CommandResult } from '../../core/errors.js';
 import { ConcurrencyLimit } from '../../core/concurrency-limit.js';
 import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../core/timers.js';
@@ -25,7 +26,7 @@ import {
   newPendingCommand,
 } from './pending-command.js';
 import { AccountNotLocked } from './group-state.js';
-import type { CommandResult, Command, CommandKind } from './types.js';
+import type { Command, CommandKind } from './types.js';
 
 export interface WriterOptions extends SchedulerOptions {
   /** Commands in progress, in queues or groups. One tenant may have at most half of them. */

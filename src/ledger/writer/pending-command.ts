@@ -1,8 +1,9 @@
+import type { CommandResult } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { beginSpan, type OpenSpan } from '../../core/trace.js';
 import type { Deadline } from '../../core/timers.js';
 import { RESULT_UNKNOWN } from '../idempotency.js';
-import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';
+import type { Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 

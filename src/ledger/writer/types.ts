@@ -1,5 +1,5 @@
 import type { Asset } from '../../core/amount.js';
-import type { Refusal } from '../../core/errors.js';
+import type { Outcome, Refusal } from '../../core/errors.js';
 import type { Fingerprint } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
@@ -155,22 +155,12 @@ export interface Writes {
   readonly events?: readonly EventDraft[];
 }
 
-export type Outcome<Row> =
-  | { readonly done: true; readonly resource: Row }
-  | { readonly done: false; readonly refusal: Refusal };
-
 export interface Decision<Row> {
   readonly outcome: Outcome<Row>;
   /** A refusal may have writes too. */
   readonly writes: Writes;
   /** Whether the key is bound to this outcome permanently. */
   readonly bindsKey: boolean;
-}
-
-export interface CommandResult<Row> {
-  readonly outcome: Outcome<Row>;
-  /** True if the key had been used before, so that this request changed nothing. */
-  readonly replayed: boolean;
 }
 
 /** Refuses the command without writes and binds no key. Business rules (422) set `bindsKey`. */
