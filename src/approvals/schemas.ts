@@ -13,6 +13,7 @@ import {
   rawSchema,
   textField,
   uuidSchema,
+  wholeNumber,
 } from '../http/schemas.js';
 import { DEFAULT_EXPIRY_S, MAX_APPROVALS, MAX_EXPIRY_S, MIN_EXPIRY_S } from './policies.js';
 import { batchRule } from './policy-rules.js';
@@ -178,8 +179,4 @@ export function rejectBody(name: string) {
     .refine((text) => text.trim() !== '', 'too_short')
     .describe('The reason, which the resource and its events show.');
   return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
-}
-
-export function wholeNumber(min: number, max: number) {
-  return z.int({ error: 'not_an_integer' }).min(min, 'out_of_range').max(max, 'out_of_range');
 }

@@ -170,6 +170,11 @@ export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, 
   ).openapi({ format: 'date-time' });
 }
 
+/** A JSON number. Reasons: not_an_integer, out_of_range. */
+export function wholeNumber(min: number, max: number) {
+  return z.int({ error: 'not_an_integer' }).min(min, 'out_of_range').max(max, 'out_of_range');
+}
+
 /** Plain digits. Reasons: not_an_integer, out_of_range. */
 const limitField = z
   .string()

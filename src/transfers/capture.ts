@@ -4,15 +4,13 @@ import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/err
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
-import { feeSchedules, memberRoles, tenants } from '../db/entities/parties.js';
-import { readOwners } from '../accounts/access.js';
+import { feeSchedules, memberRoles } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT, operationLimitRefusal } from '../accounts/rules.js';
-import { endingRowKeys } from '../approvals/commands.js';
+import { endingRowKeys, snapshotKind } from '../approvals/commands.js';
 import { addRowAndNotification, expiryOf, type ExpiryCommand, rowOf } from '../approvals/decide.js';
 import { HELD, isExpired } from '../approvals/rules.js';
 import {
   accept,
-  accountsFrom,
   type CommandKind,
   type Decision,
   type LockedState,
@@ -27,29 +25,15 @@ export interface CaptureTransfer extends ExpiryCommand<Transfer> {
   readonly amount: Amount | null;
 }
 
-const accountsOf = accountsFrom(({ snapshot }: CaptureTransfer) =>
-  snapshot === null ? [] : transferApproval.accountsOf(snapshot),
-);
-
 export const captureTransfer: CommandKind<CaptureTransfer, Transfer> = {
   name: 'capture transfer',
   resourceType: 'transfer',
   table: transfers,
-  async accounts(commands, reader) {
-    const destinations = commands.flatMap(({ snapshot }) => snapshot?.destinationAccountId ?? []);
-    return { ...(await accountsOf(commands)), ownerOf: await readOwners(reader, destinations) };
-  },
-  rowKeys({ snapshot, memberId }, _at, ownerOf) {
-    if (snapshot === null) return [];
-    const { tenantId, sourceAccountId: accountId, destinationAccountId, asset } = snapshot;
-    return [
-      ...endingRowKeys(transferApproval, snapshot),
-      rowKey(memberRoles, { accountId, memberId }),
-      rowKey(feeSchedules, { tenantId, operation: 'transfer', asset }),
-      rowKey(tenants, { id: tenantId }),
-      rowKey(tenants, { id: ownerOf(destinationAccountId) ?? tenantId }),
-    ];
-  },
+  ...snapshotKind<Transfer, CaptureTransfer>(transferApproval, ({ memberId }, held) => [
+    ...endingRowKeys(transferApproval, held),
+    rowKey(memberRoles, { accountId: held.sourceAccountId, memberId }),
+    rowKey(feeSchedules, { tenantId: held.tenantId, operation: 'transfer', asset: held.asset }),
+  ]),
   decide: decideCapture,
 };
 

@@ -7,7 +7,6 @@ import {
   rejectBody,
   REJECTION,
   rejectionField,
-  wholeNumber,
 } from '../approvals/schemas.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
@@ -24,6 +23,7 @@ import {
   sourceField,
   uuidField,
   uuidSchema,
+  wholeNumber,
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import type { TransferRequest } from './rules.js';
