@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import helmet from 'helmet';
 import type Koa from 'koa';
-import type { RequestState } from './dispatch.js';
+import type { RequestState } from './router.js';
 import { methodNotAllowed } from './errors.js';
 
 /** The folder in which the build writes the site. */

@@ -7,12 +7,12 @@ import { ClientAddresses } from './headers.js';
 import type { Api } from './route.js';
 import {
   assertWellFormed,
-  dispatcher,
+  apiRouter,
   type InboundRoute,
   inboundRouter,
   refuseUnmatched,
   type RequestState,
-} from './dispatch.js';
+} from './router.js';
 import { DocsSite } from './docs.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
 import { completedRequest, type CompletedRequest, Exchange } from './exchange.js';
@@ -60,7 +60,7 @@ export function createService(options: ServiceOptions): Koa {
     addresses: new ClientAddresses(options.trustedProxies),
     metrics: httpMetrics(options.registry),
   };
-  const routing = dispatcher(api.routes, async (exchange, route, params) => {
+  const routing = apiRouter(api.routes, async (exchange, route, params) => {
     exchange.apiResponse = await handleRequest(deps, exchange, route, params);
   });
   const app = new Koa<RequestState>();

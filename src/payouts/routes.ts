@@ -4,7 +4,7 @@ import { approvalRoutes } from '../approvals/routes.js';
 import { Approvals } from '../approvals/service.js';
 import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
-import type { InboundRoute } from '../http/dispatch.js';
+import type { InboundRoute } from '../http/router.js';
 import { paymentRequest } from '../http/schemas.js';
 import {
   CreatePayoutBody,

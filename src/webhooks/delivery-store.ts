@@ -13,19 +13,18 @@ import {
 } from '../db/entities/webhooks.js';
 import { insertSql, sqlFor, upsertSql } from '../db/statements.js';
 import {
-  type Claim,
-  CLAIM_MS,
   type EndpointState,
   hasEventsToRead,
   mayReceive,
   isSubscribedType,
   lockEndpointStates,
   soonest,
-} from './endpoint-claims.js';
+} from './endpoint-state.js';
+import { type Claim, CLAIM_MS } from './endpoint-claims.js';
 import { type DeliveriesToSend, type OpenDelivery, readDeliveriesToSend } from './event-reader.js';
 import { continueRecovery } from './resend.js';
 import { workflowNotice } from './endpoints.js';
-import type { AttemptResult } from './exchange.js';
+import type { AttemptResult } from './attempt.js';
 import { progressAfter, dueTimesAfterRun, type Health, healthAfter, nextDue } from './rules.js';
 import { attemptRow } from './sender.js';
 

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.js';
 import type { WebhookDelivery } from '../db/entities/webhooks.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import type { DeliveryStore } from './delivery-store.js';
-import type { AttemptResult } from './exchange.js';
+import type { AttemptResult } from './attempt.js';
 import type { DeliverySender } from './sender.js';
 
 export interface WebhookDeps {

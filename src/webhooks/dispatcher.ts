@@ -7,15 +7,15 @@ import type { Instant } from '../core/instant.js';
 import { Pause } from '../core/timers.js';
 import { transact } from '../db/reader.js';
 import type { WebhookDeps } from './deps.js';
+import type { EndpointState } from './endpoint-state.js';
+import { claimEndpoints } from './endpoint-claims.js';
 import {
-  claimEndpoints,
   type EndpointCandidate,
   findEndpointsWithNewEvents,
   findDueEndpoints,
-  type EndpointState,
   LogWatcher,
   makeEndpointsDue,
-} from './endpoint-claims.js';
+} from './endpoint-search.js';
 import { EndpointRun } from './endpoint-run.js';
 import { SLOW_AFTER_MS } from './rules.js';
 import { sweepEndpoints } from './sweeps.js';

@@ -3,7 +3,7 @@ import { failpoint } from '../core/failpoints.js';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/timers.js';
 import type { WebhookDeps } from './deps.js';
-import { type EndpointState, mayReceive, isSubscribedType } from './endpoint-claims.js';
+import { type EndpointState, mayReceive, isSubscribedType } from './endpoint-state.js';
 import type { OpenDelivery } from './event-reader.js';
 import {
   healthAfterAll,

@@ -15,7 +15,7 @@ import {
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { updateEndpoint } from './endpoints.js';
-import { lockEndpointStates } from './endpoint-claims.js';
+import { lockEndpointStates } from './endpoint-state.js';
 import { nextDue } from './rules.js';
 import { readDescribedEndpoint, pauseEndpoint, resumeEndpoint, retryNow } from './staff-actions.js';
 

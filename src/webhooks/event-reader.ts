@@ -9,7 +9,7 @@ import { webhookDeliveries, type WebhookDelivery } from '../db/entities/webhooks
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
-import type { EndpointState } from './endpoint-claims.js';
+import type { EndpointState } from './endpoint-state.js';
 import { EVENTS_PER_READ } from './rules.js';
 
 /** The number of sequences of the log that one read covers at most. */

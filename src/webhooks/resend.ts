@@ -18,7 +18,8 @@ import { equalsSql, insertSql, literals, sqlFor, updateSql } from '../db/stateme
 import { transactFor } from '../db/reader.js';
 import { readFirstSequenceSince, readLastSequence } from '../events/log.js';
 import { assertManager, endpointAudit, lockManagedEndpoint, updateEndpoint } from './endpoints.js';
-import { type Claim, CLAIM_MS, type EndpointState, lockEndpointStates } from './endpoint-claims.js';
+import { type EndpointState, lockEndpointStates } from './endpoint-state.js';
+import { type Claim, CLAIM_MS } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
 import { hasStepLeft, RECOVERABLE_MS } from './rules.js';
 

@@ -5,7 +5,7 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
 } from '../db/entities/webhooks.js';
-import type { AttemptResult } from './exchange.js';
+import type { AttemptResult } from './attempt.js';
 
 /** Effects of an attempt on its delivery and endpoint. (docs/contract.md, Webhook attempts) */
 

@@ -13,7 +13,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
-import { FAILURE_REASONS } from './exchange.js';
+import { FAILURE_REASONS } from './attempt.js';
 import type { DeliveryWithAttempts, EndpointWithTypes } from './endpoints.js';
 
 export { EventSchema } from '../events/schemas.js';

@@ -11,12 +11,12 @@ import {
   AttemptAborted,
   type AttemptResult,
   type OutgoingRequest,
-  exchange,
+  sendOnce,
   type FailedAttempt,
   failureOf,
   refusedResult,
   StaleConnection,
-} from './exchange.js';
+} from './attempt.js';
 import { openSecrets, signatureHeaders } from './signing.js';
 
 export interface OutgoingDelivery {
@@ -119,10 +119,10 @@ export class Sender {
         addresses: resolved?.addresses ?? null,
         certificateAuthorities,
       };
-      return await exchange(outgoing, this.pool, stop).catch((error: unknown) => {
+      return await sendOnce(outgoing, this.pool, stop).catch((error: unknown) => {
         // The connection is to blame, so the request is sent again on a new one.
         if (!(error instanceof StaleConnection)) throw error;
-        return exchange(outgoing, this.unpooled, stop);
+        return sendOnce(outgoing, this.unpooled, stop);
       });
     } catch (error) {
       return failureOf(error, url.protocol === 'https:');

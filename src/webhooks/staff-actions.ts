@@ -19,7 +19,7 @@ import {
 } from './endpoints.js';
 import { describeEndpoint, MAX_COUNTED } from './endpoint-text.js';
 import { disableEndpoint, enableEndpoint } from './endpoint-changes.js';
-import { readEndpointState } from './endpoint-claims.js';
+import { readEndpointState } from './endpoint-state.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**

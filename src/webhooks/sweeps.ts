@@ -8,13 +8,9 @@ import { rowParser } from '../db/table.js';
 import { transact } from '../db/reader.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
-import {
-  unclaimedSql,
-  HAS_EVENTS_AHEAD_SQL,
-  dueSoonSql,
-  makeEndpointsDue,
-  MAY_RECEIVE_SQL,
-} from './endpoint-claims.js';
+import { MAY_RECEIVE_SQL } from './endpoint-state.js';
+import { unclaimedSql } from './endpoint-claims.js';
+import { HAS_EVENTS_AHEAD_SQL, dueSoonSql, makeEndpointsDue } from './endpoint-search.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 
 const ENDPOINTS_PER_SLICE = 200;

@@ -14,7 +14,7 @@ import { transact } from '../db/reader.js';
 import { findManagedEndpoint, updateEndpoint } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
 import { newDelivery } from './event-reader.js';
-import type { AttemptResult } from './exchange.js';
+import type { AttemptResult } from './attempt.js';
 import { isSuccess } from './rules.js';
 import { openSecrets } from './signing.js';
 import { attemptRow, sendMessage } from './sender.js';

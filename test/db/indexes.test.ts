@@ -29,7 +29,7 @@ import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
 import { countEndpoints } from '../../src/webhooks/registration.js';
 import { readEndpointSlice } from '../../src/webhooks/sweeps.js';
-import { findEndpointsWithNewEvents } from '../../src/webhooks/endpoint-claims.js';
+import { findEndpointsWithNewEvents } from '../../src/webhooks/endpoint-search.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { type Bank, LEAST, openBank } from '../helpers/bank.js';
 import { ownDatabase, type TestDatabase } from '../helpers/database.js';

@@ -10,7 +10,7 @@ import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../scripts/docs/openapi/generate.js';
 import type { ApiDocument } from '../../scripts/docs/openapi/document.js';
 import { markdownPage } from '../../scripts/docs/site/markdown-page.js';
-import { FAILURE_REASONS } from '../../src/webhooks/exchange.js';
+import { FAILURE_REASONS } from '../../src/webhooks/attempt.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { AddressGuard, type CheckedUrl } from '../../src/webhooks/address-guard.js';
-import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
 import type { DeliverySender } from '../../src/webhooks/sender.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { EndpointChoice, EndpointSlots } from '../../src/webhooks/dispatcher.js';
 import { SLOW_AFTER_MS } from '../../src/webhooks/rules.js';
-import type { EndpointCandidate } from '../../src/webhooks/endpoint-claims.js';
+import type { EndpointCandidate } from '../../src/webhooks/endpoint-search.js';
 
 describe('the slots for endpoints', () => {
   const [large, small] = [newId(), newId()];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import {
   closeAll,
   guardWith,

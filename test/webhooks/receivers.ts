@@ -11,7 +11,7 @@ import {
   type AllowedHost,
   parseAllowedHost,
 } from '../../src/webhooks/address-guard.js';
-import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.js';
 
 /** Receivers of deliveries, good and bad, and senders to them. */

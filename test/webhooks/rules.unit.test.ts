@@ -12,7 +12,7 @@ import {
   probeWaitMs,
   SCHEDULE_MS,
 } from '../../src/webhooks/rules.js';
-import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import { describeEndpoint, type EndpointSnapshot } from '../../src/webhooks/endpoint-text.js';
 import { answeredWith, failedWith } from '../helpers/receiver.js';
 

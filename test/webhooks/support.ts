@@ -16,12 +16,12 @@ import {
 import { appendEvents } from '../../src/ledger/event-log.js';
 import { transact } from '../../src/db/reader.js';
 import { DeliveryStore, type StoredResults } from '../../src/webhooks/delivery-store.js';
+import { mayReceive } from '../../src/webhooks/endpoint-state.js';
+import { claimEndpoints } from '../../src/webhooks/endpoint-claims.js';
 import {
-  claimEndpoints,
   findEndpointsWithNewEvents,
   findDueEndpoints,
-  mayReceive,
-} from '../../src/webhooks/endpoint-claims.js';
+} from '../../src/webhooks/endpoint-search.js';
 import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import type { Sender } from '../../src/webhooks/sender.js';
 import { type Certificate, makeAuthority, makeCertificate } from '../helpers/certificates.js';
 import {

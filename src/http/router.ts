@@ -18,7 +18,7 @@ type RouteHandler = (
 ) => Promise<void>;
 
 /** Uses a router for each resource, because a request costs more the more routes its router has. */
-export function dispatcher(
+export function apiRouter(
   routes: readonly Route[],
   answer: RouteHandler,
 ): ReturnType<Router<RequestState>['routes']> {

@@ -58,7 +58,7 @@ const NEXT_ADDRESS_MS = 1_000;
  * Resolves once the headers are complete, even if the body breaks off, exceeds 64 KiB or is ended
  * by `stop`. Before, rejects with Node's error, the reason of `stop`, or StaleConnection.
  */
-export function exchange(
+export function sendOnce(
   outgoing: OutgoingRequest,
   agents: Agents,
   stop: AbortSignal,
@@ -175,7 +175,7 @@ export function headText(body: Buffer): string {
 }
 
 export class AttemptAborted extends Error {
-  override name = 'AttemptEnded';
+  override name = 'AttemptAborted';
 
   constructor(readonly reason: 'timeout' | 'canceled') {
     super(reason);
