@@ -2,18 +2,8 @@ import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
 import { type Fingerprint, type Keyring, requestFingerprint } from '../core/fingerprint.js';
 import { Deadline, DeadlinePassed, withTimeout } from '../core/timers.js';
 import type { TokenHolder } from '../core/permissions.js';
-import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/api-version.js';
-import {
-  assertScope,
-  type Authenticate,
-  type ClientAddresses,
-  headerText,
-  readIdempotencyKey,
-  readToken,
-  repeatedHeaders,
-  type SingleHeader,
-  unauthorized,
-} from './headers.js';
+import type { ClientAddresses } from './client-addresses.js';
+import { assertScope, type Authenticate, RequestHead, unauthorized } from './headers.js';
 import type { Exchange } from './exchange.js';
 import { check, foldMetadata, isEmptyObject, readJson, readQuery, refuseFor } from './input.js';
 import type { RateLimits } from './rate-limit.js';
@@ -43,7 +33,6 @@ export interface PipelineDeps {
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;
-type Repeated = ReadonlySet<SingleHeader>;
 
 /** Runs every check in order, then the handler. (docs/contract.md, Order of checks) */
 export async function handleRequest(
@@ -55,24 +44,24 @@ export async function handleRequest(
   exchange.route = route;
   exchange.params = params;
   exchange.routeName = route.path;
-  const repeated = repeatedHeaders(exchange.request);
+  const head = new RequestHead(exchange.request);
   let deadline = Deadline.afterMs(deps.timeoutMs);
-  const holder = await authenticate(deps, exchange, repeated, deadline);
+  const holder = await authenticate(deps, head, deadline);
   const authenticatedAt = performance.now();
   exchange.caller = holder;
   // Every response to a valid token shows its rate.
   exchange.rate = await deps.rateLimiter.take(route.rateClass, holder.tokenKeyId);
   assertScope(holder, route.permits);
   assertWithinRate(exchange.rate);
-  const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
-  const version = checkHeaders(exchange, repeated);
+  const key = route.idempotent === null ? null : head.idempotencyKey();
+  const version = head.version();
   const slot = route.hasFile ? await deps.uploads.take(holder.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, slot);
     const bodyMs = performance.now() - authenticatedAt;
     if (bodyMs > SLOW_BODY_MS) {
       deadline = deadline.plus(bodyMs);
-      await authenticate(deps, exchange, repeated, deadline);
+      await authenticate(deps, head, deadline);
     }
     const { body, query } = checkInput(route, content, exchange.search);
     const path = fillInPath(route.path, params);
@@ -99,12 +88,10 @@ export async function handleRequest(
 
 /** Every response to a valid token shows its rate, also without a route. */
 export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
-  const { request } = exchange;
-  if (request.headers.authorization === undefined) return;
+  if (exchange.request.headers.authorization === undefined) return;
   try {
-    const repeated = repeatedHeaders(request);
-    const deadline = Deadline.afterMs(deps.timeoutMs);
-    const { tokenKeyId } = await authenticate(deps, exchange, repeated, deadline);
+    const head = new RequestHead(exchange.request);
+    const { tokenKeyId } = await authenticate(deps, head, Deadline.afterMs(deps.timeoutMs));
     exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
   } catch {
     // The token is invalid, or its validity is unknown.
@@ -114,11 +101,10 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
 /** Throws 401 `unauthorized`. */
 async function authenticate(
   deps: PipelineDeps,
-  { request }: Exchange,
-  repeated: Repeated,
+  head: RequestHead,
   deadline: Deadline,
 ): Promise<TokenHolder> {
-  const found = deps.authenticate(readToken(request, repeated), deps.addresses.of(request));
+  const found = deps.authenticate(head.token(), deps.addresses.of(head.request));
   const holder = found instanceof Promise ? await within(deadline, found) : found;
   if (holder === null) throw unauthorized('the token is not valid');
   return holder;
@@ -134,30 +120,6 @@ function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']
   if (allowed) return;
   const message = `too many requests with this token: retry in ${retryAfterS} s`;
   throw new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
-}
-
-function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
-  const problems = Array.from(repeated, (field): FieldProblem => ({
-    code: 'invalid_field',
-    field,
-    reason: 'repeated',
-  }));
-  if (request.headers.host === undefined && request.httpVersion === '1.1')
-    problems.push({ code: 'invalid_field', field: 'Host', reason: 'required' });
-  const { expect } = request.headers;
-  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
-    problems.push({ code: 'invalid_field', field: 'Expect', reason: 'not_one_of: 100-continue' });
-  const named = headerText(request, 'svc-version');
-  const version =
-    named === undefined ? CURRENT_VERSION : API_VERSIONS.find((known) => known === named);
-  if (version === undefined && !repeated.has('Svc-Version'))
-    problems.push({
-      code: 'invalid_field',
-      field: 'Svc-Version',
-      reason: `not_one_of: ${API_VERSIONS.join(', ')}`,
-    });
-  if (problems.length > 0) refuseFor(problems);
-  return version ?? CURRENT_VERSION;
 }
 
 const NO_CONTENT: UploadContent = { fields: undefined, file: null, problems: [] };

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
-import { headerText } from './headers.js';
 
 export const MAX_JSON_BYTES = 64 * 1024;
 
@@ -35,7 +34,7 @@ export function announcesBody(request: IncomingMessage): boolean {
 
 /** Throws 415 unless the body is uncompressed JSON in UTF-8. */
 export function assertJson(request: IncomingMessage): void {
-  const type = headerText(request, 'content-type');
+  const type = request.headers['content-type'];
   if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
     throw new ApiError({
       code: 'unsupported_media_type',
@@ -45,7 +44,7 @@ export function assertJson(request: IncomingMessage): void {
 }
 
 export function assertPlain(request: IncomingMessage): void {
-  const encoding = headerText(request, 'content-encoding');
+  const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new ApiError({
       code: 'unsupported_media_type',
@@ -69,7 +68,7 @@ export async function readBody(
   limitMs: number,
 ): Promise<Buffer> {
   if (!announcesBody(request)) return EMPTY_BODY;
-  const length = headerText(request, 'content-length');
+  const length = request.headers['content-length'];
   // A client that waits for "100 Continue" gets a refusal before it sends the body.
   if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
   if (Number(length) > MAX_JSON_BYTES) throw new ApiError(TOO_LARGE);

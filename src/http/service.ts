@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { ERRORS } from '../core/error-table.js';
 import { LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { traceEntry } from '../core/trace.js';
-import { ClientAddresses } from './headers.js';
+import { ClientAddresses } from './client-addresses.js';
 import type { Api } from './route.js';
 import {
   assertWellFormed,

@@ -10,7 +10,6 @@ import {
   invalidField,
   type Refusal,
 } from '../core/errors.js';
-import { headerText } from './headers.js';
 import { assertStructure } from './input.js';
 import {
   afterReading,
@@ -59,7 +58,7 @@ export interface UploadContent {
 
 /** Throws 415 unless the body is an uncompressed multipart form. */
 export function assertForm(request: IncomingMessage): void {
-  if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
+  if (!FORM_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ApiError({
       code: 'unsupported_media_type',
       message: 'the Content-Type must be multipart/form-data, with its boundary',
@@ -78,7 +77,7 @@ export async function readUpload(
   if (request.destroyed) throw new RequestAborted();
   // Another upload may have taken the slot meanwhile.
   if (slot.lost.aborted) throw uploadSlotLost();
-  const announced = Number(headerText(request, 'content-length') ?? 0);
+  const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
   const form = new Form(request.headers, slot);

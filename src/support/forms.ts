@@ -2,7 +2,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Amount, type Asset, isAsset, LISTED_ASSETS, parseRaw } from '../core/amount.js';
 import { ApiError, invalidField } from '../core/errors.js';
-import { headerText } from '../http/headers.js';
 import { readBody } from '../http/request-body.js';
 import { DeskError } from './desk.js';
 
@@ -16,7 +15,7 @@ export async function readForm(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<URLSearchParams> {
-  if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
+  if (!FORM_TYPE.test(request.headers['content-type'] ?? ''))
     throw new DeskError(415, 'Not a form', 'The desk accepts only its own forms.');
   const bytes = await readBody(request, response, BODY_MS);
   const text = bytes.toString('utf8');
@@ -51,12 +50,12 @@ export function isHmacOf(given: string | null, secret: string, text: string): bo
 
 /** Whether a page of the desk sent the request. The desk's referrer policy makes `origin` null. */
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
-  const site = headerText(request, 'sec-fetch-site');
-  const origin = headerText(request, 'origin');
+  const site = request.headers['sec-fetch-site'];
+  const origin = request.headers.origin;
   const isOwn =
     origin !== undefined &&
     (origin === ownOrigin ||
-      (URL.canParse(origin) && new URL(origin).host === headerText(request, 'host')));
+      (URL.canParse(origin) && new URL(origin).host === request.headers.host));
   if (site === undefined) return isOwn;
   return site === 'same-origin' && (isOwn || origin === undefined || origin === 'null');
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { clientNetworkOf } from '../core/address-ranges.js';
 import type { Uuid } from '../core/ids.js';
-import { headerText } from '../http/headers.js';
 import { TokenBuckets } from '../http/rate-limit.js';
 import {
   findSession,
@@ -119,9 +118,7 @@ export class Cookies {
 }
 
 function cookiePairs(request: IncomingMessage): readonly string[][] {
-  return (headerText(request, 'cookie') ?? '')
-    .split(';')
-    .map((pair) => pair.trim().split(/=(.*)/s));
+  return (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split(/=(.*)/s));
 }
 
 function isFlowName(name: string): name is FlowCookieName {

@@ -5,7 +5,7 @@ import { ERRORS } from '../core/error-table.js';
 import { ApiError } from '../core/errors.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
-import { ClientAddresses } from '../http/headers.js';
+import { ClientAddresses } from '../http/client-addresses.js';
 import { describeFault, type Logger } from '../http/logging.js';
 import { type HttpMetrics, httpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { admitsAddress, normaliseRange, parseRanges } from '../../src/core/address-ranges.js';
-import { ClientAddresses } from '../../src/http/headers.js';
+import { ClientAddresses } from '../../src/http/client-addresses.js';
 import { call, callerWith, rawHead, sendRaw, startWorld } from './support.js';
 import { thingRoutes } from './routes.js';
 
