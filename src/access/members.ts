@@ -6,7 +6,7 @@ import type { Role } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
 import { accounts, type Member, memberRoles, members } from '../db/entities/parties.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { deleteSql, insertSql, literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { type AuditEntry, type AuditDetails, type Actor, recordAction } from './audit-log.js';
@@ -33,7 +33,7 @@ export async function addMember(
       await recordAction(transaction, actor, member.createdAt, memberAudit(member, 'member.add'));
     });
   } catch (failure) {
-    if (errnoOf(failure) === DUPLICATE_KEY)
+    if (isDuplicateKey(failure))
       throw new ApiError({
         ...invalidField('name', 'taken'),
         message: `the tenant already has a member ${member.name}`,

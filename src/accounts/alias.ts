@@ -5,7 +5,7 @@ import { instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { changeAccount, type Changer } from './access.js';
@@ -45,7 +45,7 @@ export function setAlias(
     try {
       await transaction.execute(updateSql(accounts, { alias }, { id: accountId }));
     } catch (failure) {
-      throw errnoOf(failure) === DUPLICATE_KEY ? new ApiError(ALIAS_TAKEN) : failure;
+      throw isDuplicateKey(failure) ? new ApiError(ALIAS_TAKEN) : failure;
     }
     // The UPDATE has waited for any transaction that was releasing the alias.
     const { tenantId } = account;
@@ -117,7 +117,7 @@ export async function reserveAlias(
     });
     return true;
   } catch (failure) {
-    if (errnoOf(failure) === DUPLICATE_KEY) return false;
+    if (isDuplicateKey(failure)) return false;
     throw failure;
   }
 }

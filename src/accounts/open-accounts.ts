@@ -16,7 +16,7 @@ import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { ALIAS_RESERVED, ALIAS_TAKEN, quarantineRefusal } from './alias.js';
@@ -131,8 +131,7 @@ async function openAccounts(
         return notOpened;
       });
     } catch (failure) {
-      if (!(failure instanceof ConcurrentChange) && errnoOf(failure) !== DUPLICATE_KEY)
-        throw failure;
+      if (!(failure instanceof ConcurrentChange) && !isDuplicateKey(failure)) throw failure;
       if (tries === MAX_TRIES) throw failure;
     }
   }

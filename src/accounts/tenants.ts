@@ -11,7 +11,7 @@ import {
   type Tenant,
   tenants,
 } from '../db/entities/parties.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
@@ -60,7 +60,7 @@ export async function addTenant(
       await recordAction(transaction, actor, createdAt, entry);
     });
   } catch (failure) {
-    if (errnoOf(failure) === DUPLICATE_KEY)
+    if (isDuplicateKey(failure))
       throw new ApiError({
         ...invalidField('name', 'taken'),
         message: `there is already a tenant ${tenant.name}`,

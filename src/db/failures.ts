@@ -2,7 +2,7 @@ import { DeadlinePassed } from '../core/timers.js';
 
 /** Classes of MySQL failures, by `errno`, because names differ between MySQL and MariaDB. */
 
-export const DUPLICATE_KEY = 1062;
+const DUPLICATE_KEY = 1062;
 export const LOCK_WAIT_TIMEOUT = 1205;
 /** Deadlock, lock wait timeout, record changed since it was read. */
 const ROLLED_BACK_RETRYABLE = new Set([1213, 1205, 1020]);
@@ -61,6 +61,10 @@ export function isUncommitted(error: unknown, succeeded: number, statements: num
     isAmong(REFUSED_BEFORE_EXECUTION, error) ||
     (isServerError(error) && succeeded < statements)
   );
+}
+
+export function isDuplicateKey(error: unknown): boolean {
+  return errnoOf(error) === DUPLICATE_KEY;
 }
 
 export function isDataFault(error: unknown): boolean {

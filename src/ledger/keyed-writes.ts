@@ -4,7 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Database, Transaction } from '../db/database.js';
 import type { Deadline } from '../core/timers.js';
-import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
+import { CommitUnknown, isDuplicateKey, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import {
   findResults,
@@ -64,8 +64,7 @@ export async function writeKeyed<Row extends Resource>(
         return found ?? RESULT_UNKNOWN;
       }
       // A duplicate key was bound by another request, whose result the next round finds.
-      const mayRetry =
-        failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
+      const mayRetry = failure instanceof TransactionRetryable || isDuplicateKey(failure);
       if (!mayRetry) throw failure;
       if (deadline.passed()) return RESULT_UNKNOWN;
       await pause(Math.random() * RETRY_PAUSE_MS);

@@ -4,7 +4,7 @@ import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
 import { idFromDigest, newId, type Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
 import { type PayoutRailEvent, payoutRailEvents, payouts } from '../db/entities/payouts.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
@@ -108,7 +108,7 @@ export class RailCallbacks {
     try {
       await transact(database, (transaction) => transaction.execute(sql));
     } catch (failure) {
-      if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+      if (!isDuplicateKey(failure)) throw failure;
     }
   }
 }

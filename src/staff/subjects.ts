@@ -3,7 +3,7 @@ import { recordAction } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, type Refusal } from '../core/errors.js';
 import { type Staff, staff, type StaffRight } from '../db/entities/staff.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { endSessions, findStaff, staffAudit } from './people.js';
@@ -98,7 +98,7 @@ async function link(
       return identityOf(row, 'support', proven.rights);
     });
   } catch (failure) {
-    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    if (!isDuplicateKey(failure)) throw failure;
     return null;
   }
 }

@@ -13,7 +13,7 @@ import {
   staffChecks,
   type StaffRight,
 } from '../db/entities/staff.js';
-import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
+import { isDuplicateKey } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { CODE_PATTERN, findCodeStep } from './authenticator.js';
@@ -71,7 +71,7 @@ export async function verifyPerson(deps: StaffDeps, claim: Claim): Promise<Verif
     return await verifyOnce(deps, claim);
   } catch (failure) {
     // An unknown person has no row to lock, so a concurrent call may record its result first.
-    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    if (!isDuplicateKey(failure)) throw failure;
     return verifyOnce(deps, claim);
   }
 }

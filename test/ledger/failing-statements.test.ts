@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { createConnection } from 'mysql2/promise';
+import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
+import { insertRow, refuse, rowKey } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, text } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { ownDatabase, type TestDatabase, untilLockIsAwaited } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
-import { move, testKind } from '../helpers/kinds.js';
+import { move, SHORT_OF_FUNDS, testKind } from '../helpers/kinds.js';
 import {
   assertLedgerSound,
   balanceOf,
@@ -104,6 +107,40 @@ describe('a group with a failing statement', () => {
     assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
     assert.equal(retries.data_fault, 1);
     assert((await openWriter(db.database).writer.submit(testKind, command)).outcome.done);
+  });
+
+  it('a command whose unique value another session takes after the rows were read is decided again, and refused', async () => {
+    const { writer } = openWriter(db.database);
+    const { outcome: first } = await writer.submit(
+      testKind,
+      move({ from: payer, to: receiver, raw: 1n }),
+    );
+    assert(first.done);
+    const { id } = first.resource;
+    const own = `id=X'${id.replaceAll('-', '')}'`;
+    await db.sql(`CREATE TABLE taken AS SELECT * FROM transfers WHERE ${own}`);
+    await db.sql(`DELETE FROM transfers WHERE ${own}`);
+    const command = move({
+      from: payer,
+      to: receiver,
+      raw: 1n,
+      spoil: (decision, transfer, state) =>
+        state.row(transfers, { id }) === undefined
+          ? { ...decision, writes: { rows: [insertRow(transfers, { ...transfer, id })] } }
+          : { ...refuse(SHORT_OF_FUNDS), bindsKey: true },
+    });
+    const other = await createConnection({ uri: db.adminUrl, database: db.name });
+    await other.query('START TRANSACTION');
+    await other.query('INSERT INTO transfers SELECT * FROM taken');
+    const keysToRead = [...command.keysToRead, rowKey(transfers, { id })];
+    const submitted = writer.submit(testKind, { ...command, keysToRead });
+    await untilLockIsAwaited(db);
+    await other.query('COMMIT');
+    await other.end();
+    await db.sql('DROP TABLE taken');
+    const { outcome } = await submitted;
+    assert(!outcome.done && outcome.refusal.code === 'insufficient_funds');
+    await assertLedgerSound(db.database);
   });
 
   for (const [table, event] of [

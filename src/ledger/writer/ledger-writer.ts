@@ -5,6 +5,7 @@ import { Deadline } from '../../core/timers.js';
 import {
   DatabaseUnavailable,
   isDataFault,
+  isDuplicateKey,
   isLockWait,
   TransactionRetryable,
 } from '../../db/failures.js';
@@ -192,7 +193,7 @@ export class LedgerWriter {
     known?: GroupAccounts,
     onCommitting?: () => void,
   ): Promise<void> {
-    let unavailable = 0;
+    let [unavailable, duplicates] = [0, 0];
     let groupAccounts = known;
     for (let open = group; ;) {
       open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed());
@@ -206,12 +207,15 @@ export class LedgerWriter {
       } catch (failure) {
         if (failure instanceof LedgerClosed) return this.giveUp(open);
         if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
-        if (isDataFault(failure)) return this.postOneByOne(open, failure);
+        // Another session took a unique value after the rows were read: the decision reads it now.
+        const mayRefuse = open.length === 1 && isDuplicateKey(failure) && ++duplicates < 2;
+        if (isDataFault(failure) && !mayRefuse) return this.postOneByOne(open, failure);
         if (groupAccounts !== undefined && isLockWait(failure)) {
           this.observer.groupRetried('lock_wait');
           return this.waitForLocks(open, groupAccounts);
         }
-        if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        if (mayRefuse) this.observer.groupRetried('data_fault');
+        else if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
         else if (
           failure instanceof DatabaseUnavailable &&

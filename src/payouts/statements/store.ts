@@ -11,7 +11,7 @@ import {
   payoutStatementLines,
   payoutStatements,
 } from '../../db/entities/rails.js';
-import { DUPLICATE_KEY, errnoOf } from '../../db/failures.js';
+import { isDuplicateKey } from '../../db/failures.js';
 import { columnList, insertSql, literal, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
@@ -47,7 +47,7 @@ export async function storeStatement(
   try {
     return await database.withTransaction(work, Deadline.afterMs(STORING_MS));
   } catch (failure) {
-    if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
+    if (!isDuplicateKey(failure)) throw failure;
     // Another process stored a statement of the day at the same time.
     return database.withTransaction(work, Deadline.afterMs(STORING_MS));
   }
