@@ -1,6 +1,7 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
+import { ERROR_CODES, type ErrorEntry, ERRORS, settlesKey } from '../../src/core/error-table.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { TAGS } from './openapi/document.js';
 import { serviceDocument } from './described-api.js';
@@ -33,7 +34,6 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly format?: string;
-  readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 interface Document {
@@ -47,6 +47,7 @@ export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
   return {
     'schema.ts': await formatSource(await typesOf(document)),
     'constants.ts': await formatSource(constantsOf(document)),
+    'details.ts': await formatSource(detailsText()),
     'operations.ts': await formatSource(operationsOf(document)),
   };
 }
@@ -102,7 +103,10 @@ ${methods.map(methodText).join('\n\n')}
 
 function constantsOf(document: Document): string {
   return `/** Every error code of the API. */
-export const ERROR_CODES = ${JSON.stringify(errorCodes(document))} as const;
+export const ERROR_CODES = ${JSON.stringify(ERROR_CODES)} as const;
+
+/** The codes of refusals that are the final result of their idempotency key. */
+export const KEY_SETTLING_CODES = ${JSON.stringify(ERROR_CODES.filter(settlesKey))} as const;
 
 /** The fields that hold amounts of money, wherever they occur. */
 export const AMOUNT_FIELDS = ${JSON.stringify(amountFields(document))} as const;
@@ -172,10 +176,49 @@ function camel(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function errorCodes({ components }: Document): readonly string[] {
-  const codes = components.schemas.Error?.properties?.error?.properties?.code?.enum;
-  if (codes === undefined) throw new Error('the document lists no error codes');
-  return codes;
+function detailsText(): string {
+  const lines = Object.entries<ErrorEntry>(ERRORS).flatMap(
+    ([
+      code,
+      {
+        example: { details },
+      },
+    ]) => (details === undefined ? [] : [`${code}: ${typeOfDetail('details', details)};`]),
+  );
+  return `import type { components } from './schema.js';
+
+export interface FieldProblem {
+  readonly code: 'missing_field' | 'invalid_field';
+  /** Dotted: \`amount.raw\`; empty for the body as a whole. */
+  readonly field: string;
+  /** A stable word, such as \`not_a_uuid\`. */
+  readonly reason: string;
+}
+
+/**
+ * The content of \`details\` by code; codes that are not listed have none. Amounts are in the
+ * smallest unit.
+ */
+export interface DetailsByCode {
+${lines.join('\n')}
+}
+`;
+}
+
+/** Returns the type of a field of an error's details, read from its example. */
+function typeOfDetail(name: string, value: unknown): string {
+  if (name === 'errors') return 'readonly FieldProblem[]';
+  if (name === 'asset') return "components['schemas']['Asset']";
+  if (Array.isArray(value)) return `readonly ${typeOfDetail('', value[0])}[]`;
+  if (typeof value !== 'object' || value === null) return isAmountText(value) ? 'bigint' : 'string';
+  const fields = Object.entries(value).map(
+    ([key, field]) => `readonly ${key}: ${typeOfDetail(key, field)};`,
+  );
+  return `{ ${fields.join(' ')} }`;
+}
+
+function isAmountText(value: unknown): boolean {
+  return typeof value === 'string' && /^\d+$/.test(value);
 }
 
 /**
@@ -195,6 +238,9 @@ function amountFields({ components }: Document): readonly string[] {
     Object.values(schema).forEach(collect);
   };
   collect(components.schemas);
+  for (const { example } of Object.values<ErrorEntry>(ERRORS))
+    for (const [name, value] of Object.entries(example.details ?? {}))
+      if (isAmountText(value)) amounts.add(name);
   for (const name of amounts)
     if (others.has(name)) throw new Error(`${name} is an amount in one place and text in another`);
   return [...amounts].sort();

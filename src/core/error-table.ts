@@ -7,8 +7,13 @@ export interface ErrorEntry {
   readonly status: number;
   readonly meaning: string;
   readonly remedy: string;
-  /** Every error with this code has the same keys in its details. */
+  /**
+   * Every error with this code has the same keys in its details. The client's types are generated
+   * from them: text of digits is an amount in the smallest unit.
+   */
   readonly example: { readonly message: string; readonly details?: ErrorDetails };
+  /** Whether it is the final result of its idempotency key. By default, as its status is 422. */
+  readonly settlesKey?: boolean;
   /** The values of `error.details.reason`, if the list is closed. */
   readonly reasons?: Readonly<Record<string, string>>;
 }
@@ -89,6 +94,7 @@ export const ERRORS = {
   },
   idempotency_key_reused: {
     status: 409,
+    settlesKey: true,
     meaning: 'The Idempotency-Key was already used for another request.',
     remedy:
       'Use a new key for a new operation; repeat the original request unchanged to see its result.',
@@ -200,6 +206,7 @@ export const ERRORS = {
   },
   quota_exceeded: {
     status: 422,
+    settlesKey: false,
     meaning:
       'The tenant has as many batches, rows, files or statements as it may store, or a statement would have too many movements.',
     remedy:
@@ -236,6 +243,12 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
+
+/** (docs/contract.md, Idempotency) */
+export function settlesKey(code: ErrorCode): boolean {
+  const { status, settlesKey: isSettled = status === 422 }: ErrorEntry = ERRORS[code];
+  return isSettled;
+}
 
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { type Amount, amountJson, calculateFee } from '../core/amount.js';
-import { ERRORS } from '../core/error-table.js';
+import { settlesKey } from '../core/error-table.js';
 import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
@@ -60,8 +60,7 @@ export function decideCapture(command: CaptureTransfer, state: LockedState): Dec
     status: 'completed' as const,
   };
   const refusal = amountRefusal(held, amount) ?? lastCheckRefusal(captured, state);
-  if (refusal !== null)
-    return { ...refuse(refusal), bindsKey: ERRORS[refusal.code].status === 422 };
+  if (refusal !== null) return { ...refuse(refusal), bindsKey: settlesKey(refusal.code) };
   const { ended, writes } = addRowAndNotification(
     transferApproval,
     command,

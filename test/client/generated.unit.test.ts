@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { CLIENT_FOLDER, clientFiles } from '../../scripts/docs/client.js';
 import { serviceDocument } from '../../scripts/docs/described-api.js';
 import { POSTMAN_FILE, postmanCollection } from '../../scripts/docs/postman.js';
-import { type ErrorEntry, ERRORS } from '../../src/core/error-table.js';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { list, object, text } from '../helpers/bank.js';
 
@@ -53,22 +52,6 @@ describe('the files generated from the OpenAPI document', () => {
     assert.deepEqual(
       requests.map(({ name }) => name).sort(),
       operations.map(({ summary }) => summary).sort(),
-    );
-  });
-
-  it('the generated client types the details of every error code that has any, with their keys', () => {
-    const typed = readFileSync('packages/client/src/errors.ts', 'utf8').matchAll(
-      /^  (\w+): \{\s+(readonly [^}]*?)\s*\};$/gm,
-    );
-    const keysOf = (fields: string): string[] =>
-      Array.from(fields.matchAll(/readonly (\w+):/g), ([, key = '']) => key);
-    assert.deepEqual(
-      Object.fromEntries(Array.from(typed, ([, code = '', fields = '']) => [code, keysOf(fields)])),
-      Object.fromEntries(
-        Object.entries<ErrorEntry>(ERRORS).flatMap(([code, { example }]) =>
-          example.details === undefined ? [] : [[code, Object.keys(example.details)]],
-        ),
-      ),
     );
   });
 });

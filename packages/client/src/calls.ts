@@ -1,10 +1,5 @@
-import {
-  type AnyApiError,
-  ApiError,
-  ConnectionError,
-  UnexpectedAnswerError,
-  UnknownResultError,
-} from './errors.js';
+import { ApiError, ConnectionError, UnexpectedAnswerError, UnknownResultError } from './errors.js';
+import { KEY_SETTLING_CODES } from './generated/constants.js';
 import { type Answer, attempt, type Call, type Endpoint, type Outcome } from './attempt.js';
 import { List, type Page } from './list.js';
 import { pause } from './pause.js';
@@ -37,6 +32,7 @@ const PATIENCE_MS = 60_000;
 const ATTEMPT_TIMEOUT_MS = 15_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+const SETTLING: ReadonlySet<string> = new Set(KEY_SETTLING_CODES);
 
 /** Returns the service's address, also if `/v1` follows it. */
 function serviceUrl(baseUrl: string): string {
@@ -104,7 +100,8 @@ export class Calls {
       if (options.signal?.aborted === true) return fail(options.signal.reason);
       const outcome = await attempt(this.endpoint, call, key, options.signal);
       if (outcome.is === 'answered') return outcome.answer;
-      if (outcome.is === 'refused' && isBinding(outcome.error)) throw outcome.error;
+      // The key's result is then the same for every attempt.
+      if (outcome.is === 'refused' && SETTLING.has(outcome.error.code)) throw outcome.error;
       if (outcome.is !== 'unavailable') return fail(outcome.error);
       isUnknown ||= outcome.mayHaveActed && call.repeats !== 'freely';
       const pauseMs = pauseOf(tries, outcome);
@@ -118,14 +115,6 @@ export class Calls {
 /** Returns whether the list has no last page, as the event log in ascending order. */
 function isEndless({ query = {} }: Call): boolean {
   return 'order' in query && query.order === 'asc';
-}
-
-/**
- * Returns whether the key is bound to this refusal, which is then the result of every attempt. A
- * quota is checked before the key.
- */
-function isBinding({ code, status }: AnyApiError): boolean {
-  return (status === 422 && code !== 'quota_exceeded') || code === 'idempotency_key_reused';
 }
 
 /** Returns an exponential pause with full jitter, at least `Retry-After`. */

@@ -1,50 +1,8 @@
+import type { DetailsByCode } from './generated/details.js';
 import type { components } from './generated/schema.js';
 
-type Asset = components['schemas']['Asset'];
 /** Every error code of the API. */
 export type ErrorCode = components['schemas']['Error']['error']['code'];
-
-export interface FieldProblem {
-  readonly code: 'missing_field' | 'invalid_field';
-  /** Dotted: `amount.raw`; empty for the body as a whole. */
-  readonly field: string;
-  /** A stable word, such as `not_a_uuid`. */
-  readonly reason: string;
-}
-
-interface Capturable {
-  readonly raw: bigint;
-  readonly asset: Asset;
-}
-
-/**
- * The content of `details` by code; codes that are not listed have none. Amounts are in the
- * smallest unit.
- */
-export interface DetailsByCode {
-  missing_field: { readonly field: string; readonly errors: readonly FieldProblem[] };
-  invalid_field: {
-    readonly field: string;
-    readonly reason: string;
-    readonly errors: readonly FieldProblem[];
-  };
-  invalid_state: { readonly current: string; readonly allowed: readonly string[] };
-  capability_cannot_send: { readonly reason: string };
-  below_minimum: { readonly minimum: bigint; readonly requested: bigint; readonly asset: Asset };
-  above_per_operation_limit: {
-    readonly maximum: bigint;
-    readonly requested: bigint;
-    readonly asset: Asset;
-  };
-  monthly_limit_exceeded: {
-    readonly used: bigint;
-    readonly limit: bigint;
-    readonly resets_at: string;
-  };
-  insufficient_funds: { readonly available: bigint; readonly requested: bigint };
-  capture_exceeds_amount: { readonly capturable: Capturable };
-  quota_exceeded: { readonly quota: string; readonly used: bigint; readonly limit: bigint };
-}
 
 export type DetailsOf<Code extends ErrorCode> = Code extends keyof DetailsByCode
   ? DetailsByCode[Code]

@@ -4,15 +4,14 @@ export {
   type AnyApiError,
   ApiError,
   ConnectionError,
-  type DetailsByCode,
   type ErrorCode,
-  type FieldProblem,
   isApiError,
   isMoneyError,
   type MoneyError,
   UnexpectedAnswerError,
   UnknownResultError,
 } from './errors.js';
+export { type DetailsByCode, type FieldProblem } from './generated/details.js';
 export { type EventType, type Followed, type FollowOptions } from './follow.js';
 export { List, type Page } from './list.js';
 export {

@@ -1,7 +1,6 @@
 import { AMOUNT_FIELDS } from './generated/constants.js';
 
-/** Fields that hold amounts. `requested` occurs only in the details of errors. */
-const FIELDS: ReadonlySet<string> = new Set([...AMOUNT_FIELDS, 'requested']);
+const FIELDS: ReadonlySet<string> = new Set(AMOUNT_FIELDS);
 const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 
 /**

@@ -31,6 +31,21 @@ export const ERROR_CODES = [
   'ledger_unavailable',
 ] as const;
 
+/** The codes of refusals that are the final result of their idempotency key. */
+export const KEY_SETTLING_CODES = [
+  'idempotency_key_reused',
+  'capability_cannot_send',
+  'below_minimum',
+  'above_per_operation_limit',
+  'monthly_limit_exceeded',
+  'insufficient_funds',
+  'capture_exceeds_amount',
+  'alias_taken',
+  'alias_reserved',
+  'alias_in_quarantine',
+  'too_many_endpoints',
+] as const;
+
 /** The fields that hold amounts of money, wherever they occur. */
 export const AMOUNT_FIELDS = [
   'available',
@@ -39,6 +54,7 @@ export const AMOUNT_FIELDS = [
   'maximum',
   'minimum',
   'raw',
+  'requested',
   'shortfall',
   'threshold',
   'total',
