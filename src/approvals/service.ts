@@ -8,7 +8,6 @@ import type { Deadline } from '../core/timers.js';
 import { string, time } from '../db/columns.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { columnList } from '../db/statements.js';
-import { parseRow } from '../db/table.js';
 import { performDue } from '../temporal/sweeper.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { StaffIdentity } from '../staff/rules.js';
@@ -157,14 +156,12 @@ export class Approvals<Row extends Approvable> {
     const { table, expiring } = this.feature;
     const canEndSql =
       expiring.cannotEndSql === undefined ? '' : ` AND NOT (${expiring.cannotEndSql})`;
-    const find = async (exclusionSql: string, most: number): Promise<readonly Row[]> => {
-      const due = await this.deps.database.reader.query(
+    const find = (exclusionSql: string, most: number) =>
+      this.deps.database.reader.query(
         `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status IN (${EXPIRING_STATUSES.map(string.literal).join()})${canEndSql}
          AND ${expiring.expiresAt}<=${time.literal(this.deps.clock())} ${exclusionSql} ORDER BY ${expiring.expiresAt} LIMIT ${most}`,
       );
-      return due.map((row) => parseRow(table, row));
-    };
-    return performDue(limit, find, async (row) => {
+    return performDue(table, limit, find, async (row) => {
       const outcome = await this.submitExpiry(row, newId());
       if (!outcome.done) throw new ApiError(outcome.refusal);
     });

@@ -8,14 +8,13 @@ import { time, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../core/timers.js';
 import {
-  type BonusBatch,
   bonusBatches,
   bonusBatchProblems,
   bonusBatchRows,
   bonusBatchStorage,
   uploadChunks,
 } from '../db/entities/bonuses.js';
-import { deleteSql, updateSql } from '../db/statements.js';
+import { columnList, deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
 import { lapseBatchKind } from './commands.js';
@@ -87,25 +86,29 @@ export async function lapseDueBatches(
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
   // A batch is validated after its creation, so the index on `created_at` finds all due batches.
-  const find = (condition: string, count: number): Promise<readonly BonusBatch[]> =>
-    database.reader.list(
-      bonusBatches,
-      `FORCE INDEX (by_status)
+  const find = (condition: string, count: number) =>
+    database.reader.query(
+      `SELECT ${columnList(bonusBatches)} FROM bonus_batches FORCE INDEX (by_status)
        WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${condition}
        ORDER BY created_at LIMIT ${count}`,
     );
-  return performDue(limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
-    const { outcome } = await writer.submit(lapseBatchKind, {
-      tenantId,
-      key: `bonus_batch/${batchId}/lapse`,
-      fingerprint: commandFingerprint(['lapse', batchId]),
-      batchId,
-      sourceAccountId,
-      outboxId: newId(),
-      readyForMs,
-    });
-    if (!outcome.done) throw new ApiError(outcome.refusal);
-  });
+  return performDue(
+    bonusBatches,
+    limit,
+    find,
+    async ({ id: batchId, tenantId, sourceAccountId }) => {
+      const { outcome } = await writer.submit(lapseBatchKind, {
+        tenantId,
+        key: `bonus_batch/${batchId}/lapse`,
+        fingerprint: commandFingerprint(['lapse', batchId]),
+        batchId,
+        sourceAccountId,
+        outboxId: newId(),
+        readyForMs,
+      });
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+    },
+  );
 }
 
 const FILES_AT_A_TIME = 100;

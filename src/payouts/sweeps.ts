@@ -1,7 +1,7 @@
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import { type Payout, payoutRailEvents, payouts } from '../db/entities/payouts.js';
-import { literal, literals } from '../db/statements.js';
+import { columnList, literal, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { performDue, type Sweep } from '../temporal/sweeper.js';
 import type { Database, DatabaseDeps } from '../db/database.js';
@@ -167,12 +167,11 @@ export function flagStuck(
   const inStateSince = instant(clock() - afterMs);
   const { index, since, order } = STUCK_SEARCHES[status];
   const find = (condition: string, count: number) =>
-    database.reader.list(
-      payouts,
-      `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(inStateSince)}
+    database.reader.query(
+      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(inStateSince)}
          AND stuck_since IS NULL ${condition} ${order} LIMIT ${count}`,
     );
-  return performDue(limit, find, async (payout) =>
+  return performDue(payouts, limit, find, async (payout) =>
     payoutOrThrow(await writer.submit(flagPayout, { ...newPayoutCommand(payout), inStateSince })),
   );
 }

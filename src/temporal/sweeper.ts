@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import { integer, string, uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, StoredRow } from '../db/database.js';
 import { sweepLeases } from '../db/entities/sweeps.js';
 import { equalsSql, insertSql, literal, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
+import { parseRow, type Table } from '../db/table.js';
 import { accounts } from '../db/entities/parties.js';
 
 /** Work repeated in rounds, by one worker process at a time. */
@@ -233,13 +234,15 @@ function execute(database: Database, sql: string): Promise<void> {
 }
 
 /**
- * Finds at most `limit` due rows with `find`, and performs each. If the rows of an account fail, for
- * example because its last posting is later than the clock, searches again without them, and throws
- * the failure at the end. Returns how many rows the last search found.
+ * Finds at most `limit` due rows of a table with `find`, and performs each. If the rows of an account
+ * fail, for example because one cannot be read or the account's last posting is later than the
+ * clock, searches again without them, and throws the failure at the end. Returns how many rows the
+ * last search found.
  */
 export async function performDue<Row extends { readonly sourceAccountId: Uuid }>(
+  table: Table<Row>,
   limit: number,
-  find: (conditionSql: string, limit: number) => Promise<readonly Row[]>,
+  find: (conditionSql: string, limit: number) => Promise<readonly StoredRow[]>,
   perform: (row: Row) => Promise<unknown>,
 ): Promise<number> {
   const faults = new Map<Uuid, unknown>();
@@ -251,9 +254,13 @@ export async function performDue<Row extends { readonly sourceAccountId: Uuid }>
         : `AND source_account_id NOT IN (${literals(accounts, 'id', failed)})`;
     const rows = await find(conditionSql, Math.trunc(limit));
     await Promise.all(
-      rows.map((row) =>
-        perform(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault)),
-      ),
+      rows.map(async (row) => {
+        try {
+          await perform(parseRow(table, row));
+        } catch (fault) {
+          faults.set(uuid.parse(row.source_account_id), fault);
+        }
+      }),
     );
     // If as many accounts failed as one search may find, the accounts are not the cause.
     if (faults.size > failed.length && faults.size < limit) continue;

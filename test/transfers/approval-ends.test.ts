@@ -154,6 +154,18 @@ describe('a transfer that waits for approval ends', () => {
     await hurried.stop();
   });
 
+  it('a transfer that waits for approval expires at its time, even if a row of another account cannot be read', async () => {
+    const approvals = approvalsOf(api);
+    const [unreadable, kept] = [await (await openGuarded(api)).pend(), await own.pend()];
+    const row = `id=${idLiteral(text(unreadable.id))}`;
+    await db.change(`UPDATE transfers SET metadata='{' WHERE ${row}`);
+    pass(EXPIRES_IN_S * 1_000);
+    await assert.rejects(approvals.expireDue(500));
+    await assertEnded(own, kept.id, 'expired');
+    await db.change(`UPDATE transfers SET metadata=NULL WHERE ${row}`);
+    while ((await approvals.expireDue(500)) > 0);
+  });
+
   it("a transfer that ends in another month gives back the share of its own month, which is that of the tenant's time zone at its creation", async () => {
     at('2035-12-31T00:00:00.000Z');
     own = await openGuarded(api, {}, { tenant: { timeZone: 'Pacific/Kiritimati' } });
