@@ -4,8 +4,8 @@ import { string, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { sweepLeases } from '../db/entities/sweeps.js';
-import { equalsSql, literal } from '../db/statements.js';
-import { rowParser } from '../db/table.js';
+import { columnList, equalsSql, literal } from '../db/statements.js';
+import { parseRow, rowParser } from '../db/table.js';
 import type { Outbox } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailCalls, PayoutSubmitter } from './rail-calls.js';
@@ -99,12 +99,13 @@ export class RailRecovery {
   }
 
   private async pickOne(rail: string, index: string, where: string): Promise<Payout | undefined> {
-    const rows = await this.deps.calls.deps.database.reader.list(
-      payouts,
-      `FORCE INDEX (${index})
+    const rows = await this.deps.calls.deps.database.reader.query(
+      `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (${index})
        WHERE rail=${literal(payouts, 'rail', rail)} AND ${where} LIMIT ${CANDIDATES}`,
     );
-    return rows[Math.floor(Math.random() * rows.length)];
+    // Only the chosen row is read, so that one that cannot be read does not end all probes.
+    const row = rows[Math.floor(Math.random() * rows.length)];
+    return row && parseRow(payouts, row);
   }
 }
 

@@ -4,7 +4,8 @@ import { type Payout, payoutRailEvents, payouts } from '../db/entities/payouts.j
 import { columnList, literal, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { performDue, type Sweep } from '../temporal/sweeper.js';
-import type { Database, DatabaseDeps } from '../db/database.js';
+import type { Database, DatabaseDeps, StoredRow } from '../db/database.js';
+import { parseRow } from '../db/table.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { changeRow } from '../ledger/writer/types.js';
 import type { RailCalls } from './rail-calls.js';
@@ -34,24 +35,24 @@ export async function pollDue(
   limit: number,
 ): Promise<number> {
   const { database, clock } = calls.deps;
-  const due = await database.reader.list(
-    payouts,
-    `FORCE INDEX (polling)
+  const due = await database.reader.query(
+    `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (polling)
      WHERE rail=${literal(payouts, 'rail', rail)} AND next_poll_at<=${time.literal(clock())}
      ORDER BY next_poll_at LIMIT ${Math.trunc(limit)}`,
   );
-  const polls = due.map((payout) => pollEnded(calls, payout, windowMs));
+  const polls = due.map((stored) => pollEnded(calls, stored, windowMs));
   // All polls end, and each stores when the payout is due again, before a failure is thrown.
   await Promise.allSettled(polls);
   await Promise.all(polls);
   return due.length;
 }
 
-async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Promise<void> {
+async function pollEnded(calls: RailCalls, stored: StoredRow, windowMs: number): Promise<void> {
   const { database, clock } = calls.deps;
-  // If the report fails, the payout is due again later, so that it delays no other payout.
+  // If the row cannot be read or the report fails, it is due again later and delays no other payout.
   let next: Instant | null = instant(clock() + MIN_RETRY_PAUSE_MS);
   try {
+    const before = parseRow(payouts, stored);
     const { payout, response } = await calls.poll(before);
     const now = clock();
     const fact = railFact(payout, await readWords(database.reader, payout));
@@ -61,7 +62,7 @@ async function pollEnded(calls: RailCalls, before: Payout, windowMs: number): Pr
     const literalOf = (value: Instant | null): string => literal(payouts, 'nextPollAt', value);
     // A concurrent change of the payout has set its own `next_poll_at`, which is kept.
     const sql = `UPDATE payouts SET next_poll_at=${literalOf(next)}
-      WHERE id=${uuid.literal(before.id)} AND next_poll_at<=>${literalOf(before.nextPollAt)}`;
+      WHERE id=${uuid.literal(uuid.parse(stored.id))} AND next_poll_at<=>${literalOf(time.parse(stored.next_poll_at))}`;
     await transact(database, (transaction) => transaction.execute(sql));
   }
 }

@@ -105,6 +105,19 @@ describe('a payout whose outcome cannot be posted as usual', () => {
     await assertSameStory(own, blocked);
   });
 
+  it('a payout whose row cannot be read delays no other poll of its rail', async () => {
+    const [unreadable, other] = [await given(say('completed')), await given(say('completed'))];
+    const change = (id: Uuid, sql: string) =>
+      db.change(`UPDATE payouts SET ${sql} WHERE id=${idLiteral(id)}`);
+    await change(unreadable, "next_poll_at='2020-01-01', metadata='{'");
+    await change(other, "next_poll_at='2020-01-02'");
+    const { poller } = over(say('returned'));
+    await assert.rejects(poller.pollDue('simulated', 1), SyntaxError);
+    assert.equal(await poller.pollDue('simulated', 1), 1);
+    assert.deepEqual(await standing(other), ['returned', null]);
+    await change(unreadable, 'metadata=NULL');
+  });
+
   it('a payout that cannot be returned because its account is full is flagged, polled again, and returned once there is room', async () => {
     const id = await given(say('completed'));
     const room = MAX_RAW - 9_999n * LEAST - 5n;
