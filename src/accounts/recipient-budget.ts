@@ -51,7 +51,6 @@ export class RecipientBudget {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    /** Counts waiting requests together with the commands that wait for the ledger. */
     private readonly writer: Pick<LedgerWriter, 'admit'>,
     private readonly size: BudgetSize,
   ) {}
@@ -65,19 +64,24 @@ export class RecipientBudget {
   async charge(owner: BudgetOwner, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = owner;
     if (found.every((id) => id !== null && this.cached.has(`${tenantId} ${id}`))) return;
-    const release = this.writer.admit(tenantId);
-    if (release === null) throw new DatabaseUnavailable('too many requests of the tenant wait');
-    try {
+    await this.whileAdmitted(tenantId, async () => {
       const reader = this.database.readerFor(owner);
       const { count } = await countNewRecipients(reader, tenantId, found);
-      if (count > 0) {
-        const leave = await this.queue.enter(tenantId, owner.deadline?.signal);
-        await this.payForMost(owner, found, piece).finally(leave);
-      }
-    } finally {
-      release();
-    }
+      if (count === 0) return;
+      const leave = await this.queue.enter(tenantId, owner.deadline?.signal);
+      await this.payForMost(owner, found, piece).finally(leave);
+    });
     this.cacheKnown(tenantId, found);
+  }
+
+  /**
+   * Does something that a request waits for, which counts together with the commands that wait for
+   * the ledger. Throws DatabaseUnavailable at once if too many requests of the tenant wait.
+   */
+  async whileAdmitted<T>(tenantId: Uuid, work: () => Promise<T>): Promise<T> {
+    const release = this.writer.admit(tenantId);
+    if (release === null) throw new DatabaseUnavailable('too many requests of the tenant wait');
+    return work().finally(release);
   }
 
   /** Pays for all names, or else for as many as possible by halving the list, and then throws. */

@@ -48,10 +48,12 @@ export class Bonuses {
     const { tenantId, memberId, deadline } = caller;
     const reader = database.readerFor(caller);
     // An unknown recipient throws nothing yet: if the key is bound, the earlier result is returned.
-    const [found, keys] = await Promise.all([
-      resolveRecipients(reader, tenantId, [recipient]),
-      findKeys(reader, [{ tenantId, key: idempotency.key }]),
-    ]);
+    const [found, keys] = await recipientBudget.whileAdmitted(tenantId, () =>
+      Promise.all([
+        resolveRecipients(reader, tenantId, [recipient]),
+        findKeys(reader, [{ tenantId, key: idempotency.key }]),
+      ]),
+    );
     // The response of a used key reveals nothing about this request's recipient.
     if (keys.size === 0 && recipient.by !== 'account_id') {
       // A member who may not pay discovers no recipients and uses up no budget.

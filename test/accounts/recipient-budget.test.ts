@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
 import { keyIdOf } from '../../src/access/tokens.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { Bonuses } from '../../src/bonuses/service.js';
+import { commandFingerprint } from '../../src/core/fingerprint.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import type { Database } from '../../src/db/database.js';
 import { Deadline, DeadlinePassed } from '../../src/core/timers.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { setQuotas } from '../../src/access/quotas.js';
@@ -22,6 +25,8 @@ const MIN = LEAST.toString();
 const SIZES = { NEW_RECIPIENTS: '10/15' };
 
 const db = await testDatabase();
+/** The database without its readers. */
+const UNREAD = Object.create(db.database, { readerFor: { value: () => ({}) } }) as Database;
 
 describe('the budget of new recipients', () => {
   let api: TestApi;
@@ -210,7 +215,23 @@ describe('the budget of new recipients', () => {
     await assert.rejects(budget.charge(payerOf(bank, 60_000), [null]), DatabaseUnavailable);
     const command = move({ from: payer, to: payer, raw: 1n });
     assert.equal((await writer.submit(testKind, command)).outcome.done, false);
-    assert.equal(seen.shed, 2);
+    // A bonus is refused before it reads anything.
+    const bonus = new Bonuses({ ...db.deps, database: UNREAD, writer, recipientBudget: budget });
+    const caller = {
+      ...payerOf(bank, 60_000),
+      memberId: newId(),
+      tokenKeyId: 'key',
+      scopes: ['bonuses'] as const,
+    };
+    const request = {
+      sourceAccountId: payer.id,
+      recipient: { by: 'alias', value: nobody() },
+      amount: { raw: LEAST, asset: 'COPM' },
+      ...{ description: null, metadata: null, reference: null },
+    } as const;
+    const key = { key: randomUUID(), fingerprint: commandFingerprint(['bonus']) };
+    await assert.rejects(bonus.create(caller, newId(), request, key), DatabaseUnavailable);
+    assert.equal(seen.shed, 3);
     await budget.charge(payerOf(other, 60_000), [null]);
     await assert.rejects(late[1]!, DeadlinePassed);
     await holder.query('ROLLBACK');
