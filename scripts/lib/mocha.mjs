@@ -107,7 +107,8 @@ export function startMocha({ files, mochaArgs, env }) {
   child.stdio[3].on('data', (chunk) => (report += chunk));
   const counted = new Promise((resolve) => {
     child.once('close', (code) => {
-      const counts = report === '' ? { passed: 0, failed: 0 } : JSON.parse(report);
+      // Without a report the run ended early, even with code 0.
+      const counts = report === '' ? { passed: 0, failed: 1 } : JSON.parse(report);
       resolve(code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts);
     });
   });
