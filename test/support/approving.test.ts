@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
-import type { TestApi } from '../helpers/api.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
-import { instant, localTime } from '../../src/core/instant.js';
 import { LISTS, WAITING_KINDS } from '../../src/support/reading/waiting.js';
-import { HOLDER, openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
-import { answered, idLiteral, text } from '../helpers/bank.js';
+import { idLiteral, text } from '../helpers/bank.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import {
-  actFields,
   type DeskWorld,
   type Fields,
   findForm,
@@ -22,18 +18,17 @@ import {
   type Visitor,
 } from './desk.js';
 
-describe('at the support desk', () => {
+describe('approving at the support desk', () => {
   let world: DeskWorld;
   let db: TestDatabase;
-  let api: TestApi;
   let desk: TestDesk;
   let own: GuardedBank;
   let maria: Visitor;
 
   before(async () => {
     world = await openDesk();
-    ({ db, api, desk, maria } = world);
-    own = await openGuarded(api);
+    ({ db, desk, maria } = world);
+    own = await openGuarded(world.api);
   });
   afterEach(() => assertLedgerSound(db.database));
   after(() => world.close());
@@ -57,15 +52,13 @@ describe('at the support desk', () => {
     assert.equal((await own.read(id)).status, 'completed');
     const story = (await maria.get(location)).text;
     assert(!story.includes(listLink), story);
-    for (const told of [
-      ...[
-        'Approved. 10,000.00 COPM moved to ',
-        'Approved</strong>, by maria (support desk)',
-        'transfer out',
-      ],
-      ...['transfer.completed'],
+    for (const part of [
+      'Approved. 10,000.00 COPM moved to ',
+      'Approved</strong>, by maria (support desk)',
+      'transfer out',
+      'transfer.completed',
     ])
-      assert(story.includes(told), `${told} is missing in ${story}`);
+      assert(story.includes(part), `${part} is missing in ${story}`);
     const acts = await desk.acts(id);
     assert.deepEqual(
       acts.map((act) => [act.action, act.channel, act.actorClaimed, parseDetails(act).reason]),
@@ -272,105 +265,6 @@ describe('at the support desk', () => {
     }
   });
 
-  it('a resolution is applied or rejected by a form that showed it, not by one that showed another', async () => {
-    const paying = await openPayoutBank(api);
-    const id = await paying.pay('03');
-    await submitAndRaise(db, id);
-    const page = `/payouts/${id}`;
-    const reason = 'statement of today';
-    const sofia = await desk.staffed('sofia');
-    const by = async (who: Visitor, verb: string, given: Fields) =>
-      who.post(`${page}/${verb}`, { ...given, reason, code: await desk.freshCode(who.person) });
-    const ask = async (verb: string, given: Fields = {}) =>
-      by(maria, verb, { ...(await maria.form(page, verb)), ...given });
-    assert.equal((await ask('propose', { outcome: 'failed' })).status, 303);
-    const [apply, dismiss] = [await sofia.form(page, 'apply'), await sofia.form(page, 'dismiss')];
-    assert.equal((await ask('dismiss')).status, 303);
-    assert.equal((await ask('propose', { outcome: 'completed' })).status, 303);
-    for (const [verb, seen] of [
-      ['apply', apply],
-      ['dismiss', dismiss],
-    ] as const) {
-      const answer = await by(sofia, verb, seen);
-      assert.equal(answer.status, 409, answer.text);
-      assert.match(
-        answer.text,
-        /Nothing was changed.*another resolution is proposed in its place/s,
-      );
-    }
-    assert.equal((await paying.get(id)).status, 'in_progress');
-    assert.equal((await by(sofia, 'apply', await sofia.form(page, 'apply'))).status, 303);
-    assert.equal((await paying.get(id)).status, 'completed');
-  });
-
-  it('a resolution is proposed only for the state of the payout that the page showed', async () => {
-    const paying = await openPayoutBank(api);
-    const id = await paying.pay('03');
-    const rails = railsOf(db);
-    await rails.submissions.submit(id);
-    const page = `/payouts/${id}`;
-    const [form, edited] = [await maria.form(page, 'propose'), await maria.form(page, 'propose')];
-    const said = { status: 'failed', reference: null, failureCode: 'account_closed' } as const;
-    await rails.callbacks.report('simulated', { key: id, ...said, callbackId: `failed-${id}` });
-    const wanted = { outcome: 'completed', reason: 'statement of today' };
-    for (const [fields, status, text] of [
-      [form, 409, /Nothing was changed.*the payout has become failed since you looked at it/s],
-      [{ ...edited, state: 'paid 0' }, 400, /state/],
-    ] as const) {
-      const code = await desk.freshCode(maria.person);
-      const answer = await maria.post(`${page}/propose`, { ...fields, ...wanted, code });
-      assert.equal(answer.status, status, answer.text);
-      assert.match(answer.text, text);
-    }
-    assert.equal((await paying.get(id)).status, 'failed');
-    const { text: failed } = await maria.get(page);
-    assert(failed.includes(' went back to ') && failed.includes('<summary>Correct the outcome'));
-    assert.match(failed, /Sent to the rail: .*Reported by the rail: failed</s);
-  });
-
-  it('a payout is resolved by two people, never by one, with any form', async () => {
-    const paying = await openPayoutBank(api);
-    const id = await paying.pay('03');
-    await submitAndRaise(db, id);
-    const page = `/payouts/${id}`;
-    const reason = 'statement of today';
-    const propose = { reason, outcome: 'completed', code: await desk.freshCode(maria.person) };
-    assert.equal((await maria.act(page, 'propose', propose)).status, 303);
-    const shown = (await maria.get(page)).text;
-    assert.match(shown, /a second person, who applies or rejects/);
-    assert.match(shown, /sent 1 time, asked 0 times, no answer/);
-    assert.equal(findForm(shown, `${page}/apply`), null, 'the button of the second person');
-    const sofia = await desk.staffed('sofia');
-    const stolen = await sofia.form(page, 'apply');
-    assert.match(
-      (await sofia.get(page)).text,
-      /The outcome will be <strong>completed: the bank has paid it<\/strong>/,
-    );
-    const code = await desk.freshCode(maria.person);
-    assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
-    // Her own session and her own form, which the page does not show her: the act is made for the test.
-    const fields = { ...actFields(maria, 'apply', id), resolution: stolen.resolution ?? '' };
-    const own2 = await maria.post(`${page}/apply`, {
-      ...fields,
-      reason,
-      code: await desk.freshCode(maria.person),
-    });
-    assert.equal(own2.status, 403);
-    assert.match(own2.text, /a second person does/);
-    const applied = { ...stolen, reason, code: await desk.freshCode(sofia.person) };
-    assert.equal((await sofia.post(`${page}/apply`, applied)).status, 303);
-    assert.equal((await sofia.post(`${page}/apply`, applied)).status, 303, 'a reload');
-    assert.equal((await paying.get(id)).status, 'completed');
-    assert.deepEqual(
-      (await desk.acts(id)).map(({ action, actorClaimed }) => [action, actorClaimed]),
-      [
-        ['payout.resolve_propose', 'maria'],
-        ['payout.resolve_approve_refused', 'maria'],
-        ['payout.resolve_approve', 'sofia'],
-      ],
-    );
-  });
-
   it('a decision made elsewhere meanwhile is shown, and is not changed', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
@@ -384,112 +278,5 @@ describe('at the support desk', () => {
     assert.equal(answer.status, 409);
     assert.match(answer.text, /Nothing was changed.*it is rejected, and waits for no approval/s);
     assert.equal((await desk.acts(id)).at(-1)?.action, 'transfer.approve_refused');
-  });
-
-  it('a search finds resources by id, event, key, alias, amount and day, and requests by their time', async () => {
-    const key = randomUUID();
-    const transfer = await own.pend({ raw: 1_234_567n }, { key });
-    const id = text(transfer.id);
-    const value = `A-17 é ${randomUUID()}`;
-    const labelled = { body: { metadata: { invoice: value, raw: 'x<b>' } } };
-    answered(await own.bank.request('PATCH', `/v1/transfers/${id}`, labelled), 200);
-    const account = await own.account({ alias: '$customer' });
-    const named = await own.account({ name: 'Quetzal Ramírez' });
-    const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(
-      0,
-      10,
-    );
-    const found = async (query: Record<string, string>): Promise<string> =>
-      (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
-    const opened = await maria.get(`/search?text=${id}`);
-    assert.deepEqual([opened.status, opened.headers.get('location')], [303, `/transfers/${id}`]);
-    for (const query of [
-      { text: id.slice(0, 13) },
-      { text: key },
-      { text: value.normalize('NFD') },
-      { day, amount: '12345.67', asset: 'COPM' },
-    ])
-      assert((await found(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
-    const { text: shown } = await maria.get(`/transfers/${id}`);
-    assert.match(shown, new RegExp(`Metadata.*invoice: ${value}.*raw: x&lt;b&gt;`, 's'));
-    assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
-    assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
-    const request =
-      answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
-    assert.match(await found({ text: request }), /the request arrived at/);
-    for (const unknown of ['nothing has this', 'María Peña', '😀', 'ﬀ'])
-      assert.match(await found({ text: unknown }), /No results.*cannot be searched/s, unknown);
-    const ofFuture = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
-    assert.match(await found({ text: ofFuture }), /the request arrived at.*No results/s);
-    assert.match(await found({ amount: '1.x' }), /is not an amount/);
-    // A customer's amount is no beginning of a key.
-    await own.pend({}, { key: `12345${randomUUID().slice(5)}` });
-    for (const text of ['12,345.6', '12,345', '12345', '12345.67 COPM', key.slice(0, 12)])
-      assert((await found({ text })).includes(`href="/transfers/${id}"`), text);
-    for (const text of ['quetzal ra', 'QUÉTZAL RAMIREZ'])
-      assert((await found({ text })).includes(`href="/accounts/${named.id}"`), text);
-    assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
-  });
-
-  it('a search by text and by amount or day finds only resources that match both', async () => {
-    const transfer = await own.pend({ raw: 2_345_678n });
-    const { id: other } = await own.pend({ raw: 2_345_679n });
-    const id = text(transfer.id);
-    const { id: account } = await own.account({ alias: '$narrow' });
-    const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(
-      0,
-      10,
-    );
-    const [amount, asset] = ['23,456.78', 'COPM'];
-    const payer = own.guarded.id;
-    for (const [query, isFound] of [
-      [{ text: id, amount }, true],
-      [{ text: id, amount: '23,456.79' }, false],
-      [{ text: id, amount, asset: 'DUSD' }, false],
-      [{ text: id, amount, asset, day: '2020-01-01' }, false],
-      [{ text: id, amount, asset, day }, true],
-      [{ text: payer, amount }, true],
-      [{ text: own.bank.tenant.tenant.name, amount }, true],
-      [{ text: '$narrow', amount }, false],
-      [{ text: account, day }, false],
-      [{ text: 'nothing has this', amount }, false],
-    ] as const) {
-      const { text: shown } = await maria.get(`/search?${new URLSearchParams(query).toString()}`);
-      const hint = `${JSON.stringify(query)} ${shown}`;
-      assert.equal(shown.includes(`href="/transfers/${id}"`), isFound, hint);
-      if ('amount' in query && query.amount === amount)
-        assert(!shown.includes(`href="/transfers/${text(other)}"`), hint);
-    }
-  });
-
-  it("operations of the last days are found by any part of their description, and payouts by their holder and rail's reference, in any case and without accents", async () => {
-    const paying = await openPayoutBank(api);
-    const id = await paying.pay('03', { description: 'Nómina 12' });
-    const transfer = text((await own.pend({ raw: 3_456_789n, description: 'Pago de Año' })).id);
-    for (const [query, isFound] of [
-      [{ text: 'de ano' }, true],
-      [{ text: 'DE AÑO', amount: '34,567.89' }, true],
-      [{ text: 'de ano', amount: '34,567.88' }, false],
-      [{ text: 'de ano', day: '2020-01-01' }, false],
-      [{ text: 'de mes' }, false],
-    ] as const) {
-      const { text: shown } = await maria.get(`/search?${new URLSearchParams(query).toString()}`);
-      assert.equal(shown.includes(`href="/transfers/${transfer}"`), isFound, query.text + shown);
-    }
-    await db.sql(`UPDATE payouts SET rail_reference='RAIL-77%' WHERE id=${idLiteral(id)}`);
-    for (const [query, isFound] of [
-      [{ text: 'Holder' }, true],
-      [{ text: HOLDER.toUpperCase() }, true],
-      [{ text: 'maria holder nunez' }, true],
-      [{ text: 'nomina' }, true],
-      [{ text: 'rail-77%' }, true],
-      [{ text: 'RAIL_77' }, false],
-      [{ text: HOLDER, day: '2020-01-01' }, false],
-      [{ text: HOLDER, amount: '0.01' }, false],
-    ] as const) {
-      const { text: shown } = await maria.get(`/search?${new URLSearchParams(query).toString()}`);
-      assert.equal(shown.includes(`href="/payouts/${id}"`), isFound, `${query.text} ${shown}`);
-    }
-    await db.sql(`UPDATE payouts SET rail_reference=NULL WHERE id=${idLiteral(id)}`);
   });
 });

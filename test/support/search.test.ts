@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { instant, localTime } from '../../src/core/instant.js';
+import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
+import type { TestDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { HOLDER, openPayoutBank } from '../payouts/support.js';
+import { type DeskWorld, openDesk, type Visitor } from './desk.js';
+
+describe('the search of the support desk', () => {
+  let world: DeskWorld;
+  let db: TestDatabase;
+  let own: GuardedBank;
+  let maria: Visitor;
+
+  before(async () => {
+    world = await openDesk();
+    ({ db, maria } = world);
+    own = await openGuarded(world.api);
+  });
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => world.close());
+
+  const found = async (query: Record<string, string>): Promise<string> =>
+    (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
+  const dayOf = (transfer: Json): string =>
+    localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(0, 10);
+
+  it('a search finds resources by id, event, key, alias, amount and day, and requests by their time', async () => {
+    const key = randomUUID();
+    const transfer = await own.pend({ raw: 1_234_567n }, { key });
+    const id = text(transfer.id);
+    const value = `A-17 é ${randomUUID()}`;
+    const labelled = { body: { metadata: { invoice: value, raw: 'x<b>' } } };
+    answered(await own.bank.request('PATCH', `/v1/transfers/${id}`, labelled), 200);
+    const account = await own.account({ alias: '$customer' });
+    const named = await own.account({ name: 'Quetzal Ramírez' });
+    const day = dayOf(transfer);
+    const opened = await maria.get(`/search?text=${id}`);
+    assert.deepEqual([opened.status, opened.headers.get('location')], [303, `/transfers/${id}`]);
+    for (const query of [
+      { text: id.slice(0, 13) },
+      { text: key },
+      { text: value.normalize('NFD') },
+      { day, amount: '12345.67', asset: 'COPM' },
+    ])
+      assert((await found(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
+    const { text: shown } = await maria.get(`/transfers/${id}`);
+    assert.match(shown, new RegExp(`Metadata.*invoice: ${value}.*raw: x&lt;b&gt;`, 's'));
+    assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
+    assert(!(await found({ day, amount: '12345.68', asset: 'COPM' })).includes(id));
+    const request =
+      answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
+    assert.match(await found({ text: request }), /the request arrived at/);
+    for (const unknown of ['nothing has this', 'María Peña', '😀', 'ﬀ'])
+      assert.match(await found({ text: unknown }), /No results.*cannot be searched/s, unknown);
+    const ofFuture = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
+    assert.match(await found({ text: ofFuture }), /the request arrived at.*No results/s);
+    assert.match(await found({ amount: '1.x' }), /is not an amount/);
+    // A customer's amount is no beginning of a key.
+    await own.pend({}, { key: `12345${randomUUID().slice(5)}` });
+    for (const text of ['12,345.6', '12,345', '12345', '12345.67 COPM', key.slice(0, 12)])
+      assert((await found({ text })).includes(`href="/transfers/${id}"`), text);
+    for (const text of ['quetzal ra', 'QUÉTZAL RAMIREZ'])
+      assert((await found({ text })).includes(`href="/accounts/${named.id}"`), text);
+    assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
+  });
+
+  it('a search by text and by amount or day finds only resources that match both', async () => {
+    const transfer = await own.pend({ raw: 2_345_678n });
+    const { id: other } = await own.pend({ raw: 2_345_679n });
+    const id = text(transfer.id);
+    const { id: account } = await own.account({ alias: '$narrow' });
+    const day = dayOf(transfer);
+    const [amount, asset] = ['23,456.78', 'COPM'];
+    const payer = own.guarded.id;
+    for (const [query, isFound] of [
+      [{ text: id, amount }, true],
+      [{ text: id, amount: '23,456.79' }, false],
+      [{ text: id, amount, asset: 'DUSD' }, false],
+      [{ text: id, amount, asset, day: '2020-01-01' }, false],
+      [{ text: id, amount, asset, day }, true],
+      [{ text: payer, amount }, true],
+      [{ text: own.bank.tenant.tenant.name, amount }, true],
+      [{ text: '$narrow', amount }, false],
+      [{ text: account, day }, false],
+      [{ text: 'nothing has this', amount }, false],
+    ] as const) {
+      const shown = await found(query);
+      const hint = `${JSON.stringify(query)} ${shown}`;
+      assert.equal(shown.includes(`href="/transfers/${id}"`), isFound, hint);
+      if ('amount' in query && query.amount === amount)
+        assert(!shown.includes(`href="/transfers/${text(other)}"`), hint);
+    }
+  });
+
+  it("operations of the last days are found by any part of their description, and payouts by their holder and rail's reference, in any case and without accents", async () => {
+    const paying = await openPayoutBank(world.api);
+    const id = await paying.pay('03', { description: 'Nómina 12' });
+    const transfer = text((await own.pend({ raw: 3_456_789n, description: 'Pago de Año' })).id);
+    for (const [query, isFound] of [
+      [{ text: 'de ano' }, true],
+      [{ text: 'DE AÑO', amount: '34,567.89' }, true],
+      [{ text: 'de ano', amount: '34,567.88' }, false],
+      [{ text: 'de ano', day: '2020-01-01' }, false],
+      [{ text: 'de mes' }, false],
+    ] as const) {
+      const shown = await found(query);
+      assert.equal(shown.includes(`href="/transfers/${transfer}"`), isFound, query.text + shown);
+    }
+    await db.sql(`UPDATE payouts SET rail_reference='RAIL-77%' WHERE id=${idLiteral(id)}`);
+    for (const [query, isFound] of [
+      [{ text: 'Holder' }, true],
+      [{ text: HOLDER.toUpperCase() }, true],
+      [{ text: 'maria holder nunez' }, true],
+      [{ text: 'nomina' }, true],
+      [{ text: 'rail-77%' }, true],
+      [{ text: 'RAIL_77' }, false],
+      [{ text: HOLDER, day: '2020-01-01' }, false],
+      [{ text: HOLDER, amount: '0.01' }, false],
+    ] as const) {
+      const shown = await found(query);
+      assert.equal(shown.includes(`href="/payouts/${id}"`), isFound, `${query.text} ${shown}`);
+    }
+    await db.sql(`UPDATE payouts SET rail_reference=NULL WHERE id=${idLiteral(id)}`);
+  });
+});
