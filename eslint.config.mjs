@@ -90,7 +90,6 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts', '**/*.mjs'],
-    ignores: ['test/**'],
     plugins: { comments: { rules: { 'plain-words': plainWords } } },
     rules: { 'comments/plain-words': 'error' },
   },

@@ -23,7 +23,7 @@ import { feeSchedule, someone } from '../helpers/world.js';
 
 const ACTOR = operatorActor('maria');
 const DECIDED = { actor: ACTOR, reason: 'ticket 118' };
-/** What the database says to a user without the right. */
+/** The error of the database for a user without the right. */
 const DENIED = 1142;
 
 const db = await testDatabase();

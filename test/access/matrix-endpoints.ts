@@ -25,7 +25,7 @@ import {
   transferBody,
 } from '../helpers/bank.js';
 
-/** The transfer that waits, the ready batch and the request are of nobody who is asked for here. */
+/** The pending transfer, the ready batch and the request belong to other members than the callers here. */
 export const TARGET_IDS = [
   ...([
     'transferId',
@@ -41,7 +41,7 @@ export const TARGET_IDS = [
 ];
 export type TargetIds = Readonly<Record<(typeof TARGET_IDS)[number], string>>;
 
-/** What a request names: all of one tenant, and of `account`. */
+/** The ids in a request: all of one tenant, and of `account`. */
 export interface Target extends TargetIds {
   readonly account: Pick<Account, 'id'>;
   /** Where a transfer goes. */
@@ -60,15 +60,15 @@ export interface Endpoint {
   readonly scopes: readonly Scope[];
   /** In `Target.account`; null where no role is asked for. */
   readonly roles: readonly Role[] | null;
-  /** What it answers to who may. It may be asked again and again. */
+  /** The response to an allowed caller. The request can be repeated. */
   readonly status: number;
   /** The error's code, where it is one: what cannot be done twice is refused after every right was looked at. */
   readonly code?: string;
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
-  /** What a request that is answered so takes away: `renewed` makes another. */
+  /** The part of the target that this response uses up: `renewed` makes another. */
   readonly usesUp?: 'pending transfer' | 'held transfer' | 'policy' | 'ready batch';
-  /** It names nothing that could be another tenant's. */
+  /** Names nothing that could be another tenant's. */
   readonly namesNothing?: true;
   readonly ask: (
     target: Target,
@@ -104,7 +104,7 @@ const POLICY_PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 /** In DUSD, so that transfers of COPM go through at once. */
 const POLICY = { threshold: '0', approvals: 1 } as const;
 const WEBHOOK = { url: 'https://example.com/hook', events: ['transfer.completed'] } as const;
-/** Nobody validates it here. */
+/** No worker validates the batch here. */
 const PAYROLL = Buffer.from('recipient,amount,asset\n');
 const LABELLED = { metadata: { invoice: 'A-17' } } as const;
 const IN_VAIN = { status: 409, code: 'invalid_state' } as const;
@@ -118,9 +118,9 @@ export const VERIFICATION = {
 } as const;
 
 interface Asking extends Partial<Omit<Endpoint, 'route' | 'ask' | keyof Right>> {
-  /** What of the target the path names beside an account and an asset. */
+  /** The id that the path names beside an account and an asset. */
   readonly id?: keyof Target;
-  /** Whose id is the account's; `account` unless said. */
+  /** The object whose id is the account's; by default `account`. */
   readonly in?: 'account' | 'other';
   readonly query?: (target: Target) => string;
   readonly body?: (target: Target) => unknown;
@@ -234,7 +234,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     ...{ id: 'payoutId', ...IN_VAIN },
   }),
   to('POST /v1/statements', ofAccount, {
-    // Nobody's account is old enough; that is said to those who may know of it.
+    // No account is old enough; only callers who may see the account are told so.
     ...{ status: 400, code: 'invalid_field' },
     body: ({ account }) => ({
       ...{ account_id: account.id, asset: 'COPM' },

@@ -69,7 +69,7 @@ describe('the rights of roles and scopes', () => {
         }
     });
 
-  /** What is refused uses nothing up. */
+  /** A refused request uses nothing up. */
   function renewedFor(endpoint: Endpoint, standing: Standing, scope: Scope): Promise<Target> {
     const isDone = expected(endpoint, standing, scope).startsWith('2');
     return isDone ? renewed(endpoint, target) : Promise.resolve(target);

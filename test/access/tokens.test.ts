@@ -168,7 +168,7 @@ describe('a token', () => {
     const old = await issue();
     now = start;
     const fresh = await rotate(old.token.keyId, HOUR_MS);
-    // Nobody knows the old one by its former row any more.
+    // No cache knows the old token by its former row any more.
     await new Promise((resolve) => setTimeout(resolve, REVOCATION_MS));
     now = instant(start + HOUR_MS - 1);
     for (const { text } of [old, fresh]) answered(await use(text), 200);

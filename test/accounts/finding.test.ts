@@ -66,7 +66,7 @@ describe('the lists of operations', () => {
   const asset = (one: Json): unknown => object(one.amount).asset;
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
-  /** What the list shows, by any size of page, is what the rule keeps. */
+  /** The list shows, by any size of page, what the rule keeps. */
   async function finds(
     name: (typeof LISTS)[number],
     query: string,

@@ -114,7 +114,7 @@ describe('the accounts of a tenant', () => {
       tenantId: bank.tenant.tenant.id,
       systemRole: 'pay_in',
     });
-    // Nothing gives such a role; the API would not look at it.
+    // Nothing gives this role, and the API would not check it.
     const row = `account_id=${idLiteral(system!.id)} AND member_id=${idLiteral(bank.tenant.owner.id)}`;
     await db.sql(`INSERT INTO member_roles SET ${row.replace(' AND ', ', ')}, role='owner'`);
     try {

@@ -93,7 +93,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     await approveAdjustment({ database, writer }, resource, someone('another'));
   }
 
-  /** What the ledger itself has of the account, newest first. */
+  /** The ledger's own entries of the account, newest first. */
   async function ledgerOf(account: Account): Promise<unknown[]> {
     const { reader } = db.database;
     const rows = await reader.select(entries, { accountId: account.id }, { orderBy: ['seq'] });

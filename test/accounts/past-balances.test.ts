@@ -77,7 +77,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   const movementsOf = (account: Account): Promise<Json[]> =>
     walk(bank, `/v1/accounts/${account.id}/movements?limit=100`);
 
-  /** What the movements up to then add up to. */
+  /** The sum of the movements up to then. */
   function added(movements: readonly Json[], at: Instant): Record<string, string> {
     const sums: Record<string, bigint> = eachAsset(() => 0n);
     for (const { kind, amount, created_at: created } of movements) {

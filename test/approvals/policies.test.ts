@@ -20,7 +20,7 @@ import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js'
 import { TEST_ACTOR } from '../helpers/world.js';
 
 const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400, refuses_batches: false };
-/** What the policy says about batches, by its number of approvals. */
+/** The policy's rule about batches, by its number of approvals. */
 const RULES = ['.', ', and not approved by 2.', ', and not approved by 3.'].map(
   (end) =>
     `A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader${end}`,
@@ -34,7 +34,7 @@ describe('an approval policy', () => {
   let own: GuardedBank;
   let bank: Bank;
   let account: Account;
-  /** One of its own for each test: an account that was posted to in another year takes whoever pays it along there. */
+  /** Each test has its own account: one that was posted to in another year moves its payers there. */
   let receiver: Account;
   let now: Instant | null = null;
 

@@ -157,7 +157,7 @@ describe('the delay of a weaker approval policy', () => {
     const other = { ...LAX, threshold: (11n * LEAST).toString() };
     assert.equal(object(answered(await put(other), 200).json.pending).effective_at, at(DELAY_S));
     later(2);
-    // A change that waits keeps its instant, whatever the tenant's delay is by then.
+    // A pending change keeps its instant, also if the tenant's delay changes.
     await delay(null);
     assert.equal(object((await get()).pending).effective_at, at(DELAY_S - 2));
     await delay(DELAY_S);
@@ -222,7 +222,7 @@ describe('the delay of a weaker approval policy', () => {
     };
     await remove();
     later(DELAY_S);
-    // Nobody swept: whoever changes it next tells first what took effect.
+    // No sweep ran: the next change first reports what took effect.
     await put(STRICT);
     assert.deepEqual(await lines(), [
       ['set', 'api', strict],

@@ -45,7 +45,7 @@ const step = fc.record({
   delayS: fc.constantFrom(0, 1, 5, 10, 30),
 });
 
-/** What the policy does to an amount at an instant; the larger, the stricter. */
+/** The policy's effect on an amount at an instant; the larger, the stricter. */
 function strictness(
   row: ApprovalPolicyRow | undefined,
   raw: bigint,

@@ -22,7 +22,7 @@ import {
 import { someone, TEST_ACTOR } from '../helpers/world.js';
 import { addStaff, codeOf, forgetCodes, proven, signalsOf } from '../helpers/staff.js';
 
-/** What somebody of the staff signed, by the command line or a signal. */
+/** A decision that a member of the staff signed, by the command line or a signal. */
 type Acted = { readonly status: string; readonly refused: string | null };
 const CHANNELS = ['ops', 'temporal'] as const;
 const COUNTS_ONCE = 'support has approved it already, and counts once';

@@ -9,7 +9,7 @@ import { move, reserve, testKind } from '../helpers/kinds.js';
 import { makeAccount, makeTenant, openWriter, someone, type TestTenant } from '../helpers/world.js';
 import { type Damages, damageTests } from './damages.js';
 
-/** What the damage is done to: an account with pay-ins, completed transfers, a pending one and an adjustment. */
+/** The damaged world: an account with pay-ins, completed transfers, a pending one and an adjustment. */
 interface Victims {
   readonly tenantId: Uuid;
   readonly tenant: TestTenant;

@@ -31,7 +31,7 @@ export function damageTests<Victims extends { readonly tenantId: Uuid }>(
   let db: TestDatabase;
   let victims: Victims;
   let tables: string[];
-  /** Those that a statement of the test names. */
+  /** The rows that a statement of the test names. */
   let touched: string[] = [];
 
   before(async () => {

@@ -51,7 +51,7 @@ describe('the scheduled audit', () => {
     }
   }
 
-  /** What is wrong with the source's balance from here to the end of the work. */
+  /** Falsifies the source's balance from here to the end of the work. */
   async function damaged(work: () => Promise<void>): Promise<void> {
     const of = `account_id=${idLiteral(source.id)} AND asset='COPM'`;
     await db.change(`UPDATE balances SET available=available+7 WHERE ${of}`);

@@ -73,7 +73,7 @@ describe('the upload of a batch over HTTP', () => {
     const shown = answered(await bank.get(`/v1/bonus_batches/${text(json.id)}`), 200).json;
     assert.equal(object(shown.funding).sufficient, false);
     assert.deepEqual(answered(await upload(usual(rows), { key }), 200).json, shown);
-    // Whoever has no role in the account is answered too, but is not shown its balance.
+    // A member without a role in the account gets a response too, but not its balance.
     const stranger = await bank.member();
     const token = await bank.issue(stranger);
     const replay = answered(await upload(usual(rows), { key, token }), 200).json;

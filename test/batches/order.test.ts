@@ -12,7 +12,7 @@ const ROWS = 150;
 const COVERED = 120;
 /** For so long a group waits for a lock before it is given up: the lock of a row itself is waited for a second. */
 const GIVEN_UP_MS = 1_500;
-/** So long that a group of rows is given up twice, and once more. */
+/** Long enough for a group of rows to be given up three times. */
 const LOCKED_MS = 2_000;
 
 /** The place of a data row in the file, from 0; its number is 2 more. */
@@ -41,7 +41,7 @@ describe('a batch whose funds may not cover every row', () => {
       ]),
     );
 
-  /** Pays while somebody else keeps the account's row locked: for that time, and until a look says that all that can be paid is. */
+  /** Pays while another session keeps the account's row locked: for that time, and until everything that can be paid is. */
   async function payWhileLocked(
     account: Account,
     batch: BonusBatch,

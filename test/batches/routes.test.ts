@@ -17,7 +17,7 @@ import {
 import { testDatabase } from '../helpers/database.js';
 import { payroll, ServedBatches } from './support.js';
 
-/** What a batch does not show before it is validated. */
+/** The fields that a batch does not show before it is validated. */
 const UNKNOWN =
   'total fees total_debit total_formatted fees_formatted total_debit_formatted duplicates earlier_payments hidden unread_sheets rejection executed_at finished_at funding can_send progress';
 

@@ -81,7 +81,7 @@ export function csvOf(rows: readonly (readonly (string | null)[])[]): Buffer {
   return Buffer.from([HEADER, ...rows].map((cells) => `${cells.join(',')}\n`).join(''));
 }
 
-/** A row of the one cell `!code` is where such a file breaks. */
+/** The file breaks at a row of the one cell `!code`. */
 async function* openTestSheet(file: FileToRead): AsyncGenerator<SheetRow> {
   const pieces: Buffer[] = [];
   for await (const piece of file.pieces()) pieces.push(piece);
@@ -108,7 +108,7 @@ export function number(text: string): Cell {
 const ALL = 1_000_000;
 const SHEETS = new SheetReaders();
 
-/** What the workflow of a batch calls, with readers of its own, and limits and a budget that nobody uses up. */
+/** The activities of a batch's workflow, with readers of their own, and limits and a budget that no test uses up. */
 export function batchServiceOf(
   deps: Pick<BatchWorkflowDeps, 'database' | 'writer' | 'clock'> & Partial<BatchWorkflowDeps>,
 ): BatchWorkflowService {
@@ -132,7 +132,7 @@ export function fileMaker(database: Database): BatchFiles {
   return new BatchFiles(database);
 }
 
-/** What validates the tests' own kind of files. */
+/** Validates the tests' own kind of files. */
 export function validationParts({
   database,
   clock,
@@ -148,13 +148,13 @@ export function validationParts({
   };
 }
 
-/** For tests whose files may name whomever they want. */
+/** For tests whose files may name any recipient. */
 function boundless(database: Database): RecipientBudget {
   const size = { ofToken: 1e9, ofTenant: 1e9, fullAfterMs: 1_000 };
   return new RecipientBudget(database, systemClock, openWriter(database).writer, size);
 }
 
-/** Nobody listens, nobody cuts off. */
+/** Nothing aborts. */
 export const UNWATCHED: BatchWatch = {
   signal: new AbortController().signal,
   heartbeat: () => undefined,
@@ -168,7 +168,7 @@ interface WorldOptions {
   readonly timeoutMs?: number;
 }
 
-/** Nobody relays: the tests do themselves what a workflow would. */
+/** No relay runs: the tests do themselves what a workflow would. */
 function acting(action: BatchAction['action']) {
   return (deps: BatchControlDeps, batchId: Uuid, by: Actor, reason: string): Promise<BonusBatch> =>
     applyBatchAction(deps, { batchId, action, by, reason, actionId: newId() });
@@ -388,7 +388,7 @@ export async function rejectedBatch(
   return served.validate(id);
 }
 
-/** A batch of one row from the one account to the other, which nobody has executed. */
+/** A batch of one row from the one account to the other, not executed. */
 export function readyBatch(
   bank: Pick<Bank, 'api' | 'tenant'>,
   from: Pick<Account, 'id'>,

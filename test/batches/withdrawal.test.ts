@@ -50,7 +50,7 @@ describe('a batch that is ready', () => {
   const member = (name: string): Promise<Member> =>
     addMember(db.database, systemClock, world.tenant.tenant.id, name, TEST_ACTOR);
 
-  /** It has ended so, with the events that say it, and nobody was paid. */
+  /** The batch ended in this state, with its events, and paid no row. */
   async function assertEnded(id: Uuid, code: BonusBatch['rejectionCode']): Promise<void> {
     const batch = await world.batch(id);
     assert.deepEqual(

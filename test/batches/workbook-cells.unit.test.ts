@@ -91,7 +91,7 @@ interface Variant {
   readonly is1904?: boolean;
 }
 
-/** What becomes of the cell in this column of an otherwise good row. */
+/** The result of the cell in this column of an otherwise good row. */
 async function cellRead(
   cell: string,
   { column, format = null, is1904 = false }: Variant,

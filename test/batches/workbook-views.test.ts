@@ -5,7 +5,7 @@ import { testDatabase } from '../helpers/database.js';
 import { MAIN, relsXml, workbook, xml } from '../spreadsheets/workbooks.js';
 import { BatchWorld, batchServiceOf, UNWATCHED } from './support.js';
 
-/** What a person sees of a workbook besides its rows: columns that are hidden, sheets that are not read. */
+/** The parts of a workbook that a person does not see: hidden columns, and sheets that are not read. */
 
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const rowXml = (cells: readonly string[], attributes = ''): string =>

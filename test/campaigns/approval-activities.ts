@@ -25,7 +25,7 @@ interface ActivitiesCampaign {
   readonly api: TestApi;
   readonly transfers: number;
   readonly calls: number;
-  /** The same seed gives the same calls. */
+  /** One seed gives one list of calls. */
   readonly seed: number;
 }
 
@@ -90,7 +90,7 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
   return `${calls} activity calls on ${transfers} transfers (seed ${seed}): final states ${kinds.join(', ')}; ${paid} paid once, each action with one event and one line in the audit log`;
 }
 
-/** Each with a code that nobody else uses: right, of somebody who lacks the right, wrong, or none. */
+/** Each call has an unused code: right, of a person who lacks the right, wrong, or none. */
 async function actOf(
   { database }: TestDatabase,
   id: Uuid,

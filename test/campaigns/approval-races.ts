@@ -33,11 +33,11 @@ interface RacesCampaign {
 
 /** Rounds at a time: they share the source account's lock. */
 const AT_ONCE = 4;
-/** An expiry may come so much before or after the actions. */
+/** An expiry may come this much before or after the actions. */
 const AROUND_MS = 30;
 const NOT_DUE_MS = 3_600_000;
 const ENDS = ['completed', 'rejected', 'canceled', 'expired'];
-/** Each is to win one of so many, and two of them win at least: a race that one of them always wins shows nothing. */
+/** Each action wins one race in this many, and two of them win: a race that one action always wins shows nothing. */
 const LEAST_SHARE = 100;
 
 /**

@@ -36,14 +36,14 @@ interface Stage {
   readonly api: ApiProcess;
 }
 
-/** What can be killed and started again on what it left. */
+/** The processes that can be killed and restarted. */
 interface Victim {
   kill(): Promise<unknown>;
   start(): Promise<unknown>;
 }
 
 const END_MS = 1_200_000;
-/** A batch may end before anything is killed. So many of 20,000 rows are within the month of a business. */
+/** A batch may end before a kill. This many of 20,000 rows are within the month of a business. */
 const MAX_BATCHES = 200n;
 
 /**

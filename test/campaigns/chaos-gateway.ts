@@ -66,7 +66,7 @@ export class ChaosGateway extends BankGateway {
     while (this.open.size > 0) await Promise.all(this.open);
   }
 
-  /** What the gateway's statement says of each payment that has ended so far. */
+  /** The gateway's statement of each payment that has ended so far. */
   statement(): readonly GatewayLine[] {
     return [...this.payments.values()].flatMap(({ key, reference, status }): GatewayLine[] => {
       if (status !== 'completed' && status !== 'failed') return [];
@@ -109,7 +109,7 @@ export class ChaosGateway extends BankGateway {
   private async travel(request: GatewayRequest, response: ServerResponse): Promise<void> {
     if (this.happens(DELAYED)) {
       this.counts.delayed += 1;
-      // Whoever sent it may have given up by then: it arrives all the same.
+      // The sender may have given up by then: the order arrives all the same.
       await this.pause(this.moments(this.longestMs));
     }
     const { status, text } = this.answer(request);

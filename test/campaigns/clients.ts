@@ -24,8 +24,8 @@ const RESOLVE_MS = 60_000;
 const ASK_AGAIN_MS = 50;
 
 /**
- * Clients that transfer money over HTTP and, whatever happens to the service, ask again with the same key until they
- * know. What each of them was told is compared with the ledger at the end.
+ * Clients that transfer money over HTTP and, through all failures, repeat each request with its key until they know
+ * its result. At the end the results are compared with the ledger.
  */
 export class Clients {
   /** Requests that got an answer, and those that had to be asked more than once. */
@@ -36,7 +36,7 @@ export class Clients {
   /** Until a key was resolved, and until one request was answered, 503 included. */
   slowestMs = 0;
   slowestAnswerMs = 0;
-  /** In which nobody's transfer was acknowledged. */
+  /** A time in which no transfer was acknowledged. */
   longestGapMs = 0;
   private lastAt = performance.now();
   private readonly acknowledged: { readonly id: string; readonly at: number }[] = [];
@@ -55,7 +55,7 @@ export class Clients {
     private readonly resolveMs: number,
   ) {}
 
-  /** A tenant with accounts of its own, and so many clients at work, each of which makes a transfer every `pauseMs` at most. */
+  /** A tenant with accounts of its own, and `count` clients, each of which makes a transfer every `pauseMs` at most. */
   static async start(
     db: TestDatabase,
     baseUrl: string,

@@ -59,7 +59,7 @@ export async function composedCampaign(): Promise<string> {
   }
 }
 
-/** What a tenant is made with, on the same database with the same keys; no request goes through it that is told of. */
+/** A second API for setting up tenants, on the same database with the same keys; it serves no observed request. */
 function toolBeside(composed: Composed, host: string): Promise<TestApi> {
   const url = new URL(composed.secret('mysql_url'));
   url.hostname = host;

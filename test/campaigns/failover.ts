@@ -14,7 +14,7 @@ import { Clients } from './clients.js';
 
 interface FailoverCampaign {
   readonly clients: number;
-  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  /** The pause of each client between two transfers. A short run with a pause shows the same. By default none. */
   readonly pauseMs?: number;
   /** The primary gives its place to another, as for maintenance. */
   readonly switchovers: number;
@@ -181,7 +181,7 @@ async function revoke({ database }: TestDatabase, keyId: string): Promise<void> 
   await untilWritten(() => database.withTransaction((transaction) => transaction.execute(sql)));
 }
 
-/** Does it again for as long as there is no primary, and after a COMMIT that nobody answered. */
+/** Repeats the work until there is a primary, and after a COMMIT without an answer. */
 async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
   for (;;)
     try {

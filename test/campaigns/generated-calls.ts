@@ -12,7 +12,7 @@ import { assertLedgerSound } from '../helpers/world.js';
 
 interface GeneratedCalls {
   readonly db: TestDatabase;
-  /** The most for each operation and phase: fewer where there are no more different ones. */
+  /** The most for each operation and phase: fewer if no more calls differ. */
   readonly calls: number;
   /** The operations whose path matches; all unless said. */
   readonly paths?: string;
@@ -33,11 +33,11 @@ const CHECKS = [
   'response_schema_conformance',
 ];
 const SAID_CHARS = 8_000;
-/** A header may be made up of a word that the tool's own HTTP client has a use for: such a call is never sent. */
+/** A header may be a word that the tool's own HTTP client uses: that call is never sent. */
 const UNSENT = '\nurllib3.util.SKIP_HEADER only supports';
 const MAX_RAW = 2n ** 63n - 1n;
 
-/** What scripts/lib/schemathesis.mjs finds or fetches; undefined where it cannot be had, which it says. */
+/** The tool that scripts/lib/schemathesis.mjs finds or fetches; undefined with a message if it cannot be had. */
 export async function schemathesis(): Promise<Program | undefined> {
   type Finder = { findSchemathesis(): Promise<Program | undefined> };
   const { findSchemathesis } = await importScript<Finder>('schemathesis.mjs');
@@ -87,7 +87,7 @@ export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls)
   }
 }
 
-/** So that calls do not all end at an id that nobody has. */
+/** Ids that exist, because calls with unknown ids all end alike. */
 function knownValues(target: Target): string {
   const { account, other, renew: _, alias: __, ...things } = target;
   const accounts = [account.id, other.id];
@@ -121,7 +121,7 @@ function knownValues(target: Target): string {
   ].join('\n');
 }
 
-/** What it says when all of its checks hold; what it found fails. */
+/** The summary if all checks hold. Throws what the tool found. */
 async function outputOf(
   { command, args, env }: Program,
   cwd: string,

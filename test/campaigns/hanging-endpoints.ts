@@ -16,7 +16,7 @@ interface HangingEndpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly endpoints: number;
-  /** Whose they are; nobody may have more than 16. */
+  /** The tenants of the endpoints, because a tenant may have at most 16. */
   readonly tenants: number;
   /** Of other tenants, each with one endpoint that answers at once. */
   readonly others: number;

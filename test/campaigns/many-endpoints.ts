@@ -160,7 +160,7 @@ async function killInTurn(
   return kills;
 }
 
-/** What has come, without the bodies: there are many. */
+/** The deliveries without their bodies, because there are many. */
 class Arrivals {
   total = 0;
   different = 0;
@@ -171,7 +171,7 @@ class Arrivals {
     string,
     { readonly tenant: Tenant; readonly sequences: Set<number>; last: number }
   >();
-  /** Those that have come before their commit was answered. */
+  /** The deliveries that arrived before their commit was answered. */
   private readonly early = new Map<Tenant, number[]>();
 
   constructor(receiver: HttpReceiver) {

@@ -16,7 +16,6 @@ interface MixedLoad {
   readonly temporal: TestTemporal;
   readonly seconds: number;
   readonly clients: number;
-  /** What each client rests between two transfers. */
   readonly pauseMs: number;
   /** Of each batch, and the time between two. */
   readonly rows: number;

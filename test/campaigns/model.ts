@@ -9,7 +9,7 @@ import { assertLedgerSound } from '../helpers/world.js';
 
 interface ModelCampaign {
   readonly db: TestDatabase;
-  /** At least so many operations in all. */
+  /** The least number of operations in all. */
   readonly operations: number;
   /** Of one run, in tenants of its own. */
   readonly longest: number;
@@ -22,9 +22,9 @@ interface ModelCampaign {
 const RUNS_PER_PART = 4;
 /** Each end of what waits, of a payout and of a batch is played so often at least. */
 const OPERATIONS_PER_ENDING = 500;
-/** Where an end is rarer by chance, it is played on, up to so many times what was asked for. */
+/** If an end is rare by chance, the run continues, up to this multiple of the requested length. */
 const MOST_TIMES = 4;
-/** So that no part of a lane has the seed of another lane's. */
+/** Keeps the seeds of one lane apart from those of the next. */
 const SEEDS_PER_LANE = 1_000;
 
 /**

@@ -18,7 +18,7 @@ import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
 /** After a kill, Temporal first waits for the activity that was cut off. */
 const END_MS = 1_200_000;
-/** So many of one batch after the other. */
+/** Rows of a batch; batches follow one another. */
 const MAX_BATCHES = 500n;
 const HOOKED = 3;
 /** Between two transfers of a tenant whose transfers are told. */

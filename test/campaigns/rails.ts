@@ -46,7 +46,7 @@ interface RailsCampaign {
   readonly longestMs: number;
   /** For how long what is open may come to its end by itself, once all was created. */
   readonly settlingMs: number;
-  /** The same seed gives the same gateway and the same operators; the rest is a matter of time. */
+  /** One seed gives one gateway and one set of operators; the timing differs. */
   readonly seed: number;
 }
 
@@ -70,10 +70,10 @@ interface Stage extends RailsCampaign {
 }
 
 /**
- * Payouts over a gateway behind a line that loses, delays, repeats and reorders, while two operators settle at random what
- * nobody knows, the worker is killed, and the gateway's statements of the day, some of them wrong and corrected by the next,
- * are loaded before, between and after its callbacks. At the end the gateway's books and the ledger agree about every payout but those that
- * are raised as stuck, and nothing was paid after its money was given back.
+ * Payouts over a gateway behind a line that loses, delays, repeats and reorders, while two operators settle unknown results at
+ * random, the worker is killed, and the gateway's statements of the day, some of them wrong and corrected by the next, are
+ * loaded before, between and after its callbacks. At the end the gateway's books and the ledger agree about every payout
+ * except those raised as stuck, and nothing was paid after its money was given back.
  */
 export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
   const { db, temporal, seed } = campaign;
@@ -268,7 +268,7 @@ async function settle(
   else await approveResolution({ calls, quietMs: () => 86_400_000 }, now, someone('leo'));
 }
 
-/** Those that have not ended; what the gateway denies after it took it stays so until somebody resolves it. */
+/** The payments that have not ended; what the gateway denies after it took it stays so until an operator resolves it. */
 async function openOnes({ db, ids }: Stage): Promise<readonly Payout[]> {
   const rows = await db.database.reader.select(payouts, { id: ids, status: UNFINISHED });
   return rows.filter(({ stuckReason }) => stuckReason !== 'contradiction');

@@ -73,7 +73,7 @@ class ListingGateway extends BankGateway {
   }
 }
 
-/** What tenants have, made before anything is lost. */
+/** The resources of tenants, made before anything is lost. */
 interface Stage {
   readonly api: TestApi;
   readonly guarded: GuardedBank;
@@ -85,7 +85,7 @@ interface Stage {
   readonly batchId: Uuid;
 }
 
-/** An event as somebody outside may have seen it. */
+/** An event as a tenant may have seen it. */
 type Seen = ReadonlyMap<string, string>;
 
 /**
@@ -167,7 +167,7 @@ async function setTheStage(api: TestApi, rows: number): Promise<Stage> {
   return { api, guarded, payouts, waiting, payroll, transfers, pendingPayouts, batchId };
 }
 
-/** Decisions that nobody will remember here. Answers what will have a workflow and no row. */
+/** Makes decisions that the restored copy lacks. Returns the ids that will have a workflow and no row. */
 async function whatIsLost(
   { guarded, waiting, payroll, transfers, pendingPayouts, batchId }: Stage,
   { payments }: ListingGateway,
@@ -186,7 +186,7 @@ async function whatIsLost(
   return guarded.pendMany(2);
 }
 
-/** A machine that has much else to do may answer that nobody knows: nobody then counts on it. */
+/** On a busy machine the result may be unknown: then no client relies on it. */
 function overloadedOr201(answer: TestAnswer): TestAnswer {
   assert.ok(answer.status === 201 || answer.status === 503, answer.text);
   return answer;
@@ -244,7 +244,7 @@ async function eventsOf(db: TestDatabase): Promise<Seen> {
   return new Map(rows.map(({ place, id }) => [String(place), String(id)]));
 }
 
-/** Answers how many payments of the rail were listed that nobody here knows. */
+/** Returns how many payments of the rail were listed that the database does not know. */
 async function madeGood(
   db: TestDatabase,
   environment: Readonly<Record<string, string>>,
@@ -299,7 +299,7 @@ async function madeGood(
   }
 }
 
-/** Whoever starts the service on the copy by accident moves nothing, and is told no balance as if it were well. */
+/** A service that is started on the copy by accident moves nothing, and shows no balance as if it were sound. */
 async function assertClosed(
   db: TestDatabase,
   environment: Readonly<Record<string, string>>,
@@ -381,7 +381,7 @@ async function goesOn(
   }
 }
 
-/** No sequence names two events, and whoever follows the log is told where it was cut. */
+/** No sequence names two events, and readers of the log are told where it was cut. */
 async function assertAnnounced(
   db: TestDatabase,
   baseUrl: string,

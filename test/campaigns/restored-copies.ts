@@ -192,7 +192,7 @@ export class PhysicalCopier implements Copier {
     return db;
   }
 
-  /** What the source committed between the backup and the moment. */
+  /** The commits of the source between the backup and the moment. */
   private async replay(mysql: PrivateMysql): Promise<void> {
     const { readFile } = await import('node:fs/promises');
     const names = await readdir(this.base);

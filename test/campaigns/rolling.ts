@@ -25,9 +25,9 @@ interface Rolling {
   readonly rounds: number;
 }
 
-/** So many tokens are spread over both processes. */
+/** Tokens, spread over both processes. */
 const TENANTS = 8;
-/** One in so many asks for more than there is. */
+/** One transfer in this many asks for more than there is. */
 const REFUSED_EVERY = 20;
 const TICK_MS = 10;
 const ARRIVE_MS = 300_000;
@@ -64,7 +64,7 @@ async function restart(process: ServiceProcess): Promise<void> {
   await process.start();
 }
 
-/** Sends so many requests a second, whether earlier ones were answered or not. */
+/** Sends `perSecond` requests a second, without waiting for responses. */
 export class SteadyLoad {
   private readonly statuses = new Map<number, number>();
   private readonly made: string[][];
@@ -115,7 +115,7 @@ export class SteadyLoad {
     const index = number % this.banks.length;
     const { bank, from, to } = this.banks[index]!;
     const isRefused = number % REFUSED_EVERY === 0;
-    // Whoever receives has nothing to send: not in these minutes.
+    // The receiver of payments sends none in these minutes.
     const raw = isRefused ? 1_000_000_000n * LEAST : LEAST;
     const body = transferBody({ from, to, raw });
     const sentAt = performance.now();

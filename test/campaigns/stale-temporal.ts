@@ -61,9 +61,9 @@ interface Cast {
 }
 
 /**
- * Temporal is put back to what it knew before a day's work, beside a database that knows all of it. What ended meanwhile runs there
- * again, what began is unknown to it, and what was decided it has not heard of. Nobody helps: within the time after which a workflow
- * looks by itself, each workflow of what has ended is over, and all that waits has one that knows how it stands and goes on from there.
+ * Restores Temporal to its state before a day's work, beside a database that has all of it: workflows of ended resources run
+ * again, and workflows of new resources are missing. Without help, within the time after which a workflow looks by itself,
+ * the workflow of each ended resource is over, and each pending resource has a workflow in its state.
  */
 export function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): Promise<string> {
   return withCleanup(async (open) => {
@@ -80,7 +80,7 @@ export function staleTemporalCampaign({ db, each, lookAgainS }: StaleTemporal): 
     await server.keepCopy();
     const { ended, waiting } = await aDaysWork(cast, known);
     await untilAttended(cast, waiting, ended);
-    // As whoever puts it back is told to: a run in a worker's memory may have got further than the server then knows.
+    // As the page tells operators: a run in a worker's memory may have got further than the server then knows.
     await worker.kill();
     await server.restoreCopy();
     await worker.start();
@@ -111,7 +111,7 @@ async function openBanks(
   return { one, two, payer, payroll: await openPayrollBank(api, funds) };
 }
 
-/** What waits when the copy is kept. */
+/** The pending resources when the copy is kept. */
 async function before({ one, two, payer, payroll, each }: Cast): Promise<Things> {
   return {
     transfers: [...(await one.pendMany(4 * each)), ...(await two.pendMany(each))],

@@ -79,7 +79,7 @@ export async function statementsCampaign(wanted: StatementsCampaign): Promise<st
       ...Array.from({ length: clients }, () => send(bank, accounts, state)),
       make({ database: db.database, clock }, state),
     ].map((work) => work.finally(() => (state.isOver = true)));
-    // Nothing is stopped under somebody who is still asking; the first that failed says why.
+    // Clients finish before the stop; the first one that failed says why.
     await Promise.allSettled(ends);
     await Promise.all(ends);
     for (const { account, asset, at, total } of checked)
@@ -100,7 +100,7 @@ async function send(
     const [from, to] = [anyOf(accounts), anyOf(accounts)];
     if (from.id === to.id) continue;
     const { status } = await bank.send({ from, to, raw: LEAST, asset: anyOf(ASSETS) });
-    // 503: the queue was full, or nobody knows yet.
+    // 503: the queue was full, or the result is unknown.
     assert([201, 422, 503].includes(status), String(status));
     if (status === 201) state.moved += 1;
   }

@@ -48,7 +48,7 @@ function processes({ others = [] }: Storm): string {
   return others.length === 0 ? 'in one process' : `over ${others.length + 1} processes`;
 }
 
-/** What every other request of a round asks for under the same key. */
+/** The body of every other request of a round, under the same key. */
 export const RIVALS = ['the same transfer', 'another amount', 'a missing account'] as const;
 
 interface SameKeyStorm extends Storm {

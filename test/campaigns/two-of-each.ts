@@ -27,7 +27,7 @@ interface TwoOfEach {
   /** The number of API processes. More than one need a proxy. */
   readonly apis: number;
   readonly clients: number;
-  /** What each rests between two transfers, in milliseconds. Zero by default. */
+  /** The pause of each client between two transfers, in milliseconds. By default zero. */
   readonly pauseMs?: number;
   /** The pauses of all other load are this many times those of the long campaign, 1 by default: a short form proves the same with less load. */
   readonly rest?: number;
@@ -129,7 +129,7 @@ interface End {
   readonly failpoint: Failpoint;
   /** In the first round. */
   readonly passing: number;
-  /** What the process has in its environment beside its usual. */
+  /** The variables that the process has beside its usual ones. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -210,7 +210,7 @@ async function untilRefused(clients: Clients): Promise<void> {
   await until('a request is refused', () => clients.refused > refused, LIMIT);
 }
 
-/** It stays away until transfers are made and decided without it. */
+/** Stays away until transfers are made and decided without it. */
 async function killTemporal({ server, clients, waiting }: Stage): Promise<void> {
   await server.kill();
   const { decided } = waiting;

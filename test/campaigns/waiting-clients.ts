@@ -68,8 +68,8 @@ const ENDS = {
 } as const;
 
 /**
- * Clients that make transfers which have to wait, and decide each in one way alone: by the API, by a signal, by time.
- * Whatever happens to the service they ask again until they know. In the end each transfer ended as was decided.
+ * Clients that make transfers which need approval, and decide each in one way alone: by the API, by a signal, by time.
+ * Through all failures they repeat their requests until they know. In the end each transfer ended as was decided.
  */
 export class WaitingClients {
   /** How many transfers were decided. */
@@ -85,7 +85,7 @@ export class WaitingClients {
     private readonly pauseMs: number,
   ) {}
 
-  /** A tenant with a guarded account, and so many clients at work, each of which makes a transfer every `pauseMs` at most. */
+  /** A tenant with a guarded account, and `count` clients, each of which makes a transfer every `pauseMs` at most. */
   static async start(stage: WaitingStage, count: number, pauseMs = 0): Promise<WaitingClients> {
     const { db } = stage;
     const api = await startTestApi(db);
@@ -145,7 +145,7 @@ export class WaitingClients {
     return knownAnswer(() => request(this.stage.baseUrl, 'POST', path, options), RESOLVE_MS);
   }
 
-  /** Its workflow may have to be made first; and one that took the signal unheard has ended. */
+  /** The workflow may not have started yet; and one that took the signal unseen has ended. */
   private actBySignal(action: MemberAct, id: Uuid): Promise<true> {
     this.signaled.set(id, action);
     return again(async () => {
@@ -178,7 +178,7 @@ export class WaitingClients {
     );
   }
 
-  /** A code that is looked at more than ten minutes later is refused: whoever sent it reads that, and sends a new one. */
+  /** A code that is checked more than ten minutes later is refused: the sender reads that, and sends a new one. */
   private async askAgain(action: MemberAct, id: Uuid, read: string | null): Promise<string | null> {
     const refusal = (await stateOf(this.stage.temporal, id))?.lastRefusal ?? null;
     if (refusal !== read) await this.signal(action, id);
@@ -229,7 +229,7 @@ export class WaitingClients {
   }
 }
 
-/** What its workflow is at, for whoever reads why it did not end. */
+/** The state of the workflow, for the message of a transfer that did not end. */
 async function standingOf(temporal: TestTemporal, id: Uuid): Promise<string> {
   const { status, raw } = await workflowOf(temporal, id).describe();
   const pending = (raw.pendingActivities ?? []).map(

@@ -99,7 +99,7 @@ async function openDeliveries(db: TestDatabase): Promise<number> {
   return Number(row?.n);
 }
 
-/** What has come, without the bodies: there may be many. */
+/** The deliveries without their bodies, because there may be many. */
 class Arrivals {
   total = 0;
   different = 0;

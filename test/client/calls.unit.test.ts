@@ -39,7 +39,7 @@ const refuse = (status: number, code: string, details?: object, headers = {}): A
     headers,
   );
 const cut: Act = (response) => void response.destroy();
-/** It says that more is coming, and ends. */
+/** Answers a head that announces more, and ends. */
 const halfAnAnswer: Act = (response) => {
   response.writeHead(201, { 'content-length': '1000' });
   response.write('{"id":');
@@ -86,7 +86,7 @@ describe('a call of the client', () => {
     amount: { raw: 9_223_372_036_854_775_807n, asset: 'COPM' },
   } as const;
 
-  /** What the call throws, which is one of the client's errors. */
+  /** The error that the call throws, which is one of the client's. */
   async function failure(call: Promise<unknown>): Promise<MoneyError> {
     const error: unknown = await call.then(
       (value) => assert.fail(JSON.stringify(value)),

@@ -12,9 +12,9 @@ const SEED = 11;
 const TRANSFERS = 150;
 const WIDTH = 16;
 const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const satisfies readonly Fate[];
-/** Of a thousand pieces that a client sends, and of a thousand COMMITs, so many meet a cut connection. */
+/** Of a thousand pieces that a client sends, and of a thousand COMMITs, this many meet a cut connection. */
 const CUTS_PER_THOUSAND = { pieces: 60, commits: 300 };
-/** Every so many: a transfer that the rules refuse, and a client that has no patience. */
+/** One call in this many: a transfer that the rules refuse, and a client that has no patience. */
 const REFUSED_EVERY = 17;
 const HASTY_EVERY = 11;
 

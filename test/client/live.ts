@@ -53,7 +53,7 @@ export class LiveService {
     return this.demo.account(name);
   }
 
-  /** What a program of acme's has in its environment. */
+  /** The environment of a program of acme's. */
   environment(): Record<string, string> {
     return { MONEY_URL: this.baseUrl, MONEY_TOKEN: this.token(), PATH: process.env.PATH ?? '' };
   }

@@ -8,7 +8,7 @@ import { ROOT } from '../helpers/service-process.js';
 
 const run = promisify(execFile);
 
-/** A project of somebody who has the packed file alone. Their compiler is as strict as it can be. */
+/** A project with nothing but the packed file. Its compiler is as strict as it can be. */
 const PROJECT = { type: 'module', private: true };
 const COMPILER = {
   compilerOptions: {

@@ -83,7 +83,7 @@ describe('the programs around the client', () => {
   }
 
   describe('money-trigger', () => {
-    // One that lasts a minute is left out: nobody approves, and nothing else happens.
+    // The trigger that lasts a minute is left out: it only waits for an expiry.
     for (const type of EVENT_TYPES.filter((one) => one !== 'transfer.expired'))
       it(`money-trigger causes ${type} in the demo world, and prints the event`, async () => {
         const { code, said, wrong } = await trigger(type);

@@ -44,7 +44,7 @@ export class World {
     this.people.remove();
   }
 
-  /** Runs a line such as `acme = tenants add acme`; `code:` in front adds the code of whoever acts. */
+  /** Runs a line such as `acme = tenants add acme`; `code:` in front adds the code of the acting person. */
   async command(recorder: Recorder, line: string, ...more: readonly string[]): Promise<Ran> {
     const { name, code, text } = /^(?:(?<name>\w+) = )?(?<code>code: )?(?<text>.*)$/.exec(line)!
       .groups as { name?: string; code?: string; text: string };

@@ -114,7 +114,7 @@ describe('the configuration', () => {
   });
 });
 
-/** What later versions ask for beside: keys in the same form. */
+/** Later versions also take keys, in the same form. */
 function required(): Record<string, string> {
   return Object.fromEntries(faultsOf({}).map((name) => [name, `one:${KEY}`]));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConcurrencyLimit, LimitReached } from '../../src/core/concurrency-limit.js';
 import { FairQueue } from '../../src/core/scheduling.js';
 
-/** Whoever is let in notes it, and leaves when it is told to. */
+/** Each entrant notes its entry, and leaves when it is told to. */
 class Visitors {
   readonly came: string[] = [];
   private readonly leaving = new Map<string, () => void>();

@@ -8,8 +8,8 @@ import { insertSql } from '../../src/db/statements.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 
 /**
- * What a server answers that is no primary any more. Of the first nothing has happened wherever it is answered: the server says it
- * before it does anything. The others may come behind a COMMIT that the group has taken.
+ * Errors of a server that is not the primary any more. After one of the first list nothing has happened, also at COMMIT,
+ * because the server checks first. The others may follow a COMMIT that the group has taken.
  */
 const REFUSED_BEFORE_EXECUTION = [1290, 1792, 1836, 3796, 3797, 3798];
 const UNKNOWN_AT_COMMIT = [1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];

@@ -15,7 +15,7 @@ const FOR_EVER = [
   'audit_log',
   'payout_statement_lines',
 ];
-/** Their oldest rows are removed, none is changed. */
+/** Tables whose oldest rows are removed, and none is changed. */
 const NEVER_CHANGED = ['events', 'webhook_attempts'];
 
 describe("the application's user", () => {

@@ -90,7 +90,7 @@ describe('a transfer', () => {
 
 /** Rows of one account and one tenant: far more than any read may look at. */
 const ROWS = 40_000;
-/** What is rare, at the old end of everything. */
+/** The rare rows, at the old end of everything. */
 const RARE = 60;
 const PAGE = 100;
 const BEGAN = Date.parse('2031-01-01T00:00:00.000Z');
@@ -207,7 +207,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     return (rows as { Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
   }
 
-  /** What `work` answers, which looked at no more than that many rows. */
+  /** Returns the result of `work`, which read no more than `most` rows. */
   async function within<T>(most: number, work: () => Promise<T>): Promise<T> {
     const before = await rowsRead();
     const answer = await work();

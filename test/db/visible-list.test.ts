@@ -12,7 +12,7 @@ import { testDatabase } from '../helpers/database.js';
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 /** More than two pages look at. */
 const ROWS = 4_100;
-/** So many move between two statements, and there is always one among them that is shown. */
+/** Rows that move between two statements; one of them is always shown. */
 const MOVING = 50;
 const SHOWN_EVERY = 40;
 /** More than are shown of what a page looks at. */

@@ -6,7 +6,7 @@ import { CONTENTS } from '../../scripts/docs/site/contents.js';
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** What stands before it in the page, since the block before. */
+  /** The text of the page between the previous block and this one. */
   readonly before: string;
 }
 

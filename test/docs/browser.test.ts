@@ -71,7 +71,7 @@ describe('in a browser, the docs', () => {
     if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `docs-${name}.png`) });
   };
 
-  /** What axe finds on the page as it stands, with so many of its rules; what is in order it need not list. */
+  /** The faults that axe finds on the page, also sideways scrolling. `rules` are options of axe. */
   const faultsOf = (page: Page, rules = ''): Promise<readonly string[]> =>
     page.evaluate(`axe.run({ resultTypes: ['violations'], ${rules} }).then(({ violations }) => [
       ...violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html).join(' ')),

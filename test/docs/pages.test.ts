@@ -17,15 +17,15 @@ const WRITTEN_PORT = '9999';
 const SETUP = 'docs/guides/first-transfer.md';
 const WEBHOOKS = 'docs/webhooks.md';
 const BATCHES = 'docs/guides/batches.md';
-/** What this file runs, of every page; of `text`, pictures of states, there is nothing to run. */
+/** The languages that this file runs, of every page; `text` is not run. */
 const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
-/** What other tests run: documented-receivers.test.ts and samples.test.ts. */
+/** Blocks that other tests run: documented-receivers.test.ts and samples.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
 };
 /** Between what two blocks print. */
 const END = '\u001e';
-/** What a bare machine may lack, and the page asks for. */
+/** The tools that a bare machine may lack, and the page needs. */
 const TOOLS = `command -v uuidgen >/dev/null || uuidgen() { "$NODE" -p 'crypto.randomUUID()'; }`;
 
 function isHere(tool: string): boolean {
@@ -61,7 +61,7 @@ const title = 'what the pages of the site show';
       await world.remove();
     });
 
-    /** As it is for whoever pastes it here. */
+    /** The text as a reader would paste it here. */
     function addressed(block: Block, port: number): string {
       return block.text
         .replaceAll(WRITTEN_URL, api.baseUrl)
@@ -71,7 +71,7 @@ const title = 'what the pages of the site show';
         .replace('APPROVER_TOKEN=svc_live_…', `APPROVER_TOKEN=${world.token('approver')}`);
     }
 
-    /** What each block prints when they run one after the other in one shell. Fails when one of them does. */
+    /** Returns the output of each block when they run in one shell. Throws if one of them fails. */
     async function printed(blocks: readonly string[]): Promise<string[]> {
       const script = [TOOLS, ...blocks.map((block) => `${block}\nprintf '\\036'`)].join('\n');
       const said = await world.shell(script);
@@ -173,7 +173,7 @@ const title = 'what the pages of the site show';
       );
     });
 
-    /** What a page says of its outputs in words. */
+    /** The statements of a page about its outputs. */
     async function assertToldRight(page: string, came: ReadonlyMap<Block, string>): Promise<void> {
       const all = Array.from(came.values()).join('\n');
       if (page === SETUP) assert.match(all, /HTTP\/1\.1 200 [\s\S]*svc-idempotent-replayed: true/i);

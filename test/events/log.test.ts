@@ -27,7 +27,7 @@ describe('GET /v1/events', () => {
   let api: TestApi;
   let bank: Bank;
   let now: Instant;
-  /** What each event of the log must hold, oldest first. */
+  /** The content of each event that the log must hold, oldest first. */
   let objects: { type: string; object: Json; path: string | null }[];
   /** Newest first. */
   let all: Json[];
@@ -209,7 +209,7 @@ describe('GET /v1/events', () => {
       );
       assert.equal(answer.details?.field, 'cursor');
     }
-    // The order that is meant where none is named is no other one.
+    // The default order is one of the two that can be named.
     answered(await bank.get(`/v1/events?order=desc&cursor=${cursor}`), 200);
     for (const query of ['order=up', 'sequence=1', 'created_at[gte]=now'])
       answered(await bank.get(`/v1/events?${query}`), 400, 'invalid_field');

@@ -17,7 +17,7 @@ import { assertLedgerSound } from '../helpers/world.js';
 /** Normal within 10 s of MySQL's return. (docs/operations/database.md, While MySQL is away) */
 const NORMAL_MS = 60_000;
 
-/** Those that take an address ask a name server before the ledger, and there is none in a test. */
+/** Operations with an address ask a name server before the ledger, and a test has none. */
 const TAKE_AN_ADDRESS = ['POST /v1/webhook_endpoints', 'PATCH /v1/webhook_endpoints/{id}'];
 const ASKED = ENDPOINTS.filter(({ route }) => !TAKE_AN_ADDRESS.includes(route));
 

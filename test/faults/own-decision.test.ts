@@ -43,7 +43,7 @@ describe('a COMMIT that was never answered', () => {
     let healthy: TestApi;
     /** Behind the proxy. */
     let shaky: TestApi;
-    /** The same, which gives up in seconds. */
+    /** A second one, which gives up in seconds. */
     let hasty: TestApi;
 
     before(async () => {

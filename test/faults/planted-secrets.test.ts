@@ -90,7 +90,7 @@ describe('secrets and personal data in requests', () => {
     );
   }
 
-  /** Every text that a body may hold, whatever takes it: the document tells which there are. */
+  /** Every text that a body may hold, by the document. */
   async function everyText(): Promise<void> {
     const { json: document } = await api.request('GET', '/openapi.json');
     const from = await bank.account({ funds: { COPM: 100n * LEAST } });
@@ -166,7 +166,7 @@ describe('secrets and personal data in requests', () => {
     await ask('DELETE', `/v1/events?x=${plant('the query of a wrong method')}`);
   }
 
-  /** Where money goes to, and what of it is told to nobody. */
+  /** Destinations of money, and the parts of them that are never shown. */
   async function payouts(): Promise<void> {
     const from = await bank.account({ funds: { COPM: 10n * LEAST } });
     const body = (what: string, destination: object = {}): object =>
@@ -208,7 +208,7 @@ describe('secrets and personal data in requests', () => {
     await ask('GET', `/v1/events?access_token=${plant('a token in a query')}`);
   }
 
-  /** What Node's parser refuses, and what ends in the middle. */
+  /** Requests that Node's parser refuses, and requests that end in the middle. */
   async function brokenHttp(): Promise<void> {
     const port = Number(new URL(api.baseUrl).port);
     for (const what of ['a broken request line', 'a broken header'])

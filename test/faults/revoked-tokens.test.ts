@@ -156,7 +156,7 @@ async function holdTransactions({ api }: Theft): Promise<Release> {
   return () => (gate.open(), Promise.all(held));
 }
 
-/** Both groups of the writer are busy, so that commands wait in its queue. */
+/** Keeps both groups of the writer busy, so that commands wait in its queue. */
 async function holdGroups({ api }: Theft): Promise<Release> {
   const gate = makeGate();
   const bank = await openBank(api);

@@ -9,7 +9,7 @@ import { testDatabase } from '../helpers/database.js';
 import { freePorts } from '../helpers/service-process.js';
 
 const SERVER = join(fileURLToPath(import.meta.url), '../../../src/processes/api.js');
-/** More lines than a pipe takes when nobody reads it. */
+/** More lines than a pipe takes without a reader. */
 const REQUESTS = 600;
 
 describe('a log without a reader', () => {

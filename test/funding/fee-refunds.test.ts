@@ -64,7 +64,7 @@ describe('a refund of wrong fees', () => {
     );
     return rows.map(({ reference }) => String(reference));
   };
-  /** What has come out of accounts, and gone to none. */
+  /** The money that has left accounts and reached none. */
   const suspense = async (): Promise<bigint> => {
     const { id } = bank.tenant.tenant;
     const account = await db.database.reader.find(accounts, {

@@ -23,7 +23,7 @@ export class ApiProcess extends ServiceProcess {
     return new ApiProcess(testEnvironment(mysqlUrl, environment), port!, adminPort!);
   }
 
-  /** The same, and waits until it is ready. */
+  /** Starts the process, and waits until it is ready. */
   static async start(...parts: Parameters<typeof ApiProcess.prepare>): Promise<ApiProcess> {
     const api = await ApiProcess.prepare(...parts);
     await api.start();

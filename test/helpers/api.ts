@@ -42,19 +42,19 @@ export interface TestAnswer {
   readonly headers: Headers;
   readonly bytes: Buffer;
   readonly text: string;
-  /** The JSON of the answer; an empty object when there is none. */
+  /** The JSON of the response; an empty object without a body. */
   readonly json: Record<string, unknown>;
   /** `error.code`, or undefined. */
   readonly code: string | undefined;
   readonly details: Record<string, unknown> | undefined;
 }
 
-/** What a test may put in place of the process's own. */
+/** Parts that a test may put in place of the process's own. */
 interface TestApiDeps {
   readonly clock?: Clock | DatabaseClock;
   /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
   readonly log?: DestinationStream;
-  /** What stands behind every webhook endpoint; 'real': real HTTP, to the hosts that the environment allows. */
+  /** The receiver behind every webhook endpoint; 'real': real HTTP, to the hosts that the environment allows. */
   readonly receiver?: FakeReceiver | 'real';
 }
 
@@ -63,7 +63,7 @@ export const PATIENT = { COMMAND_TIMEOUT_MS: '20000' };
 
 const OWN_PORTS = { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '2000' };
 const NOWHERE: DestinationStream = { write: () => undefined };
-/** What test processes sign and seal with. */
+/** The keys with which test processes sign and seal. */
 export const TEST_KEYS: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
 const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
 
@@ -78,7 +78,7 @@ export async function startTestApi(
     ...readConfig(testEnvironment(url, { ...OWN_PORTS, ...others })),
     COMMAND_TIMEOUT_MS: Number.parseInt(COMMAND_TIMEOUT_MS, 10),
   };
-  // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
+  // Silent, because each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
   const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
@@ -94,7 +94,7 @@ export async function startTestApi(
   };
 }
 
-/** What an API process of a test has in its environment: no rate limits, no log, and the same keys in every process. */
+/** The environment of an API process of a test: no rate limits, no log, and one set of keys for all processes. */
 export function testEnvironment(
   mysqlUrl: string,
   others: Readonly<Record<string, string>> = {},
@@ -106,7 +106,7 @@ export function testEnvironment(
     ENCRYPTION_KEYS: KEYS,
     PAYOUT_RAILS: '*=simulated',
     LOG_LEVEL: 'silent',
-    // Nobody listens there: a test that has to do with Temporal names its own.
+    // No server listens there: a test with Temporal names its own.
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     // Where a test's own receivers of webhooks are.
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',

@@ -30,7 +30,7 @@ export interface GatewayPayment {
   status: RailReport['status'];
 }
 
-/** What it did to money, in its order. */
+/** Movements of money, in their order. */
 interface GatewayAct {
   readonly key: Uuid;
   readonly what: 'paid' | 'failed' | 'voided';
@@ -38,7 +38,7 @@ interface GatewayAct {
   readonly at: number;
 }
 
-/** What becomes of an order, so long after it was accepted; 0: at once. */
+/** The fate of an order, this long after it was accepted; 0: at once. */
 interface GatewayPlan {
   readonly afterMs: number;
   readonly status: 'completed' | 'failed';

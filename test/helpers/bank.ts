@@ -49,9 +49,9 @@ export interface Bank {
   guard(account: Pick<Account, 'id'>, change?: Partial<PolicyChange>): Promise<unknown>;
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
   get(path: string): Promise<TestAnswer>;
-  /** POST /v1/transfers, whatever it answers. */
+  /** Sends POST /v1/transfers, and returns any response. */
   send(transfer: WantedTransfer, options?: RequestOptions): Promise<TestAnswer>;
-  /** The same where nothing but 201 is right. Answers the Transfer. */
+  /** Sends POST /v1/transfers, which must answer 201. Returns the Transfer. */
   sent(transfer: WantedTransfer, options?: RequestOptions): Promise<Json>;
   available(account: Pick<Account, 'id'>, asset?: Asset): Promise<bigint>;
 }
@@ -129,12 +129,12 @@ export function object(value: unknown): Json {
   return value as Json;
 }
 
-/** What it is instead is written out only where it is wrong: it may be a whole document. */
+/** The value is printed only if it is wrong, because it may be a whole document. */
 function isNo(what: string, value: unknown): never {
   assert.fail(`${JSON.stringify(value)} is no ${what}`);
 }
 
-/** What operators decide, without their command: an account may be closed here with money in it. */
+/** Decisions of operators, without their command: an account may be closed here with money in it. */
 export async function setStatus(
   db: TestDatabase,
   account: Pick<Account, 'id'>,

@@ -16,7 +16,7 @@ export interface PayrollAccounts {
   readonly people: readonly Pick<Account, 'id'>[];
 }
 
-/** What such a program does; what waits is the workflows' business. */
+/** The work of this program; waiting is the workflows' business. */
 interface Payroll {
   /** Rows of LEAST each, to the people in turn. */
   file(rows: number): Buffer;
@@ -89,7 +89,7 @@ export function batchWorkflow({ client }: TestTemporal, id: string): WorkflowHan
   return client.workflow.getHandle(batchWorkflowId(id));
 }
 
-/** What it answers when it is asked where it stands; null before it knows. */
+/** The answer of the workflow's query; null before the first one. */
 export function batchState(temporal: TestTemporal, id: string): Promise<BatchState | null> {
   return batchWorkflow(temporal, id).query<BatchState | null>(QUERIES.state);
 }
@@ -102,7 +102,6 @@ export async function batchDetails(temporal: TestTemporal, id: string): Promise<
   return metadata.currentDetails ?? '';
 }
 
-/** Undefined when there is none. */
 async function batchWorkflowStatus(
   temporal: TestTemporal,
   id: string,
@@ -128,7 +127,7 @@ export function untilBatchEnded(
   );
 }
 
-/** Its pool outlives a server that was killed. */
+/** A database whose pool outlives a killed server. */
 type Databased = Pick<TestDatabase, 'database'>;
 
 /** Every row is settled, those that are paid once: by one bonus, one movement out and one in. Answers how many are paid. */

@@ -22,7 +22,7 @@ export class BridgeNetwork {
     readonly name: string,
     private readonly prefix: string,
   ) {
-    // Nothing of it outlives the process, whatever ends that.
+    // The kernel removes it with the process, in every case.
     process.once('exit', this.close);
   }
 

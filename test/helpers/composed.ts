@@ -97,7 +97,7 @@ export class Composed {
     return container;
   }
 
-  /** Its tables in MySQL, the server over them, and the namespace. Answers when workers can use it. */
+  /** Makes the tables in MySQL, the server over them, and the namespace. Resolves when workers can use it. */
   async startTemporal(): Promise<void> {
     await this.perform('temporal-schema');
     const container = await this.startOne('temporal');

@@ -11,18 +11,18 @@ import { addressAnswer } from './dns-answer.js';
 import { tieToThisProcess } from './test-program.js';
 
 /**
- * What Docker gives a container, for processes of this machine: a network of its own with an address on a bridge, a name that leads
- * there, the names of the others, secrets and files where the compose file mounts them. Needs root on Linux, with `ip` and `unshare`.
+ * Gives processes of this machine what Docker gives a container: a network of its own with an address on a bridge, names,
+ * secrets, and files where the compose file mounts them. Needs root on Linux, with `ip` and `unshare`.
  */
 
 const run = promisify(execFile);
 
 interface WantedContainer {
-  /** What others call it; several of one name are one service. */
+  /** The name by which the others reach it; equal names are one service. */
   readonly name: string;
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Folders by where they are seen; what is beside one of them is not seen, but where the machine has such a folder too. */
+  /** Folders by their mount points. Siblings are hidden, unless the machine has that folder too. */
   readonly mounts?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -61,7 +61,7 @@ export class Container {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Its exit code, when it ends by itself. */
+  /** The exit code, once the process ends by itself. */
   async ended(): Promise<number | null> {
     if (this.isRunning) await once(this.child, 'exit');
     return this.child.exitCode;

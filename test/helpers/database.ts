@@ -14,7 +14,7 @@ export interface TestDatabase {
   readonly deps: DatabaseDeps;
   /** Any statement, as the administrator. Answers its rows. */
   sql(text: string): Promise<Record<string, unknown>[]>;
-  /** The same with the rows it touched. */
+  /** Runs a statement, and returns the number of changed rows. */
   change(text: string): Promise<number>;
   close(): Promise<void>;
   /** Closes it and takes the data and the user away. */
@@ -60,7 +60,7 @@ async function open(): Promise<TestDatabase> {
   return openTestDatabase(await made);
 }
 
-/** What the migrations themselves wrote, kept in a database beside. */
+/** The rows that the migrations wrote, kept in a second database. */
 async function keepSeeds(own: Made): Promise<void> {
   await asAdmin(own, async (query) => {
     const seeds = `${own.name}_seeds`;
@@ -71,7 +71,7 @@ async function keepSeeds(own: Made): Promise<void> {
   });
 }
 
-/** Beyond so many rows it takes longer to delete them than to make the table anew. */
+/** From this many rows on it is faster to make the table again than to delete them. */
 const FEW_ROWS = 1_000;
 
 async function empty(own: Made): Promise<void> {
@@ -137,7 +137,7 @@ async function freeName(adminUrl: string, wanted: string): Promise<string> {
   }
 }
 
-/** It must not keep the process from ending. */
+/** Must not keep the process from ending. */
 function unref(connection: Connection): void {
   const { connection: inner } = connection as unknown as {
     connection: { stream: { unref(): void } };
@@ -250,6 +250,6 @@ export async function heldUp<T>(
 export async function untilLockIsAwaited(db: TestDatabase): Promise<void> {
   const waiting = `SELECT 1 FROM information_schema.innodb_trx t JOIN information_schema.processlist p
     ON p.id=t.trx_mysql_thread_id WHERE p.db='${db.name}' AND t.trx_state='LOCK WAIT'`;
-  // The server shows this anew only if nobody has looked for a tenth of a second.
+  // The server refreshes this only after a tenth of a second without a query of it.
   while ((await db.sql(waiting)).length === 0) await sleep(200);
 }

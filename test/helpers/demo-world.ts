@@ -16,7 +16,7 @@ export class DemoWorld {
   private constructor(
     readonly db: TestDatabase,
     readonly folder: string,
-    /** What is in `.run/demo.json`. */
+    /** The content of `.run/demo.json`. */
     readonly json: string,
   ) {}
 
@@ -50,7 +50,7 @@ export class DemoWorld {
     return text(object(object(this.acme.accounts)[name]).id);
   }
 
-  /** What the command line and `demo:code` have in their environment; NODE and DEMO_CODE are for shells. */
+  /** The environment of the command line and `demo:code`; NODE and DEMO_CODE are for shells. */
   get environment(): Record<string, string> {
     return {
       PATH: process.env.PATH ?? '',

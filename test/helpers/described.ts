@@ -34,7 +34,7 @@ class DescribedApi {
   constructor(document: Json) {
     const { components, paths } = object(closed(document, document));
     this.paths = object(paths);
-    // Keywords of OpenAPI stand beside those of JSON Schema; whatever else is unknown is a mistake of the document.
+    // OpenAPI adds keywords to those of JSON Schema; any other unknown keyword is a mistake of the document.
     this.ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
     addFormats.default(this.ajv);
     this.ajv.addFormat('binary', true);

@@ -91,7 +91,7 @@ export class DeskBrowser {
   }
 }
 
-/** What a hidden field of a page holds. */
+/** The value of a hidden field of a page. */
 export function fieldOf({ text }: Seen, name: string): string {
   const [, value] = new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(text) ?? [];
   if (value === undefined) throw new Error(`the page has no field ${name}`);

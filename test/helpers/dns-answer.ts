@@ -25,7 +25,7 @@ export function addressAnswer(
   return Buffer.concat([header, question.subarray(HEADER_BYTES, end), ...records]);
 }
 
-/** Its name is that of the question. */
+/** The name is that of the question. */
 function record(address: string): Buffer {
   const head = Buffer.from([0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, TTL_S, 0, 4]);
   return Buffer.concat([head, Buffer.from(address.split('.').map(Number))]);

@@ -79,7 +79,7 @@ export class GroupedServer extends TestProgram {
     }
   }
 
-  /** What it sends to the others is lost, as in a network that is divided; clients reach it as before. */
+  /** Drops what it sends to the other servers, as in a divided network; clients reach it as before. */
   async cutOff(others: readonly GroupedServer[]): Promise<void> {
     for (const { host } of others)
       await ip(
@@ -97,7 +97,7 @@ export class GroupedServer extends TestProgram {
 export class ServerNetworks {
   private constructor(
     private readonly bridge: BridgeNetwork,
-    /** What is removed with it. */
+    /** Folders that are removed with it. */
     readonly folders: string[] = [],
   ) {
     process.once('exit', this.close);

@@ -47,7 +47,7 @@ export const THRESHOLD = 10n * LEAST;
 export const EXPIRES_IN_S = 3_600;
 const FUNDS = 1_000n * THRESHOLD;
 
-/** What waits for approval, by the same rules. */
+/** The kinds of resources that wait for approval, by the same rules. */
 export const KINDS = ['transfer', 'payout'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -71,9 +71,9 @@ export const POSSIBLE_IN = {
   },
 } as const satisfies Record<Kind, Record<Verb, readonly string[]>>;
 
-/** A tenant with an account whose payments of COPM need approval from `THRESHOLD` on, and somebody of each role in it. */
+/** A tenant with an account whose payments of COPM need approval from `THRESHOLD` on, and a member of each role in it. */
 export interface GuardedBank {
-  /** What it pends: transfers unless said. */
+  /** The kind of its pending resources: by default transfers. */
   readonly kind: Kind;
   readonly bank: Bank;
   readonly guarded: Account;
@@ -83,7 +83,7 @@ export interface GuardedBank {
   /** Another account with everybody in the same role. */
   account(wanted?: WantedAccount): Promise<Account>;
   setPolicy(change?: Partial<PolicyChange>): Promise<void>;
-  /** Asks for one of the guarded account by its creator, whatever the answer is. */
+  /** Asks for a payment of the guarded account by its creator, and returns any response. */
   send(
     wanted?: Partial<Parameters<Bank['send']>[0]>,
     options?: RequestOptions,
@@ -96,11 +96,11 @@ export interface GuardedBank {
   row(id: unknown): Promise<Transfer>;
   /** The types of its events, and what they showed. */
   events(id: unknown): Promise<{ readonly type: unknown; readonly object: Json }[]>;
-  /** The same of all that the tenant has. */
+  /** Reads the events of the tenant. */
   allEvents(): ReturnType<GuardedBank['events']>;
   /** Of the guarded account, in COPM. */
   money(): Promise<{ readonly available: bigint; readonly held: bigint }>;
-  /** What the guarded account has used of this month. */
+  /** The amount that the guarded account has used of this month. */
   used(account?: Pick<Account, 'id'>): Promise<bigint>;
 }
 
@@ -200,14 +200,14 @@ export async function openGuarded(
   };
 }
 
-/** What sweeper and operators do, by the API's own desk and clock. Nobody is told of it. */
+/** Acts as the sweeper and operators do, by the API's own service and clock. No workflow is notified. */
 export function approvalsOf({ core }: TestApi): TransferApprovals {
   return new Approvals(transferApproval, { ...core, notifier: NOBODY });
 }
 
 const NOBODY = { notify: () => undefined };
 
-/** The same of either kind, whose row is found by its id. */
+/** The row of either kind, found by its id. */
 export type KindApprovals = Pick<
   Approvals<Approvable>,
   'performSignal' | 'expire' | 'expireDue' | 'state'
@@ -244,7 +244,7 @@ function byId<Row extends Approvable>(
   };
 }
 
-/** It ended so, with the one event that says so and shows what GET shows. */
+/** Asserts that it ended so, with one event that shows what GET shows. */
 export async function assertEnded(
   own: GuardedBank,
   id: unknown,
@@ -257,7 +257,7 @@ export async function assertEnded(
   return shown;
 }
 
-/** What is shown as the rejection of one that was ended so: a payout that was canceled has none. */
+/** The shown rejection of a resource that ended so: a canceled payout has none. */
 export function rejectionOf(kind: Kind, verb: Verb, reason: string | null): Json | null {
   if (verb === 'approve' || (verb === 'cancel' && kind === 'payout')) return null;
   return { code: verb === 'reject' ? 'rejected' : 'canceled', reason };

@@ -12,7 +12,7 @@ interface ProxiedServer {
   readonly adminPort: number;
 }
 
-/** What scripts/lib/haproxy.mjs gives. */
+/** The result of scripts/lib/haproxy.mjs. */
 interface HaproxyScripts {
   haproxyPart(
     program: string,

@@ -21,7 +21,7 @@ export interface Arrived {
 /** A receiver of webhooks, on 127.0.0.1 unless said, which goes down and comes back on its port. */
 export class HttpReceiver {
   readonly arrived: Arrived[] = [];
-  /** True where so much comes that whoever answers must look at it then. */
+  /** True if the receiver must act on each request at once, because there are many. */
   keepsNothing = false;
   /** The status of the answer, or what it waits for. */
   reply: (delivery: Arrived) => number | Promise<number> = () => 200;
@@ -45,7 +45,7 @@ export class HttpReceiver {
     return this;
   }
 
-  /** Hangs up on everybody; nobody is answered until it is opened again. */
+  /** Closes all connections, and answers nothing until it is opened again. */
   async close(): Promise<void> {
     const server = this.server;
     if (server === undefined) return;

@@ -13,7 +13,7 @@ export interface TestProvider {
   /** Changes what the ID token says, and signs it anew: by the provider's own key, or another. Null: it says what it says. */
   tamper: ((claims: Record<string, unknown>) => Record<string, unknown>) | null;
   isForged: boolean;
-  /** It takes connections, and answers each of them 503. */
+  /** Takes connections, and answers each of them 503. */
   isAway: boolean;
   stop(): Promise<void>;
 }
@@ -116,7 +116,7 @@ function configuration(
     jwks: { keys: [jwk] },
     cookies: { keys: ['of the tests'] },
     claims: { openid: ['sub'], profile: ['preferred_username', 'groups'] },
-    // As the providers of companies mostly do: what they know of somebody is in the ID token.
+    // As providers of companies mostly do: the claims about a person are in the ID token.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },

@@ -154,7 +154,7 @@ export function settle(
       if (now?.status !== 'pending_approval')
         return refuse({ code: 'invalid_state', message: 'settled' });
       const isSpent = to === 'completed';
-      // Nobody approved it: it is spent as one that never needed that.
+      // Spent without approvals, as a transfer that never needed any.
       const settled: Transfer = isSpent
         ? {
             ...now,

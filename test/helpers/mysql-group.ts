@@ -91,7 +91,7 @@ export class MysqlGroup {
     return Promise.all(this.members.map((member) => within(1_000, viewOf(member)).catch(() => [])));
   }
 
-  /** It stays in the group, alive and read-only. */
+  /** Makes another server the primary; this one stays in the group, read-only. */
   async handOver(primary: GroupedServer): Promise<void> {
     const others = this.members.filter((member) => member !== primary);
     const next = others[randomInt(others.length)]!;
@@ -145,7 +145,7 @@ function primaryIn(rows: readonly MemberRow[]): string | undefined {
   return rows.find(({ state, role }) => state === 'ONLINE' && role === 'PRIMARY')?.host;
 }
 
-/** After it has left the group it takes nobody's connections, and no writes. */
+/** After it has left the group it takes no connection of clients, and no writes. */
 async function rejoin(member: GroupedServer): Promise<void> {
   await member.ask('STOP GROUP_REPLICATION').catch(() => undefined);
   await member.ask('SET GLOBAL offline_mode=OFF').catch(() => undefined);

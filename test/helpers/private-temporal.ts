@@ -6,7 +6,7 @@ import { connectTemporal, type TestTemporal, until } from './temporal.js';
 import { importScript } from './scripts.js';
 import { TestProgram } from './test-program.js';
 
-/** What scripts/lib/temporal.mjs gives. */
+/** The result of scripts/lib/temporal.mjs. */
 interface TemporalScripts {
   temporalPart(
     program: string,
@@ -24,7 +24,7 @@ const DATA = 'data';
 
 /** A Temporal server of a test's own, on a file, which can be killed and started again on the same data. */
 export class PrivateTemporal extends TestProgram {
-  /** Its `default` namespace, which has the search attributes. */
+  /** The `default` namespace, with the search attributes. */
   readonly temporal: TestTemporal;
   private readonly settings: readonly string[];
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What all processors of this machine did since it was started, in clock ticks. */
+/** Clock ticks of all processors of this machine since it was started. */
 interface ProcessorTime {
   readonly total: number;
   /** Of that, what they wanted to do and could not, since the host let another machine run. */

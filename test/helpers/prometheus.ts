@@ -18,7 +18,7 @@ export interface PrometheusTools {
 
 let found: Promise<PrometheusTools | undefined> | undefined;
 
-/** What scripts/lib/prometheus.mjs finds or fetches; undefined where it cannot be had, which it says. */
+/** The tool that scripts/lib/prometheus.mjs finds or fetches; undefined with a message if it cannot be had. */
 export function prometheusTools(): Promise<PrometheusTools | undefined> {
   type Finder = { findPrometheus(): Promise<PrometheusTools | undefined> };
   return (found ??= importScript<Finder>('prometheus.mjs').then(({ findPrometheus }) =>
@@ -26,7 +26,7 @@ export function prometheusTools(): Promise<PrometheusTools | undefined> {
   ));
 }
 
-/** What promtool says; fails with it. */
+/** Returns the output of promtool. Throws if it fails. */
 export async function promtool(
   tools: PrometheusTools,
   ...args: readonly string[]
@@ -39,7 +39,7 @@ export async function promtool(
   return stdout;
 }
 
-/** What to scrape: the host and port of an admin port, by the name of its job. */
+/** The targets to scrape: the host and port of an admin port, by the name of its job. */
 type Targets = Readonly<Record<string, readonly string[]>>;
 
 interface AlertsAnswer {

@@ -2,9 +2,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 
 /**
- * What happens to a piece of data that the service sends. `cut_before`: both sides are cut, MySQL does not see it.
- * `cut_after`: MySQL sees it, and when it has answered the service is cut off without the answer. `cut_racing`: MySQL sees
- * it and the service is cut off at once. `stall`: it and all that follows on this connection waits for `resume`.
+ * The fate of a piece of data that the service sends. `cut_before`: both sides are cut, MySQL does not receive it.
+ * `cut_after`: MySQL receives it, and the service is cut off before the answer. `cut_racing`: MySQL receives it and the
+ * service is cut off at once. `stall`: this and all later data of the connection waits for `resume`.
  */
 export type Fate = Cut | 'pass' | 'stall';
 export type Cut = 'cut_before' | 'cut_after' | 'cut_racing';
@@ -66,7 +66,7 @@ export class Proxy {
     this.isStalled = true;
   }
 
-  /** What was kept back passes. */
+  /** Passes on what was kept back. */
   resume(): void {
     this.isStalled = false;
     for (const link of this.links) {

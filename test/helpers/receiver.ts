@@ -12,16 +12,16 @@ interface Received {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a receiver does with a request: a status, a whole result, or what it waits for. */
+/** The reaction of a receiver to a request: a status, a whole result, or a promise. */
 export type Reply = number | AttemptResult | Promise<number | AttemptResult>;
 
 type RefusedReason = Extract<CheckedUrl, { ok: false }>['reason'];
 
-/** Names lead to the receiver, whatever they resolve to. */
+/** All names lead to the receiver. */
 const GUARD = new AddressGuard({ allowedHosts: [], namesAreLeftToProxy: true });
 
 /**
- * What checks addresses and answers in tests, without a network: every URL leads to it. `reply` says what it answers.
+ * Checks addresses and answers in tests, without a network: every URL leads to it. `reply` decides the response.
  */
 export class FakeReceiver {
   readonly received: Received[] = [];
@@ -47,7 +47,7 @@ export class FakeReceiver {
     },
   };
 
-  /** Those for one address. */
+  /** The requests to one address. */
   at(url: string): Received[] {
     return this.received.filter((request) => request.url === url);
   }

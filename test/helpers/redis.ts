@@ -6,7 +6,7 @@ import { freePorts } from './service-process.js';
 import { until } from './temporal.js';
 import { TestProgram } from './test-program.js';
 
-/** The Redis server of this machine; undefined where there is none. */
+/** The Redis server of this machine; undefined if it has none. */
 export const REDIS_SERVER = process.env.TEST_REDIS_SERVER;
 
 /** A Redis of a test's own, with nothing on disk, which can be frozen, killed and started again on the same port. */

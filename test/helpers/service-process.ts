@@ -13,7 +13,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 /** A module that arms the failpoint of TEST_FAILPOINT. */
 const ARM_FAILPOINT = new URL('arm-failpoint.js', import.meta.url).href;
 const READY_MS = 180_000;
-/** It takes seconds: each look costs what it needs to start. */
+/** Long, because each look costs as much as a start. */
 const POLL_MS = 50;
 /** Of what it logged, in the message of a process that ended; in characters. */
 const LAST_OUTPUT = 2_000;
@@ -69,7 +69,7 @@ export class ServiceProcess extends TestProgram {
     await this.ready();
   }
 
-  /** Its memory. A process that has died has none; whoever looks for it afterwards says so. */
+  /** The memory of the process. Throws if the process has died. */
   get residentMb(): number {
     if (!this.isRunning) return 0;
     const [, kib = '0'] =
@@ -97,7 +97,7 @@ export class ServiceProcess extends TestProgram {
     }
   }
 
-  /** What it shows to Prometheus. */
+  /** The metrics that it shows to Prometheus. */
   async metrics(): Promise<string> {
     return (await fetch(`${this.adminUrl}/metrics`)).text();
   }
@@ -123,7 +123,7 @@ const FIRST_PORT = 20_000;
 const PORTS = 12_000;
 let nextPort = randomInt(PORTS);
 
-/** Ports that nobody listens on; none is given twice by one process. */
+/** Free ports; a process gives none twice. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

@@ -18,10 +18,10 @@ export function staffPartsOf(database: Database, clock = systemClock): StaffDeps
   return { database, clock, encryptionKeys: TEST_KEYS };
 }
 
-/** Databases in which somebody may manage the staff: a test may let go whom it added. */
+/** Databases with a person who may manage the staff: a test may remove those whom it added. */
 const managed = new WeakSet<Database>();
 
-/** Somebody of the staff, whose authenticator the test holds. */
+/** A member of the staff, whose authenticator the test holds. */
 export async function addStaff(
   database: Database,
   wanted: NewStaff,
@@ -31,7 +31,7 @@ export async function addStaff(
     managed.add(database);
     const manager = { name: 'Manager of the staff', rights: ['manage'] } as const;
     const add = () => setPerson(staffPartsOf(database), manager, TEST_ACTOR);
-    // Somebody else may add the same one through another connection.
+    // Another connection may add the same person.
     await add().catch(add);
   }
   const { person, factor } = await setPerson(staffPartsOf(database), wanted, actor);
@@ -39,12 +39,12 @@ export async function addStaff(
   return person;
 }
 
-/** What signals claim, judged as if each had come just now. */
+/** Verifies the claims of signals, as if each had come just now. */
 export function signalsOf(database: Database, clock = systemClock): StaffSignals {
   return new StaffSignals(staffPartsOf(database, clock), () => Promise.resolve(clock()));
 }
 
-/** What their authenticator shows at that moment. */
+/** The code of their authenticator at that moment. */
 export function codeOf({ id }: Pick<Staff, 'id'>, at: Instant = instant(Date.now())): string {
   const secret = secrets.get(id);
   if (secret === undefined) throw new Error('no test made this one of the staff');
@@ -75,7 +75,7 @@ export async function forgetCodes(sql: (text: string) => Promise<unknown>): Prom
   }
 }
 
-/** The same person, proven: as a session or a code would have it. */
+/** A proven person, as a session or a code makes one. */
 export function proven(person: Staff, channel: StaffChannel = 'ops'): StaffIdentity {
   return identityOf(person, channel);
 }

@@ -5,7 +5,7 @@ import { importScript } from './scripts.js';
 /** Where the images have their tables, their entry and what is mounted beside them. */
 const ETC = '/etc/temporal';
 
-/** What Temporal's images bring with them, for its processes of docker-compose.yml: built from its own module. */
+/** The content of Temporal's images, for its processes of docker-compose.yml: built from its own module. */
 export class TemporalImages {
   private constructor(
     /** Where its programs are, by the names that the images give them. */
@@ -33,7 +33,7 @@ export class TemporalImages {
     return new TemporalImages(bin, etc, hasMadePlace);
   }
 
-  /** Its folder in place of what a service has mounted into it, which lies there too. */
+  /** The folder that replaces the one mounted into a service, with its content. */
   mounts(wanted: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const [own, others] = [true, false].map((isOwn) =>
       Object.entries(wanted).filter(([seenAt]) => (dirname(seenAt) === ETC) === isOwn),

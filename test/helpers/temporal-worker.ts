@@ -11,7 +11,7 @@ import type { TestDatabase } from './database.js';
 import { type TemporalAddress, temporalEnvironment, until } from './temporal.js';
 import { asDatabaseClock } from './world.js';
 
-/** What the SDK has warned of in this process: nothing, unless a test provokes it. */
+/** Warnings of the SDK in this process: none, unless a test provokes one. */
 export const sdkWarnings: string[] = [];
 let isInstalled = false;
 

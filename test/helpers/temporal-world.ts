@@ -55,11 +55,11 @@ export interface GuardedBank {
   pend(raw?: bigint, more?: Partial<WantedTransfer>): Promise<Uuid>;
   /** Several at once. */
   pendMany(count: number): Promise<Uuid[]>;
-  /** Through the API: approved and rejected by the first approver, canceled by the creator, unless somebody else is said. */
+  /** Acts by the API: the first approver approves and rejects, the creator cancels, by default. */
   act(action: MemberAct, transferId: string, token?: string): Promise<TestAnswer>;
 }
 
-/** Its source guarded from the least amount on: one approval, a week, unless something else is wanted. */
+/** Opens a bank whose source account is guarded from the least amount on: by default one approval, a week. */
 export async function openGuardedBank(
   api: TestApi,
   wanted: WantedGuard = {},
@@ -100,7 +100,7 @@ export async function openGuardedBank(
   };
 }
 
-/** Somebody of the support staff, active and with these rights, whose name nobody else has. */
+/** An active member of the support staff with these rights and a new name. */
 export function hire(
   database: Database,
   rights: readonly StaffRight[] = STAFF_RIGHTS,
@@ -112,7 +112,7 @@ export async function dismiss(database: Database, person: Staff): Promise<void> 
   assert(await deactivateStaff(database, systemClock, person, TEST_ACTOR));
 }
 
-/** What somebody of the staff writes into a signal. */
+/** The fields that a member of the staff writes into a signal. */
 export interface Signature {
   readonly actor: string;
   readonly reason: string;
@@ -124,7 +124,7 @@ export function signatureOf(person: Staff, reason = REASON): Signature {
   return { actor: person.name, reason, code: codeOf(person) };
 }
 
-/** Of somebody new each time, so that no test waits for the next code. */
+/** A proof of a new person each time, so that no test waits for the next code. */
 export async function newSignature(
   database: Database,
   rights?: readonly StaffRight[],
@@ -132,7 +132,7 @@ export async function newSignature(
   return signatureOf(await hire(database, rights));
 }
 
-/** What the UI and the `temporal` command line do. */
+/** Sends a signal, as the UI and the `temporal` command line do. */
 export function sendSignal(
   temporal: TestTemporal,
   transferId: string,
@@ -144,14 +144,14 @@ export function sendSignal(
 
 export const REASON = 'the customer asked by telephone';
 
-/** What the staff, the workflow and the sweeper do, without any of them. Nobody tells the workflow. */
+/** Decides as the staff, the workflow and the sweeper do. No workflow is notified. */
 export function approvalsOf({ database }: TestDatabase): TransferApprovals {
   const notifier = { notify: () => undefined };
   const { writer } = openWriter(database);
   return new Approvals(transferApproval, { writer, database, clock: systemClock, notifier });
 }
 
-/** What the passing of time does. */
+/** Lets time pass. */
 export function moveExpiry(
   { database }: Pick<TestDatabase, 'database'>,
   id: Uuid,
@@ -197,7 +197,7 @@ async function eventsOfEach(
   return new Map(Array.from(own, ([id, told]) => [id, told.map(({ type }) => String(type))]));
 }
 
-/** What the outbox still holds for it. */
+/** The entries of the outbox for the resource. */
 export async function outboxOf(db: TestDatabase, transferId: Uuid): Promise<readonly OutboxRow[]> {
   return db.database.reader.select(outbox, { resourceId: transferId });
 }
@@ -253,7 +253,7 @@ export async function assertEnds(db: TestDatabase, ends: ReadonlyMap<Uuid, strin
   }
 }
 
-/** What counts in the months of the account, by month: all that is completed or waits. */
+/** The counted amounts of the account, by month: completed and pending. */
 export async function assertMonths(
   db: TestDatabase,
   { id: accountId }: Pick<Account, 'id'>,

@@ -22,7 +22,7 @@ export interface TestTemporal extends TemporalAddress {
 }
 
 const LIMIT_MS = 120_000;
-/** Between two looks: a tenth of what it has taken so far, and within these. Whoever asks all the time keeps busy what is waited for. */
+/** The pause between two looks: a tenth of the time so far, within bounds. Constant looks would delay the awaited work. */
 const POLL_MS = { shortest: 25, longest: 200 };
 
 let own: { readonly of: TestDatabase; readonly temporal: Promise<TestTemporal> } | undefined;
@@ -45,7 +45,7 @@ export function sharedAddress(): string {
   return address;
 }
 
-/** A namespace that nobody has used; resolves when it can be. */
+/** Makes a new namespace; resolves when it can be used. */
 export async function newNamespace(address: string, name: string): Promise<TestTemporal> {
   const temporal = connectTemporal(address, namespaceName(name));
   await registerNamespace(temporal);
@@ -79,7 +79,7 @@ export async function registerNamespace({ client, namespace }: TestTemporal): Pr
   });
 }
 
-/** What a process of the service has in its environment to use it. */
+/** The environment of a process of the service that uses it. */
 export function temporalEnvironment({
   address,
   namespace,
@@ -87,7 +87,10 @@ export function temporalEnvironment({
   return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
 }
 
-/** What a worker has in its environment to serve these queues alone. Each costs it half a second of a processor at every start. */
+/**
+ * The environment of a worker that serves these queues alone. Each queue costs half a second of a processor at every
+ * start.
+ */
 export function serving(
   ...queues: readonly [TaskQueue, ...TaskQueue[]]
 ): Readonly<Record<string, string>> {
@@ -117,7 +120,7 @@ export function workflowOf({ client }: TestTemporal, transferId: string): Workfl
   return client.workflow.getHandle(transferWorkflowId(transferId));
 }
 
-/** What the workflow answers when it is asked where it stands; null before it knows. */
+/** The answer of the workflow's query; null before the first one. */
 export function stateOf(temporal: TestTemporal, transferId: string): Promise<WaitingState | null> {
   return workflowOf(temporal, transferId).query<WaitingState | null>(QUERIES.state);
 }
@@ -137,7 +140,7 @@ function currentDetails(metadata: unknown): string | undefined {
   return details;
 }
 
-/** Its status in Temporal; undefined when there is none. */
+/** The status in Temporal; undefined without a workflow. */
 export async function workflowStatus(
   temporal: TestTemporal,
   transferId: string,

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 const children = new Set<ChildProcess>();
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
-/** The child goes with this process, whatever ends it. */
+/** Ends the child with this process, in every case. */
 export function tieToThisProcess(child: ChildProcess): void {
   children.add(child);
   child.once('exit', () => children.delete(child));

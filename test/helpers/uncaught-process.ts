@@ -1,7 +1,7 @@
 import { createLogging } from '../../src/http/logging.js';
 import { endOnUncaught } from '../../src/processes/process-life.js';
 
-/** Ends as a process of the service would where an error of the database is caught by nobody. */
+/** Ends as a process of the service would after an uncaught error of the database. */
 endOnUncaught(createLogging('info', 'test'));
 setTimeout(() => {
   throw Object.assign(new Error("You have an error in your SQL syntax near 'Zenobia'"), {

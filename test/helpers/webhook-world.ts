@@ -18,7 +18,7 @@ export interface HookedBank {
   readonly from: Account;
   readonly to: Account;
   readonly id: Uuid;
-  /** At the receiver; nobody else has it. */
+  /** The path at the receiver; no other endpoint has it. */
   readonly path: string;
   readonly secret: string;
   /** A transfer, and so an event. Answers the transfer's id. */
@@ -91,7 +91,7 @@ export function hookWorkflow({ client }: TestTemporal, endpointId: string): Work
   return client.workflow.getHandle(webhookWorkflowId(endpointId));
 }
 
-/** Its status in Temporal; undefined when there never was one. */
+/** The status in Temporal; undefined if there never was a workflow. */
 export async function hookStatus(
   temporal: TestTemporal,
   endpointId: string,
@@ -149,7 +149,7 @@ export function untilHookEnded(temporal: TestTemporal, endpointId: string): Prom
   );
 }
 
-/** What the UI and the `temporal` command line do once they show the workflow. */
+/** Acts as the UI and the `temporal` command line do once they show the workflow. */
 export async function signalHook(
   temporal: TestTemporal,
   endpointId: string,

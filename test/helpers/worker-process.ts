@@ -26,7 +26,7 @@ export class WorkerProcess extends ServiceProcess {
     return new WorkerProcess('worker', testEnvironment(mysqlUrl, others), adminPort!);
   }
 
-  /** The same, and waits until it is ready. */
+  /** Starts the process, and waits until it is ready. */
   static async start(...parts: Parameters<typeof WorkerProcess.prepare>): Promise<WorkerProcess> {
     const worker = await WorkerProcess.prepare(...parts);
     await worker.start();

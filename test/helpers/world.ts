@@ -200,7 +200,7 @@ export function makeToken(
   return issueToken(database, systemClock, member, wanted, TEST_ACTOR);
 }
 
-/** What the account has in an asset. */
+/** The balance of the account in an asset. */
 export async function balanceOf(
   database: Database,
   accountId: Uuid,

@@ -9,8 +9,8 @@ import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js
 import { type Json, object } from '../helpers/bank.js';
 
 /**
- * Advice that does not fit: there is no licence to name, the server is a name for examples, and clients use what no single operation
- * does (the union of all errors, the one of a wrong method).
+ * Rules that do not fit: the document has no licence to name, its server is an example, and clients use components that no
+ * single operation uses (the union of all errors, the one of a wrong method).
  */
 const NOT_ASKED = {
   'info-license': 'off',

@@ -116,7 +116,7 @@ describe('malformed HTTP', () => {
     const socket = await opened(patient.port);
     socket.write(`${posting('Content-Length: 60000')}{"a":`);
     assert.match(await readUntil(socket, /not_received_in_time[^}]*\}/), /^HTTP\/1.1 400 /);
-    // Piece by piece, as a slow network brings it: more than the server holds of what nobody reads.
+    // Piece by piece, as a slow network brings it: more than the server's buffer for an unread request.
     for (let sent = 5; sent < 60_000; sent += 5_000) {
       socket.write(' '.repeat(Math.min(5_000, 60_000 - sent)));
       await sleep(5);

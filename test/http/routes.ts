@@ -137,7 +137,7 @@ export function refusing(code: ConstructorParameters<typeof ApiError>[0]['code']
   return () => new ApiError({ code, message: `refused with ${code}` });
 }
 
-/** What reached a handler, as the pipeline made it. */
+/** Requests that reached a handler, as the pipeline made them. */
 export function asRequest(seen: unknown): AnyRequest {
   return seen as AnyRequest;
 }

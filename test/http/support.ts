@@ -175,7 +175,10 @@ export function readAll(socket: Socket, ms = 15_000): Promise<string> {
   });
 }
 
-/** What has come when it looks so: the connection may go on. All that came, where it ends or ten seconds pass before. */
+/**
+ * The received text once it looks so: the connection may go on. All of it if the connection ends or ten seconds pass
+ * before.
+ */
 export function readUntil(socket: Socket, end: RegExp): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

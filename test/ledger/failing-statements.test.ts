@@ -30,7 +30,7 @@ const PLACES = [
   ['event_counters', 'INSERT'],
   ['event_heads', 'INSERT'],
 ] as const;
-/** What it fails of: what a row holds, and what nobody has thought of. */
+/** Errors: one about the content of a row, and an unexpected one. */
 const ERRORS = [1062, 1644] as const;
 const COMMANDS = 3;
 
@@ -85,7 +85,7 @@ describe('a group with a failing statement', () => {
         });
         for (const { outcome } of answers)
           assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
-        // The server said at which statement it ended, so that nobody waits to see what became of COMMIT.
+        // The server said at which statement it ended, so the writer does not look up what became of COMMIT.
         assert.equal(seen.unknown, 0);
         await assertLedgerSound(db.database);
         assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);

@@ -238,7 +238,7 @@ describe('the ledger writer', () => {
   });
 });
 
-/** The same entries and month with every amount changed: still balanced. */
+/** The entries and the month with every amount changed: still balanced. */
 function scale(writes: Decision<never>['writes'], factor: bigint): Decision<never>['writes'] {
   return {
     ...writes,

@@ -32,7 +32,7 @@ export const nth = fc.nat({ max: 10_000 });
 /** A role of the clerk that lets approve. */
 export const approving = oneOf(['approver', 'admin', 'owner'] as const);
 
-/** What one transfer may move without being refused. */
+/** The amount that one transfer may move without being refused. */
 export const small = fc.bigInt({ min: 100_000n, max: 3_000_000n });
 /** Around every limit there is, and beyond. */
 export const raw = fc.oneof(
@@ -84,7 +84,7 @@ export const often = <Own extends Arbitraries>(weight: number, fields: Own): Wei
   fields,
 });
 
-/** What a table of operations describes, as plain data: so that a failing run is printed, shrunk and repeated as it is. */
+/** Operations as plain data, so that a failing run is printed, shrunk and repeated as it is. */
 export type OperationOf<Table> = {
   [Op in keyof Table]: Table[Op] extends Weighted<infer Own>
     ? { readonly op: Op } & Fields<Own>

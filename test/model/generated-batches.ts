@@ -16,9 +16,9 @@ import {
   weighted,
 } from './arbitraries.js';
 
-/** What a model run does with batches: by members, by the workflow that works on them, by support and by time. */
+/** Actions on batches: by members, by the workflow that works on them, by support and by time. */
 
-/** What can be wrong with a row, beside what its numbers say. */
+/** The faults of a row, beside those of its numbers. */
 const faults = ['nobody', 'formula', 'decimals', 'no amount', 'no asset', 'other asset'] as const;
 
 const row = fc.record({
@@ -88,7 +88,7 @@ export const BATCH_OPERATIONS = {
   execute: often(5, { nth, actor: weighted({ clerk: 2, owner: 1, neighbour: 1 }), isAny }),
   /** An earlier execution under its key. */
   'execute again': often(2, { nth, actor: weighted({ clerk: 1, owner: 1 }) }),
-  /** So many rows, null for all up to the end, while the source is frozen or not. */
+  /** A number of rows, null for all up to the end, while the source is frozen or not. */
   'pay rows': often(6, {
     nth,
     count: oneOf([1, 1, 2, null]),

@@ -14,7 +14,7 @@ import {
   weighted,
 } from './arbitraries.js';
 
-/** What a model run does with payouts: by members, and by the rail that they are given to. */
+/** Actions on payouts: by members, and by their rail. */
 
 /** One word of the rail. `unknown`: it never heard of the payout; of an order it is as good as `silent`. */
 const word = fc
@@ -33,7 +33,7 @@ const word = fc
   }));
 export type RailWord = Value<typeof word>;
 
-/** What the rail says to the first and to the second question. */
+/** The rail's answers to the first and to the second question. */
 const words = fc.tuple(word, word);
 /** `open`: one that is approved or in progress. The rail is not asked by a workflow about one that has ended. */
 const of = weighted({ open: 3, ended: 2, any: 1 });
@@ -64,9 +64,9 @@ export const PAYOUT_OPERATIONS = {
   'pay out': often(34, { from: oneOf([0, 2, 3]), asset, raw: small, role: approving, way, words }),
   /** One that was approved and is not with its rail yet. */
   'cancel approved': often(4, { nth, actor }),
-  /** What its workflow does. */
+  /** The work of the payout's workflow. */
   'hand over': often(14, { nth, of, isAsked: fc.boolean(), words }),
-  /** What the rail tells by itself. */
+  /** Reports that the rail sends by itself. */
   callback: often(8, { nth, of, word }),
   /** An earlier one once more: word for word, or with its id for something else. */
   'callback again': often(2, { nth, isSame: fc.boolean() }),

@@ -42,7 +42,7 @@ const OPERATIONS = {
   }),
   /** An earlier bonus once more: word for word, or with its key for another amount. */
   'bonus again': often(5, { nth, actor, more: oneOf([0n, 0n, 1n]) }),
-  /** All that the account has, and so much more. */
+  /** The whole balance of the account, and this much more. */
   sweep: often(4, {
     from: oneOf([2, 3, 4]),
     to: ownAccount,
@@ -90,7 +90,7 @@ const OPERATIONS = {
   'policy delay': often(1, { seconds: oneOf([null, null, 90, 1_800]) }),
   'no policy': often(1, { account, asset, actor }),
   'read policy': often(2, { account, asset, actor }),
-  /** What a member does with one that waits or, with `isAny`, with whichever transfer or payout there is. */
+  /** An action of a member on a pending resource or, with `isAny`, on any transfer or payout. */
   act: often(60, {
     verb: weighted({ approve: 4, reject: 1, cancel: 1 }),
     nth,
@@ -102,7 +102,7 @@ const OPERATIONS = {
     // What happens before: its time passes, or its source is frozen for as long as the action takes.
     meanwhile: oneOf([null, null, null, 'time', 'freeze', 'freeze', 'freeze'] as const),
   }),
-  /** A small one, of an account that is funded for it and whose policy asks for so many approvals of everything. */
+  /** A small transfer, of a funded account whose policy asks for this many approvals of everything. */
   pend: often(40, {
     what: weighted({ transfer: 2, payout: 1 }),
     ...{ from: oneOf([0, 2, 2, 3, 3]), to: oneOf([1, 4, 5]), asset, raw: small },
@@ -111,7 +111,7 @@ const OPERATIONS = {
     expiresInS: oneOf([60, 604_800, 2_592_000, 2_592_000]),
     role: approving,
   }),
-  /** What is held is captured: all, this much, or more than there is. */
+  /** Captures what is held: all, this much, or more than there is. */
   capture: often(20, {
     ...{ nth, actor: weighted({ owner: 4, clerk: 2, neighbour: 1 }) },
     ...{
@@ -121,7 +121,7 @@ const OPERATIONS = {
   }),
   /** An earlier approve once more, with its key. */
   'approve again': often(4, { nth, actor: weighted({ clerk: 1, owner: 1 }) }),
-  /** The same by somebody of the staff, or somebody who only says so. */
+  /** The action by a member of the staff, or by a person who only claims to be one. */
   'staff action': often(6, {
     verb: weighted({ approve: 2, reject: 1, cancel: 1 }),
     nth,
@@ -171,7 +171,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   })),
 );
 
-/** What every run begins with: money in the accounts that can send, policies in two, and a clerk who may approve there. */
+/** The beginning of every run: money in the accounts that can send, policies in two, and a clerk who may approve there. */
 export const PRELUDE: readonly Operation[] = [
   ...[0, 2, 3].flatMap((number) =>
     ASSETS.map((name): Operation => {

@@ -16,10 +16,10 @@ export type ActorName = (typeof ACTORS)[number];
 export const ACCOUNT_COUNT = 8;
 export const OWN_ACCOUNTS = 5;
 
-/** What has metadata, by the last part of its address. */
+/** Resources with metadata, by the last part of their address. */
 export const LABELLED = ['transfers', 'bonuses', 'payouts'] as const;
 export const METADATA = [null, null, { invoice: 'A-17' }, { invoice: 'B-2', order: '7' }] as const;
 
-/** What is made under a key and listed, by the last part of its address. */
+/** Resources that are made under a key and listed, by the last part of their address. */
 export const KEYED = ['transfers', 'bonuses', 'payouts', 'bonus_batches'] as const;
 export type Keyed = (typeof KEYED)[number];

@@ -18,7 +18,7 @@ type PolicyPlace = Pick<Played<'no policy'>, 'account' | 'asset' | 'actor'>;
 
 const REASON = 'not agreed';
 
-/** What is done with policies and with what waits, to the service and to the reference. */
+/** Plays actions on policies and pending resources, on the service and on the reference. */
 export class ApprovalPlayer {
   private readonly approved: { readonly id: string; readonly key: string }[] = [];
 
@@ -67,7 +67,7 @@ export class ApprovalPlayer {
     assertSame(answer, this.world.ledger.approvals.setPolicy(actor, account, asset, policy));
   }
 
-  /** From this amount on the owner wants so many approvals. */
+  /** From this amount on the owner requires `approvals` approvals. */
   ask(
     account: number,
     asset: AssetName,
@@ -143,7 +143,7 @@ export class ApprovalPlayer {
     if (key !== null) this.approved.push({ id, key });
   }
 
-  /** An earlier approve once more, with its key, by whomever. */
+  /** An earlier approval again, with its key, by any member. */
   private async approveAgain(nth: number, actor: ActorName): Promise<void> {
     const earlier = nthOf(this.approved, nth);
     if (earlier === undefined) return;

@@ -27,7 +27,7 @@ type BatchAct = Exclude<keyof typeof BATCH_OPERATIONS, 'batch' | `read ${string}
 
 const STEERING = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
-/** What is done with batches by members, support, time and what a worker does for them, to the service and to the reference. */
+/** Plays actions on batches by members, support, time and a worker, on the service and on the reference. */
 export class BatchPlayer {
   private readonly sent: { readonly wanted: Played<'upload'>; readonly key: string }[] = [];
   private readonly executed: { readonly batch: RefBatch; readonly key: string }[] = [];

@@ -6,7 +6,7 @@ import type { ModelWorld } from './world.js';
 /** Near the largest amount that there is. */
 const MOST = 2n ** 62n;
 
-/** What is done with bonuses, to the service and to the reference. */
+/** Plays bonuses, on the service and on the reference. */
 export class BonusPlayer {
   private readonly sent: { readonly wanted: Played<'bonus'>; readonly key: string }[] = [];
 

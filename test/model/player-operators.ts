@@ -11,7 +11,7 @@ import type { Plays } from './generated.js';
 import type { RefAccount } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
-/** What operators set, by the service's own functions. */
+/** Settings of operators, by the service's own functions. */
 export function managing(
   world: ModelWorld,
 ): Plays<'freeze' | 'role' | 'fee account' | 'fee' | 'no fee'> {

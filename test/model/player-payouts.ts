@@ -23,7 +23,7 @@ const NEVER_HEARD: RailWord = { said: 'unknown', failure: null, reference: null 
 type PayoutAct = Exclude<keyof typeof PAYOUT_OPERATIONS, 'pay out' | `read ${string}`>;
 type Of = 'open' | 'ended' | 'any';
 
-/** What is done with payouts by members, by their workflow and by their rail, to the service and to the reference. */
+/** Plays actions on payouts by members, their workflow and their rail, on the service and on the reference. */
 export class PayoutPlayer {
   private readonly sent: { readonly wanted: Played<'payout'>; readonly key: string }[] = [];
   private readonly told: {
@@ -162,7 +162,7 @@ export class PayoutPlayer {
     });
   }
 
-  /** It is what the reference says, and raised to operators if it must be. */
+  /** Asserts the state of the reference, raised to operators if it must be. */
   private async assertStands(payout: RefPayout): Promise<void> {
     const actor = this.world.ledger.tenantOf('owner').payouts.includes(payout)
       ? 'owner'

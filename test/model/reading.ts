@@ -17,7 +17,7 @@ export class Reading {
     return this.world.ask(actor, 'GET', path);
   }
 
-  /** At most so many pages. Where the log is followed upward, an empty page is the last one: that list has no end. */
+  /** At most this many pages. In a log that is followed upward, an empty page is the last one: that list has no end. */
   async walk(actor: ActorName, path: string, pages: number): Promise<Walked> {
     const items: Json[] = [];
     let next = path;
@@ -45,7 +45,7 @@ interface Walked {
   readonly isWhole: boolean;
 }
 
-/** What was read beside what it must be: all of it, or as much as was read. */
+/** The rows that were read beside the expected ones: all, or as many as were read. */
 export function pairs<T>(
   { items, isWhole }: Walked,
   expected: readonly T[],

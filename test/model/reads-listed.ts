@@ -14,7 +14,7 @@ type ListedRead =
   | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
   | `find by ${'key' | 'metadata'}`;
 
-/** What lists are filtered by, for the kind of movement that a read names; any other kind: by nothing. */
+/** The filters of lists, for the kind of movement that a read names; none for any other kind. */
 const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
   transfers: {
     ...{ transfer_in: 'pending_approval', transfer_out: 'completed', fee_out: 'completed' },
@@ -117,7 +117,7 @@ export class ListedReads {
     );
   }
 
-  /** Also one of the other tenant. */
+  /** Includes ids of the other tenant. */
   private async one(
     what: Keyed,
     { nth, actor }: { readonly nth: number; readonly actor: ActorName },
@@ -187,7 +187,7 @@ export class ListedReads {
         lines.map(([row, ...rest]) => [row, rest[4], rest[5], rest[7]]),
         results(batch),
       );
-    // In whatever order the problems of a row are told.
+    // The order of a row's problems is free.
     assert.deepEqual(
       lines.map((cells) => cells.slice(0, 3).join()).sort(),
       batch.problems.map((one) => one.join()).sort(),
@@ -195,7 +195,7 @@ export class ListedReads {
   }
 }
 
-/** Of each row its number, its end, the bonus and why there is none. */
+/** For each row its number, its end, the bonus, or the reason without one. */
 function results({ rows }: RefBatch): string[][] {
   return rows.map(({ number, status, bonusId, code }) => [
     String(number),

@@ -23,7 +23,7 @@ type Read = Exclude<
   'read policy'
 >;
 
-/** What the log is filtered by, for the kind of movement that a read names. */
+/** The filters of the log, for the kind of movement that a read names. */
 const TYPES: Readonly<Record<string, string>> = {
   transfer_in: 'account.verified',
   transfer_out: 'transfer.completed',
@@ -206,7 +206,7 @@ function movementOf({ kind, raw, asset, counterparty, description, related, at }
   };
 }
 
-/** What the entries of the last one's asset add up to. */
+/** The sum of the entries in the asset of the last one. */
 function totalAfter(entries: readonly RefEntry[]): Json {
   const asset = entries.at(-1)?.asset;
   const gained = ({ kind, raw }: RefEntry): bigint => (kind.endsWith('_in') ? raw : -raw);

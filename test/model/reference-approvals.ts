@@ -20,7 +20,7 @@ export type Verb = 'approve' | 'reject' | 'cancel';
 const APPROVERS = ['approver', 'admin', 'owner'];
 const MANAGERS = ['admin', 'owner'];
 
-/** What can become of an action, for the count of how often each was played. */
+/** The possible results of an action, to count how often each was played. */
 export const APPROVAL_ENDINGS = [
   'waits for approval',
   'approved, the first of more',
@@ -93,7 +93,7 @@ export class ReferenceApprovals {
     return policy === undefined ? NOT_FOUND : { status: 200, body: this.policyJson(own, asset) };
   }
 
-  /** What a new one waits for; null where its policy asks for nothing. */
+  /** The approvals that a new resource needs; null if its policy requires none. */
   wanted(source: RefAccount, asset: AssetName, raw: bigint): RefWaiting['approval'] {
     const policy = this.policyOf(source, asset);
     if (policy === undefined || raw < policy.threshold) return null;
@@ -113,7 +113,7 @@ export class ReferenceApprovals {
     };
   }
 
-  /** What a member's act answers; `key` is that of an approve. */
+  /** The response to a member's action; `key` is that of an approval. */
   act(
     verb: Verb,
     actor: ActorName,
@@ -138,7 +138,7 @@ export class ReferenceApprovals {
     return answer;
   }
 
-  /** The same by the staff, who all are one approver. `may`: whether they are active staff with the right. */
+  /** The response to the staff, who all are one approver. `may`: whether they are active staff with the right. */
   actByStaff(verb: Verb, may: boolean, waiting: RefWaiting, reason: string): Expected {
     return may ? this.decide(verb, 'support', waiting, reason) : this.count('forbidden', FORBIDDEN);
   }
@@ -224,7 +224,7 @@ export class ReferenceApprovals {
     this.count('approved, the last');
   }
 
-  /** What the end does to the money is of its kind. */
+  /** The effect of the end on money depends on the kind. */
   private endsOf(waiting: RefWaiting): Ends {
     const { transfers, payouts } = this.ledger;
     return waiting.kind === 'transfer'
@@ -253,7 +253,7 @@ export class ReferenceApprovals {
   }
 }
 
-/** Its rail speaks of what it was never given: nothing ends it but what the rail says once it was given. */
+/** A rail's report about a payout that it was never given ends nothing; only a later report does. */
 function isPerhapsPaid(waiting: RefWaiting): boolean {
   return waiting.kind === 'payout' && waiting.isContradicted;
 }

@@ -80,7 +80,7 @@ export class FileReading {
   }
 }
 
-/** What the cell of the recipient holds. */
+/** The content of the recipient's cell. */
 export function recipientText(
   { by, fault }: WantedRow,
   account: Pick<RefAccount, 'id' | 'alias'>,

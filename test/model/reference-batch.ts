@@ -1,7 +1,7 @@
 import { type ActorName, type AssetName, LIMITS } from './operations.js';
 import { amountJson, type Json, type RefAccount, type RefListed, time } from './reference-state.js';
 
-/** What is wrong in a file, and where: the row as a spreadsheet counts it, the column, the code. */
+/** A problem of a file: the row as a spreadsheet counts it, the column, the code. */
 export type RefProblem = readonly [row: number | null, column: string, code: string];
 
 export interface RefRow {
@@ -20,7 +20,7 @@ export interface RefRow {
   paidAt: number | null;
 }
 
-/** What an upload asks for. */
+/** The request of an upload. */
 interface RefUpload {
   readonly id: string;
   readonly key: string;
@@ -78,7 +78,7 @@ export class RefBatch implements RefListed {
     return this.rows.filter(({ status }) => status === 'pending');
   }
 
-  /** The file was accepted, whatever became of the batch. */
+  /** True if the file was accepted, also if the batch failed later. */
   get isAccepted(): boolean {
     return this.status !== 'validating' && (this.status !== 'rejected' || this.rejection !== null);
   }
@@ -129,7 +129,7 @@ export class RefBatch implements RefListed {
     return { ...this.told, ...NOT_REVIEWED, progress };
   }
 
-  /** The same with what somebody looks at before they execute it, as lists show it: true only now. */
+  /** The batch with the preview of its execution, as lists show it: true only now. */
   get reviewed(): Json {
     const { asset, source } = this;
     if (this.status !== 'ready' || asset === null) return this.json;

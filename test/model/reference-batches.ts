@@ -15,7 +15,7 @@ import {
 
 /** Batches as docs/contract.md describes them (Batches to Execution), beside the reference ledger. */
 
-/** What can become of batches and their rows, for the count of how often each was played. */
+/** The possible results of batches and their rows, to count how often each was played. */
 export const BATCH_ENDINGS = [
   'batch ready',
   'batch rejected',
@@ -39,12 +39,12 @@ const SAME_FILE_MS = 90 * 86_400_000;
 const READY_MS = 30 * 86_400_000;
 
 export class ReferenceBatches {
-  /** What every row asked for, as long as its file was not read. */
+  /** The fields that every row asked for, as long as its file was not read. */
   private readonly wanted = new Map<RefBatch, Played<'upload'>>();
 
   constructor(private readonly ledger: ReferenceLedger) {}
 
-  /** What POST /v1/bonus_batches answers. `madeId` is called for the id that the service gave when it says 201. */
+  /** The response to POST /v1/bonus_batches. `madeId` returns the id of the service's 201. */
   upload(wanted: Played<'upload'>, file: string, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, description } = wanted;
@@ -97,7 +97,7 @@ export class ReferenceBatches {
     this.tell(batch, 'ready', 'batch ready');
   }
 
-  /** What POST …/execute answers. */
+  /** The response to POST …/execute. */
   execute(actor: ActorName, batch: RefBatch, key: string): Expected {
     const { ledger } = this;
     const tenant = ledger.tenantOf(actor);
@@ -146,7 +146,7 @@ export class ReferenceBatches {
     return 'over';
   }
 
-  /** What POST …/cancel answers. */
+  /** The response to POST …/cancel. */
   withdraw(actor: ActorName, batch: RefBatch): Expected {
     const role = this.ledger.role(actor, batch.source);
     if (batch.source.tenant !== this.ledger.tenantOf(actor).id) return NOT_FOUND;
@@ -158,13 +158,13 @@ export class ReferenceBatches {
     return { status: 200, body: batch.json };
   }
 
-  /** By time, after so long: also when somebody would execute or withdraw it. */
+  /** Expires by time, even if a member would execute or withdraw it. */
   lapse(batch: RefBatch, readyForMs = READY_MS): void {
     if (batch.status === 'ready' && this.ledger.now >= batch.validatedAt + readyForMs)
       this.endUnexecuted(batch, 'lapsed');
   }
 
-  /** What support asks: the code of its refusal, or null. */
+  /** The result of support's request: the code of its refusal, or null. */
   steer(batch: RefBatch, act: 'pause' | 'resume' | 'cancel'): string | null {
     const isSettled = batch.status === 'executing' && batch.pending.length === 0;
     if (act !== 'cancel') {

@@ -13,7 +13,7 @@ import {
 export class ReferenceBonuses {
   constructor(private readonly ledger: ReferenceLedger) {}
 
-  /** What POST /v1/bonuses answers. `madeId` is called for the id that the service gave when it says 201. */
+  /** The response to POST /v1/bonuses. `madeId` returns the id of the service's 201. */
   pay(wanted: Played<'bonus'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, to, by, asset, raw, description, reference } = wanted;

@@ -41,7 +41,7 @@ const SYSTEM = {
 
 const REUSED: Expected = { status: 409, code: 'idempotency_key_reused' };
 
-/** What is counted as played, so that a campaign can ask for enough of each. */
+/** The counted results, so that a campaign can require enough of each. */
 export const ENDINGS = [...APPROVAL_ENDINGS, ...PAYOUT_ENDINGS, ...BATCH_ENDINGS] as const;
 export type Ending = (typeof ENDINGS)[number];
 
@@ -113,7 +113,7 @@ export class ReferenceLedger {
     this.played.set(ending, (this.played.get(ending) ?? 0) + 1);
   }
 
-  /** What a used key answers: the same refusal, or 200 with the same transfer as it is now. */
+  /** The response to a used key: the same refusal, or 200 with the same transfer as it is now. */
   known(tenant: RefTenant, key: string, content: string): Expected | null {
     const known = tenant.keys.get(key);
     if (known === undefined) return null;
@@ -175,7 +175,7 @@ export class ReferenceLedger {
     return tenant.network !== null && this.tenant(destination.tenant).network === tenant.network;
   }
 
-  /** The same for whatever costs one: a run sets all at once. */
+  /** Sets the fee of every operation that has one: a run sets all at once. */
   feeOf(tenant: RefTenant, source: RefAccount, asset: AssetName, raw: bigint): bigint {
     if (tenant.feeAccount === null || tenant.feeAccount === source) return 0n;
     return this.scheduledFee(tenant, asset, raw);
@@ -232,7 +232,7 @@ export class ReferenceLedger {
     source.held[asset] += raw;
   }
 
-  /** What was held and counted is free again, in its own month. */
+  /** Frees what was held and counted, in its own month. */
   giveBack(waiting: RefWaiting): void {
     this.hold(waiting, -(waiting.raw + waiting.fee));
     this.use(waiting, -waiting.raw);
@@ -260,7 +260,7 @@ export class ReferenceLedger {
     this.leg(type, operation, feeAccount, partyOf(source), 'adjustment_in', fee);
   }
 
-  /** The amount of a payout, on its way to somebody who has no account here, or back. */
+  /** The amount of a payout, on its way to a bank account or back. */
   enterOutside(payout: RefOperation, kind: 'payout_out' | 'adjustment_in', party: Json): void {
     this.leg('payout', payout, payout.source, party, kind, payout.raw);
   }
@@ -308,7 +308,7 @@ export class ReferenceLedger {
     });
   }
 
-  /** What PUT verification answers; the first one is an event. */
+  /** The response to PUT verification; the first one is an event. */
   verify(account: RefAccount, last4: string): Expected {
     const isFirst = account.verifiedAt === null;
     account.verifiedAt ??= this.now;

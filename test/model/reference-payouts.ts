@@ -14,7 +14,7 @@ import {
 
 /** Payouts as docs/contract.md describes them (Payouts, Rails), beside the reference ledger. */
 
-/** What can become of payouts, for the count of how often each was played. */
+/** The possible results of payouts, to count how often each was played. */
 export const PAYOUT_ENDINGS = [
   'payout approved at once',
   'payout approved by members',
@@ -39,7 +39,7 @@ const MESSAGES = {
   rejected_by_bank: 'the receiving bank rejected it',
 } as const;
 
-/** What the tests' destination is shown as: of the account number its end alone. */
+/** The shown destination of the tests: of the account number only its end. */
 const DESTINATION = {
   type: 'bank_account',
   country: 'CO',
@@ -61,7 +61,7 @@ type Heard = 'noted' | 'applied' | 'duplicate' | 'conflict';
 export class ReferencePayouts {
   constructor(private readonly ledger: ReferenceLedger) {}
 
-  /** What POST /v1/payouts answers. `madeId` is called for the id that the service gave when it says 201. */
+  /** The response to POST /v1/payouts. `madeId` returns the id of the service's 201. */
   create(wanted: Played<'payout'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, asset, raw, description } = wanted;
@@ -156,7 +156,7 @@ export class ReferencePayouts {
     this.ledger.tell(payout, 'payout.canceled', 'payout not approved in time');
   }
 
-  /** Its workflow gives it to the rail, or asks where it may have been given. Answers how many orders the rail got. */
+  /** The workflow gives the payout to the rail, or asks for it. Returns how many orders the rail got. */
   handOver(payout: RefPayout, [first, second]: readonly [RailWord, RailWord]): number {
     if (payout.json.status !== 'approved') return this.ask(payout, [first, second]);
     if (payout.source.isFrozen) return 0;
@@ -166,7 +166,7 @@ export class ReferencePayouts {
     return 1;
   }
 
-  /** The same of one that was handed over: what the rail never named, and has never heard of, is given again. */
+  /** A payout that was handed over, and that the rail never named and does not know, is given again. */
   ask(payout: RefPayout, [first, second]: readonly [RailWord, RailWord]): number {
     if (payout.json.status !== 'in_progress') return 0;
     if (first.said !== 'unknown') this.hear(payout, first);
@@ -186,7 +186,7 @@ export class ReferencePayouts {
     else if (wasPaid) this.contradict(payout);
   }
 
-  /** What the rail tells of it, by whichever way. */
+  /** Reports of the rail about the payout, by any way. */
   hear(payout: RefPayout, { said, failure, reference }: RailWord): Heard {
     const { json } = payout;
     const known = json.rail_reference;
@@ -224,7 +224,7 @@ export class ReferencePayouts {
     return 'conflict';
   }
 
-  /** What was held is spent, amount and fee as movements of their own. */
+  /** Spends what was held, amount and fee as movements of their own. */
   private complete(payout: RefPayout): void {
     this.become(payout, 'completed');
     this.ledger.hold(payout, -(payout.raw + payout.fee));
@@ -255,7 +255,7 @@ export class ReferencePayouts {
 
 type Statement = Exclude<RailWord['said'], 'silent' | 'unknown'>;
 
-/** What a word means of a payout in this status. What was never given to a rail cannot be spoken of. */
+/** The meaning of a report for a payout in this status. A payout that no rail was given has none. */
 function meaningOf(status: string, said: Statement): Heard {
   const wasPaidOut = said === 'completed' || said === 'returned';
   switch (status) {

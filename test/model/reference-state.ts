@@ -1,7 +1,7 @@
 import { type ActorName, type AssetName, LIMITS } from './operations.js';
 import type { RefBatch } from './reference-batch.js';
 
-/** What the reference ledger knows, and what the contract says of it that needs no state. */
+/** The state of the reference ledger, and the rules of the contract that need no state. */
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -24,11 +24,11 @@ export interface RefAccount {
   isFrozen: boolean;
   /** Of tenant A's clerk. */
   clerkRole: string | null;
-  /** What is available; what is set aside is in `held`. */
+  /** The available amount; the amount set aside is in `held`. */
   readonly balances: Record<AssetName, bigint>;
   readonly held: Record<AssetName, bigint>;
   readonly policies: Map<AssetName, RefPolicy>;
-  /** What comes instead of a policy at an instant; null: nothing. */
+  /** The change of the policy that takes effect at an instant; null without a change. */
   readonly coming: Map<AssetName, { readonly policy: RefPolicy | null; readonly at: number }>;
   readonly months: Map<string, bigint>;
   /** Oldest first. */
@@ -68,7 +68,7 @@ export interface RefTenant {
   readonly fees: Map<AssetName, { flat: bigint; basisPoints: bigint; cap: bigint | null }>;
 }
 
-/** What a used key did: the refusal that it answers for ever, or what was made, which is shown as it is now. */
+/** The result of a used key: a refusal for ever, or a resource, which is shown as it is now. */
 interface RefKey {
   readonly content: string;
   readonly result: Expected | Pick<RefListed, 'json'>;
@@ -80,18 +80,18 @@ export interface RefPolicy {
   readonly expiresInS: number;
 }
 
-/** What is made under a key, read and listed. */
+/** Resources that are made under a key, read and listed. */
 export interface RefListed {
   /** As GET shows it now. */
   readonly json: Json;
   readonly key: string;
   readonly at: number;
   readonly source: RefAccount;
-  /** Of the own tenant; null where nobody else sees it. */
+  /** The id of the own tenant; null if no other tenant sees it. */
   readonly destination: RefAccount | null;
 }
 
-/** What takes money out of an account. */
+/** Operations that take money out of an account. */
 export interface RefOperation extends RefListed {
   json: Json;
   readonly asset: AssetName;
@@ -101,12 +101,12 @@ export interface RefOperation extends RefListed {
   readonly feeAccount: RefAccount | null;
 }
 
-/** What moves money from one account to another. */
+/** Operations that move money from one account to another. */
 export interface RefPayment extends RefOperation {
   readonly destination: RefAccount;
 }
 
-/** What may wait for approval. */
+/** Operations that may wait for approval. */
 interface Approvable extends RefOperation {
   readonly month: string;
   readonly creator: ActorName;

@@ -17,7 +17,7 @@ import {
 export class ReferenceTransfers {
   constructor(private readonly ledger: ReferenceLedger) {}
 
-  /** What POST /v1/transfers answers. `madeId` is called for the id that the service gave when it says 201. */
+  /** The response to POST /v1/transfers. `madeId` returns the id of the service's 201. */
   create(wanted: Played<'transfer'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, to } = wanted;
@@ -86,7 +86,7 @@ export class ReferenceTransfers {
     return { status: approval === null ? 201 : 202, body: transfer.json };
   }
 
-  /** What POST /v1/transfers/{id}/capture answers; `part` is null for all of it. */
+  /** The response to POST /v1/transfers/{id}/capture; `part` is null for the whole amount. */
   capture(actor: ActorName, transfer: RefTransfer, part: bigint | null, key: string): Expected {
     const { ledger } = this;
     const { source, asset, raw } = transfer;

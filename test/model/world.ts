@@ -121,7 +121,7 @@ export class ModelWorld {
   readonly deps: BatchControlDeps;
   /** Says to each question what the test wants. */
   readonly rail = new ScriptedRail();
-  /** What a worker does with payouts and batches, without Temporal. */
+  /** The work of a worker on payouts and batches, without Temporal. */
   readonly rails: ReturnType<typeof railsOf>;
   readonly validation: ValidationDeps;
   readonly execution: BatchExecution;

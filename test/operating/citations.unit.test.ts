@@ -22,7 +22,7 @@ const ALONE = [
   '.dependency-cruiser.cjs',
   '.mocharc.cjs',
 ];
-/** What running makes, and the repository does not hold. */
+/** Files that a run makes, and the repository does not hold. */
 const MADE_BY_RUNNING = ['latest.md', 'bench/results/latest.md', '.run/prove-runs.md'];
 
 const sources = [

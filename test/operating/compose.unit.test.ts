@@ -269,7 +269,7 @@ describe('docker-compose.yml', () => {
     assert.equal(compose.networks.inside?.internal, true);
     // They deliver webhooks, call rails and sign people in.
     const calls = ['api', 'worker', 'support', 'ops', 'temporal-ui'];
-    // They are reached, and reach nobody outside; and so nobody outside reaches the API but through the proxy.
+    // Reached from outside, without reaching anything outside: so the only way to the API is the proxy.
     const fronts = ['proxy', 'grafana'];
     for (const [name, { networks }] of services) {
       const more = calls.includes(name) ? ['edge'] : fronts.includes(name) ? ['front'] : [];

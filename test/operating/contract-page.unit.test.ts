@@ -23,7 +23,7 @@ function section(heading: string): string {
   return found;
 }
 
-/** What is written as code under a heading. */
+/** The words written as code under a heading. */
 function codeIn(heading: string): string[] {
   return Array.from(section(heading).matchAll(/`([^`]+)`/g), ([, code = '']) => code);
 }

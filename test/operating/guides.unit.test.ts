@@ -20,7 +20,7 @@ import { describeApi } from '../../scripts/docs/described-api.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { tableRows } from './pages.js';
 
-/** What the pages for tenants say of what the code does. */
+/** Statements of the pages for tenants about the code. */
 
 const BATCHES = 'docs/guides/batches.md';
 const PAYOUTS = 'docs/guides/payouts.md';

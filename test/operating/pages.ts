@@ -21,7 +21,7 @@ export function filesUnder(folder: string): string[] {
     .sort();
 }
 
-/** The headings of a page, as they are written. Comments in shell blocks are none. */
+/** The headings of a page, as they are written. Comments in shell blocks do not count. */
 export function headingsOf(page: string): string[] {
   const text = readFileSync(page, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
   return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = '']) => heading.trim());

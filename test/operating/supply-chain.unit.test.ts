@@ -31,7 +31,7 @@ const LEAST: Readonly<Record<string, readonly string[]>> = {
   webpack: ['5.94.0'],
 };
 
-/** The same of what only tests and tools have, where they have it. */
+/** Packages that only tests and tools have, and their places. */
 const MIN_OF_TOOLS: Readonly<Record<string, readonly string[]>> = {
   'brace-expansion': ['1.1.12', '2.0.2', '5.0.0'],
   'highlight.js': ['9.18.2', '10.4.1'],

@@ -10,7 +10,7 @@ const SECRET_FILE = /^\/run\/secrets\/([a-z_]+)$/;
 /** A name without the ending by which a value comes from a file. */
 export const plainName = (name: string): string => name.replace(/_FILE$/, '');
 
-/** The secret whose file the value is; undefined if it is none. */
+/** The secret whose file the value names; undefined if it names none. */
 export const secretOf = (value: string): string | undefined => SECRET_FILE.exec(value)?.[1];
 
 /** None of the given variables is unknown to config.ts. */

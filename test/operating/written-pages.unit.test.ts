@@ -15,7 +15,7 @@ import {
 import { anchorOf, filesUnder, headingsOf, PAGES, shellBlocks } from './pages.js';
 
 const MAX_IMAGE_BYTES = 200_000;
-/** What running makes, and the repository does not hold. */
+/** Files that a run makes, and the repository does not hold. */
 const MADE_BY_RUNNING = [
   'bench/results/',
   'bench/results/latest.md',

@@ -53,7 +53,7 @@ describe('the import of accounts', () => {
       ['accounts', 'import', path, '--tenant', world.tenant.name, '--json', ...args],
       people.env,
     );
-  /** What the command counted; it must end with this code. */
+  /** The counts that the command printed; it must end with this code. */
   async function imported(code: number, path: string, ...args: readonly string[]) {
     const ran = await ops(path, ...args);
     assert.equal(ran.code, code, ran.stderr);

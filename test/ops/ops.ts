@@ -58,8 +58,8 @@ const COMMAND_LINE = 'src/ops/main.js';
 let resident: { readonly child: ChildProcess; isBusy: boolean } | undefined;
 
 /**
- * Runs one of our programs as its users do, with nobody at the keyboard; `input` is what standard input holds. The command
- * line runs in a process that stays, unless that is busy.
+ * Runs one of our programs as its users do, without a terminal; `input` is the text of standard input. The command line
+ * runs in a process that stays, unless that is busy.
  */
 export async function run(
   program: string,
@@ -89,7 +89,7 @@ export async function run(
   }
 }
 
-/** The command line on a machine whose clock is so many hours ahead. */
+/** The command line on a machine whose clock is some hours ahead. */
 export function runSetAhead(
   hours: number,
   args: readonly string[],
@@ -115,7 +115,7 @@ function assertJson({ code, stdout }: Ran, args: readonly string[]): void {
   assert.ok(isWhole, `${args.join(' ')} prints what is no JSON:\n${stdout}`);
 }
 
-/** It keeps nobody from ending: it goes with this process. */
+/** Ends with this process, and keeps no process from ending. */
 function startResident(): ChildProcess {
   const child = fork(fileURLToPath(new URL('resident-ops.js', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -8,7 +8,7 @@ import { forgetCodes } from '../helpers/staff.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
 const PRINTED_URL = 'http://127.0.0.1:8080';
-/** `npm run ops -- …` and `npm run --silent demo:code -- …` without npm, and no time for what nobody does here. */
+/** Runs `npm run ops -- …` and `npm run --silent demo:code -- …` without npm, which takes time. */
 const SHELL = `${OPS_IN_SHELL}
 npm() {
   if [ "$2" = --silent ]; then shift 4; "$NODE" "$DEMO_CODE" "$@"; else shift 3; ops "$@"; fi
@@ -32,7 +32,7 @@ describe('the commands in the documentation', () => {
   });
   beforeEach(() => forgetCodes(world.db.sql));
 
-  /** What they print when they run one after the other in one shell. Fails when one of them does. */
+  /** Returns the output of the commands in one shell. Throws if one of them fails. */
   const printed = (...blocks: readonly string[]): Promise<string> =>
     world.shell(
       `${SHELL}\n${blocks.join('\n').replaceAll(PRINTED_URL, api.baseUrl)}`,

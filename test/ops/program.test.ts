@@ -20,7 +20,7 @@ const RUN_COMMAND = new URL('../../src/ops/program.js', import.meta.url).href;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 
-/** What it ends with and prints, in a process of its own. */
+/** The exit code and output, in a process of its own. */
 function ended(...args: readonly string[]): {
   readonly status: number | null;
   stdout: string;
@@ -132,7 +132,7 @@ describe('the tables of the command line', () => {
     { id: AN_ID, name: 'Ana', description: null },
   ];
 
-  /** What is printed on a terminal of this width. */
+  /** The output on a terminal of this width. */
   function printed(width: number | undefined, work: (output: Output) => void): string {
     let text = '';
     const { write } = process.stdout;
@@ -183,7 +183,7 @@ describe('the completion of a shell', () => {
   const bash = completionScript(program, 'bash');
   const zsh = completionScript(program, 'zsh');
 
-  /** What bash offers for the last of these words. */
+  /** The completions that bash offers for the last of these words. */
   function offered(...words: readonly string[]): string[] {
     const script = `${bash}
       COMP_WORDS=(money-ops ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}

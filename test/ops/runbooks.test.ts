@@ -11,7 +11,7 @@ import { forgetCodes } from '../helpers/staff.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
 const FOLDER = 'docs/runbooks';
-/** Of the two people: whoever is at the keyboard gives the code that is asked for, and says yes. */
+/** Of the two people: the one at the keyboard gives the requested code, and says yes. */
 const SHELL = `
 ${OPS_IN_SHELL}
 code() { "$NODE" "$DEMO_CODE" "$1"; }
@@ -62,7 +62,7 @@ describe('the runbooks in the demo world', () => {
   });
   beforeEach(() => forgetCodes(world.db.sql));
 
-  /** Something for each page to be done to: a payout that nobody knows of, an endpoint, a token. */
+  /** The objects of the pages: a payout with an unknown result, an endpoint, a token. */
   async function incidents(): Promise<Record<string, string>> {
     const token = world.token();
     const post = async (path: string, body: unknown) =>
@@ -84,7 +84,7 @@ describe('the runbooks in the demo world', () => {
     return { ...ids, SINCE: since };
   }
 
-  /** What they print when they run one after the other in one shell. Fails when one of them does. */
+  /** Returns the output of the commands in one shell. Throws if one of them fails. */
   const printed = (blocks: readonly string[]): Promise<string> =>
     world.shell(`${SHELL}\n${blocks.join('\n')}`, {
       ...ops.environment,
@@ -92,7 +92,7 @@ describe('the runbooks in the demo world', () => {
       RESTORED_TO: toRfc3339(systemClock()),
     });
 
-  /** What one sees when it is over, besides that each command has ended with 0. */
+  /** The visible results at the end, besides that each command has ended with 0. */
   const OVER: Readonly<Record<string, RegExp>> = {
     'stuck-payout': /The ledger is sound/,
     'wrong-fee-schedule': /The ledger is sound/,

@@ -19,7 +19,7 @@ ops() {
 }
 `;
 
-/** What stands behind `ops` in shells. */
+/** The program behind `ops` in shells. */
 export class OpsForShells {
   private constructor(private readonly server: Server) {}
 
@@ -37,7 +37,7 @@ export class OpsForShells {
     return new OpsForShells(server);
   }
 
-  /** What the shell has in its environment. */
+  /** The environment of the shell. */
   get environment(): Readonly<Record<string, string>> {
     return { OPS_PORT: (this.server.address() as AddressInfo).port.toString() };
   }

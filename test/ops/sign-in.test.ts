@@ -41,7 +41,7 @@ describe('signing in on the command line', () => {
     test.sql(
       'SELECT action, actor_claimed AS actor, subject_id, details FROM audit_log ORDER BY id',
     );
-  /** What was recorded meanwhile. */
+  /** The lines that were recorded meanwhile. */
   async function recorded(work: () => Promise<unknown>): Promise<Json[]> {
     const before = (await lines()).length;
     await work();

@@ -50,7 +50,7 @@ export class SignedInPeople {
     return run('src/ops/main.js', await this.withCode([...args, '--yes']), this.env);
   }
 
-  /** What a command's environment is like where they are signed in. */
+  /** The environment of a command for a person who is signed in. */
   get env(): { MYSQL_URL: string; ENCRYPTION_KEYS: string; OPS_SESSIONS: string } {
     return { MYSQL_URL: this.test.url, ENCRYPTION_KEYS: TEST_KEYS, OPS_SESSIONS: this.path };
   }

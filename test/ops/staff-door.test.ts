@@ -21,7 +21,7 @@ import { SignedInPeople } from './signed-in.js';
 const ACTS = Object.keys(STAFF_ACTIONS).filter(
   (act) => !act.startsWith('restore.'),
 ) as ActionName[];
-/** What acts change. Of the staff what a reset changes: wrong codes are counted. */
+/** The tables that actions change. Of the staff only the columns of a reset: wrong codes are counted. */
 const CHANGED = [
   ...words`accounts adjustments approvals balances bonus_batches entries events holds pay_ins`,
   ...words`outbox payout_resolutions payouts staff_factor_resets transfers webhook_endpoints`,
@@ -91,7 +91,7 @@ describe('staff actions on the command line', () => {
   ];
   const forgive = () => test.change('UPDATE staff SET ops_failed_codes=0, ops_locked_until=NULL');
 
-  /** It changes nothing, and leaves a line where somebody was named: `actor`. */
+  /** Asserts that nothing changed, and that a named person left a line: `actor`. */
   async function refused(act: ActionName, given: Given): Promise<void> {
     const [recorded, before] = [await lines(), await state()];
     const args = [...commands[act], ...(given.args ?? [])];
@@ -115,7 +115,7 @@ describe('staff actions on the command line', () => {
     readonly env: Record<string, string>;
     readonly args?: readonly string[];
     readonly says: RegExp;
-    /** Whom the line names; null: there is none. */
+    /** The person whom the line names; null without a line. */
     readonly actor: string | null;
   }
 

@@ -18,7 +18,7 @@ describe('the commands of operators for support', () => {
   let own: GuardedBank;
   let tenant: string;
   let people: SignedInPeople;
-  /** Support staff with every right, named as nobody else of this database. */
+  /** Support staff with every right and new names. */
   const mary = `mary ${randomUUID()}`;
 
   before(async () => {

@@ -9,13 +9,13 @@ import { type Damages, damageTests } from '../auditor/damages.js';
 interface Victims {
   readonly tenantId: Uuid;
   readonly open: Uuid;
-  /** Its rail has given no answer. */
+  /** The rail has given no answer. */
   readonly silent: Uuid;
   readonly completed: Uuid;
   readonly failed: Uuid;
-  /** Its rail contradicts itself. */
+  /** The rail contradicts itself. */
   readonly raised: Uuid;
-  /** It failed, and was paid all the same. */
+  /** The payout failed, and was paid all the same. */
   readonly paidAfterAll: Uuid;
   /** Two people completed it, and gave the money back after its rail had voided it. */
   readonly givenBack: Uuid;

@@ -44,7 +44,7 @@ describe('the commands of operators for payouts', () => {
     people.remove();
   });
 
-  /** What two people do comes with a code. */
+  /** Actions of two people need a code. */
   const ops = async (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
     run('src/ops/main.js', args.includes('resolve') ? await people.withCode(args) : args, {
       ...people.env,
@@ -64,7 +64,7 @@ describe('the commands of operators for payouts', () => {
     assert.notEqual(code, 0);
     assert.match(stderr, message);
   };
-  /** What the audit log has of it: the action and who acted, in their order. */
+  /** The lines of the audit log about the payout: the action and the actor, in their order. */
   const actsOn = async (id: string): Promise<string[]> => {
     const rows = await db.sql(
       `SELECT action, actor_claimed FROM audit_log WHERE subject_id='${id}' ORDER BY id`,

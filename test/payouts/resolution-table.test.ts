@@ -24,7 +24,7 @@ const FAILED: Word = ['failed', 'account_closed'];
 /** A second payment. */
 const SECOND: Word = ['completed', null, 'R-2'];
 
-/** What the rail answers to a void, in the order of the results in the table. */
+/** The rail's answers to a void, in the order of the results in the table. */
 const ANSWERS: readonly Answer[] = [
   'silent',
   null,

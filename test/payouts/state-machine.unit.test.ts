@@ -12,7 +12,7 @@ import { tableRows } from '../operating/pages.js';
 
 const UNPAID = 'returned, never paid';
 
-/** What each report does: by the rail, by a statement's line, by two people. Written by hand. */
+/** The effect of each report: by the rail, by a statement's line, by two people. Written by hand. */
 const EXPECTED: readonly string[][] = [
   // The rail was never given it.
   ['pending_approval', 'accepted', 'conflict', '–', '–'],

@@ -98,7 +98,7 @@ describe('the statements of a rail', () => {
     assert(endedAt !== null);
     return instant(dayOf(endedAt) + days * DAY_MS);
   };
-  /** So late may a line of it be dated that it may be on the next day. */
+  /** A line may be dated this late, so that it may be on the next day. */
   const overMidnight = (payout: Payout): number => endedOn(payout, 1) + HOUR_MS - payout.endedAt!;
   const words = ({ differences }: Reconciled): string[] =>
     differences.map(({ difference, payoutId }) => `${difference} ${payoutId ?? 'day'}`);

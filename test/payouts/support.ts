@@ -102,14 +102,14 @@ export function payoutBody({
 export interface PayoutBank {
   readonly bank: Bank;
   readonly source: Account;
-  /** Tokens of two who may approve, and of somebody who may create. */
+  /** Tokens of two members who may approve, and of one who may create. */
   readonly approvers: readonly [string, string];
   readonly creator: string;
-  /** POST /v1/payouts, whatever it answers. */
+  /** Sends POST /v1/payouts, and returns any response. */
   ask(wanted?: Partial<WantedPayout>, options?: RequestOptions): Promise<TestAnswer>;
-  /** The same where nothing but 201 is right. */
+  /** Sends POST /v1/payouts, which must answer 201. */
   pay(ending?: string, wanted?: Partial<WantedPayout>): Promise<Uuid>;
-  /** From now on everything needs so many approvals. */
+  /** From now on everything needs `approvals` approvals. */
   guard(approvals?: number, expiresInS?: number): Promise<void>;
   /** A payout that waits for approval. */
   pend(wanted?: Partial<WantedPayout>): Promise<Uuid>;
@@ -179,7 +179,7 @@ export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Pro
   };
 }
 
-/** From now on each payout costs so much. Answers the account that gets it. */
+/** Sets the fee of each payout from now on. Returns the account that gets it. */
 export async function charge({ bank }: PayoutBank, flatRaw: bigint): Promise<Account> {
   const { database } = bank.api.core;
   const tenantId = bank.tenant.tenant.id;
@@ -226,7 +226,7 @@ export async function rowOf(
   return row;
 }
 
-/** What was said about it between us and its rail, oldest first. */
+/** The messages between the service and the rail about the payout, oldest first. */
 export function railEventsOf(
   { database }: Pick<TestDatabase, 'database'>,
   payoutId: Uuid,
@@ -358,7 +358,7 @@ export function usePayouts(
   };
 }
 
-/** As somebody sees it who looks at it now. */
+/** The payout as a reader sees it now. */
 export async function seen(db: TestDatabase, id: Uuid): Promise<SeenPayout> {
   return readSeen(db.database.reader, await rowOf(db, id));
 }

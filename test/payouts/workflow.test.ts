@@ -78,7 +78,7 @@ describe('the workflow of a payout', () => {
       waiting?.waitingFor ?? '',
       /^Waiting for the rail to report the outcome; asked \d+ time/,
     );
-    // All but the one that nobody knows of have ended: only that one is still held.
+    // All but the payout with the unknown result have ended: only that one is still held.
     assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });

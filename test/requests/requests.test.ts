@@ -38,7 +38,7 @@ describe('GET /v1/requests/{request_id}', () => {
   const idOf = ({ headers }: TestAnswer): string => text(headers.get('svc-request-id'));
   const ask = (id: string, token = bank.token): Promise<TestAnswer> =>
     bank.request('GET', `/v1/requests/${id}`, { token });
-  /** What is told once it is written. */
+  /** Resolves once the entry is written. */
   const told = async (answer: TestAnswer, token = bank.token): Promise<Json> => {
     for (let tries = 0; ; tries += 1) {
       const found = await ask(idOf(answer), token);

@@ -10,7 +10,7 @@ import { startTestApi, type TestApi } from '../helpers/api.js';
 import { LEAST, openBank } from '../helpers/bank.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 
-/** What `restore status` says. */
+/** The output of `restore status`. */
 interface Shown {
   readonly id: string;
   readonly ledger: string;
@@ -41,7 +41,7 @@ export class RestoredService {
     this.people.remove();
   }
 
-  /** What was committed from now on is said to be lost. */
+  /** Declares the commits from now on lost. */
   begin(): Promise<Ran> {
     const lost = ['--to', toRfc3339(systemClock()), '--skip', '10'];
     return this.done('restore', 'begin', '--reason', 'a test', ...lost, '--as', 'maria');
@@ -71,7 +71,7 @@ export class RestoredService {
     return JSON.parse(stdout) as Shown;
   }
 
-  /** The rail has an order under this key, which nobody here gave it. */
+  /** The rail has an order under this key that the database does not have. */
   async paidThere(key: Uuid = newId()): Promise<Uuid> {
     const destination = {
       ...{

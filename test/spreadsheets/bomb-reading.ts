@@ -13,9 +13,9 @@ const READER = fileURLToPath(new URL('./read-apart.js', import.meta.url));
 
 /** How large the bombs are, and what reading one may cost: the service's own bounds, or the same part of every one. */
 export interface BombScale {
-  /** What every size and bound is divided by. */
+  /** The divisor of every size and bound. */
   readonly by: number;
-  /** What a process may have at most; an empty one has about 50. */
+  /** The most memory of a process, in MiB; an empty one has about 50. */
   readonly maxRssMiB: number;
   /** No timing: a reader without bounds takes minutes. */
   readonly maxCpuMs: number;
@@ -23,7 +23,7 @@ export interface BombScale {
 
 /** Any file of at most 10 MiB, with the bounds of the service. */
 export const FULL: BombScale = { by: 1, maxRssMiB: 200, maxCpuMs: 15_000 };
-/** So small that a reader which unpacks everything at once is told from one that does not. */
+/** Small enough to detect a reader that unpacks everything at once. */
 export const TENTH: BombScale = { by: 10, maxRssMiB: 100, maxCpuMs: 5_000 };
 
 /** Reads the file in a process of its own, which has the scale's bounds, and fails where it costs more than it may. */

@@ -36,7 +36,7 @@ function oneOf<T>(random: Random, values: readonly T[]): T {
   return value;
 }
 
-/** Nobody of a tenant has this alias: what comes out whole is rejected row by row. */
+/** No account of a tenant has this alias: a file that can be read is rejected row by row. */
 const ROWS = Array.from({ length: 20 }, (_, at) => [
   '$nobody-of-all',
   `${100_000 + at}`,
@@ -144,7 +144,7 @@ const TOKENS = [
   ...['x'.repeat(3_000), ','.repeat(120), '"'.repeat(51), '\u202e', '\ufeff'],
 ];
 
-/** A sound header, mostly, and then whatever may come; sometimes with bytes that are no UTF-8. */
+/** A sound header, mostly, and then any bytes; sometimes bytes that are not UTF-8. */
 function brokenCsv(random: Random): Buffer {
   let text = random() < 0.8 ? `${HEADER.join(random() < 0.5 ? ',' : ';')}\n` : '';
   for (let tokens = below(random, 2_000); tokens > 0; tokens -= 1) text += oneOf(random, TOKENS);

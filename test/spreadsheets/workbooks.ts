@@ -10,7 +10,7 @@ export interface ZipPart {
   readonly stored?: boolean;
   /** The packed data as they are, for what no packer makes. */
   readonly packed?: Buffer;
-  /** What the directory says where it lies. */
+  /** The entry's position according to the directory. */
   readonly says?: {
     readonly size?: number;
     readonly crc?: number;

@@ -94,7 +94,7 @@ async function opened(bytes: Buffer): Promise<ExcelJS.Worksheet> {
   return book.worksheets[0]!;
 }
 
-/** What a person may have typed, and what somebody may have typed who means harm. */
+/** Texts that people may type, harmless and harmful. */
 const FORMULAS = [
   ...['=1+1', '+1+1', '-1+1', '@SUM(A1)', '=HYPERLINK("http://x.example";"a")'],
   ...["=cmd|' /C calc'!A0", '|calc', '%0A=1', ' =1+1', '\t=1+1', '\n=1+1', '\r\n=1+1'],

@@ -119,7 +119,7 @@ describe('the pause after wrong codes in a row', () => {
   });
 });
 
-/** The same to whoever reads it quickly. */
+/** Names that look alike to a quick reader. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   'upper case': 'MARIA',
   'an accent': 'María',

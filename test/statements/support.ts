@@ -11,7 +11,7 @@ interface WantedStatement {
   readonly asset?: string;
 }
 
-/** POST /v1/statements, whatever it answers. */
+/** Sends POST /v1/statements, and returns any response. */
 export function askStatement(
   bank: Pick<Bank, 'request'>,
   { account, from, to, asset = 'COPM' }: WantedStatement,

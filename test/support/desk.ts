@@ -20,11 +20,11 @@ export interface TestDesk {
   readonly url: string;
   readonly adminUrl: string;
   readonly db: TestDatabase;
-  /** Somebody new with these rights; all of them unless said. */
+  /** Adds a person with these rights, by default all. */
   hire(name: string, rights?: readonly StaffRight[]): Promise<Staff>;
-  /** The same, signed in. */
+  /** Adds a person and signs in. */
   staffed(name: string, rights?: readonly StaffRight[]): Promise<Visitor>;
-  /** A code that counts, whatever was used in this half minute. */
+  /** A code that is valid even if another was used in this half minute. */
   freshCode(person: Staff): Promise<string>;
   acts(subjectId: string): Promise<readonly AuditRow[]>;
   stop(): Promise<void>;
@@ -68,7 +68,7 @@ export async function startTestDesk(
   };
 }
 
-/** A desk and an API over one database, with somebody who is signed in. */
+/** A desk and an API over one database, with a person who is signed in. */
 export interface DeskWorld {
   readonly db: TestDatabase;
   readonly api: TestApi;
@@ -108,7 +108,7 @@ export type Fields = Readonly<Record<string, string>>;
 
 let made = 0;
 
-/** What a browser does: it keeps cookies, and says of each form from which page it comes. */
+/** Acts as a browser: keeps cookies, and states for each form from which page it comes. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
   private readonly address = `10.0.${Math.floor((made += 1) / 250)}.${(made % 250) + 1}`;

@@ -23,7 +23,7 @@ import {
   type Visitor,
 } from './desk.js';
 
-/** What an action is tried on: its page, the last part of its path, and what of the database it could change. */
+/** The target of an action: its page, the last part of its path, and the table that it could change. */
 interface Target {
   readonly page: string;
   readonly verb: string;
@@ -32,7 +32,7 @@ interface Target {
   readonly state: string;
 }
 
-/** What is done at the command line alone. */
+/** Actions of the command line alone. */
 const ELSEWHERE = ['payin.record', 'webhook.enable', 'webhook.disable', 'webhook.recover'] as const;
 type DeskActName = Exclude<
   StaffActionName,
@@ -217,7 +217,7 @@ describe('a staff action at the support desk needs exactly the right and the pro
       for (const [right, who] of people)
         for (const proof of PROOFS) {
           const isDone = right === needed && (!isAsked || proof === 'right');
-          // Whoever lacks the right is refused before any proof is looked at.
+          // A person without the right is refused before any proof is checked.
           if (right !== needed && proof !== 'right' && proof !== 'none') continue;
           if (isDone) continue;
           const status = await attempt(who, target, proof);

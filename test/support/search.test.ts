@@ -58,7 +58,7 @@ describe('the search of the support desk', () => {
     const ofFuture = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
     assert.match(await found({ text: ofFuture }), /the request arrived at.*No results/s);
     assert.match(await found({ amount: '1.x' }), /is not an amount/);
-    // A customer's amount is no beginning of a key.
+    // A customer's amount is not the beginning of a key.
     await own.pend({}, { key: `12345${randomUUID().slice(5)}` });
     for (const text of ['12,345.6', '12,345', '12345', '12345.67 COPM', key.slice(0, 12)])
       assert((await found({ text })).includes(`href="/transfers/${id}"`), text);

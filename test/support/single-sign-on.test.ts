@@ -145,7 +145,7 @@ describe("sign-in by the company's identity provider", () => {
   }
   const session = () => findSession(deps(), browser.cookie('desk') ?? '', 'support');
   const isIn = async (): Promise<boolean> => (await browser.once('/')).status === 200;
-  /** The provider has proven somebody, and is on its way back to the desk with this. */
+  /** The callback from the provider to the desk, after it has proven a person. */
   async function callback(): Promise<URL> {
     let url = new URL('/sign-in/provider', home);
     let at: Seen = await browser.once(url.href);

@@ -20,7 +20,7 @@ import { sdkWarnings, startTestWorker, type TestWorker } from '../helpers/tempor
 import { actsOn, hire, REASON, type Signature, signatureOf } from '../helpers/temporal-world.js';
 import { forgetCodes } from '../helpers/staff.js';
 
-/** So many that a signal comes before the last is paid. */
+/** Rows enough that a signal comes before the last is paid. */
 const MANY = 1_000;
 
 const db = await testDatabase();

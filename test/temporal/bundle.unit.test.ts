@@ -6,7 +6,7 @@ import { WORKFLOW_TYPES } from '../../src/temporal/contracts.js';
 import { tableRows } from '../operating/pages.js';
 import * as workflows from '../../workflows/index.js';
 
-/** What workflows may reach of our own code. (docs/architecture.md, Layers) */
+/** The modules of our own code that workflows may reach. (docs/architecture.md, Layers) */
 const OUR_OWN =
   /^\.\/dist\/(workflows\/[a-z-]+|src\/temporal\/contracts|src\/core\/[a-z-]+|src\/[a-z/-]+\/rules(\/[a-z-]+)?)\.js$/;
 /** The SDK, and what it brings. */

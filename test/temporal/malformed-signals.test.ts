@@ -68,7 +68,7 @@ describe('a signal that is malformed or sent without the right', () => {
     return id;
   }
 
-  /** So many refusals are in the audit log, and the last is in words in the details and in the query's answer. */
+  /** Asserts the number of refusals in the audit log, and the words of the last one there and in the query's answer. */
   async function assertRefused(
     id: Uuid,
     refusals: readonly string[],
@@ -92,7 +92,7 @@ describe('a signal that is malformed or sent without the right', () => {
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   }
 
-  /** It is not broken: the next signal that is right ends it. */
+  /** The workflow still works: the next valid signal ends it. */
   async function assertStillWorks(id: Uuid): Promise<void> {
     await sendSignal(temporal, id, 'approve', await newSignature(db.database));
     await untilEnded(temporal, id);
@@ -104,7 +104,7 @@ describe('a signal that is malformed or sent without the right', () => {
   const noCode = /^no code was given as text, such as "492039"$/;
   const unknown = / is not active staff$/;
   const by = (actor: unknown, more: object = { reason: REASON }) => [{ actor, ...more }];
-  /** What each is refused with. */
+  /** The refusal of each. */
   const malformed = (): Readonly<Record<string, readonly [RegExp, readonly unknown[]]>> => ({
     'no input': [nobody, []],
     'a text': [nobody, ['approve it please']],

@@ -36,7 +36,7 @@ import {
   sendSignal,
 } from '../helpers/temporal-world.js';
 
-/** Nobody listens there. */
+/** No server listens there. */
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
 const db = await testDatabase();
@@ -45,7 +45,7 @@ const temporal = await testTemporal();
 describe('the outbox', () => {
   let worker: TestWorker;
   let api: TestApi;
-  /** Its process cannot reach Temporal: what it writes is left for the sweeper. */
+  /** The process cannot reach Temporal: its entries are left for the sweeper. */
   let cutOff: TestApi;
 
   before(async () => {

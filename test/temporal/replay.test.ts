@@ -33,12 +33,12 @@ const FOLDER = join(ROOT, 'test/histories');
 /** `RECORD_HISTORIES=2 npm test -- test/temporal/replay.test.ts -g 'a transfer that waits'` writes those of version 2 (test/histories/README.md). */
 const RECORD = process.env.RECORD_HISTORIES;
 
-/** Who ran it, and where, is nobody's business. */
+/** Removes the identities and machines of the recorded run. */
 function anonymous(json: string): string {
   return json.replaceAll(/"\d+@[^"]*"/g, '"recorded"');
 }
 
-/** What each failed of, by its workflow's id; undefined where it replayed. */
+/** The failure of each, by its workflow's id; undefined if it replayed. */
 type Outcomes = ReadonlyMap<string, Error | undefined>;
 
 /** All on one worker: each would load the bundle again. */

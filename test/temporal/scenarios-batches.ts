@@ -31,7 +31,7 @@ interface Stage extends BatchStage {
 
 /** After how long a workflow of the stage looks by itself. */
 export const LOOK_AGAIN_S = 2;
-/** So many that a signal which is sent with the execution comes before the last. */
+/** Rows enough that a signal which is sent with the execution comes before the last. */
 const MANY = 2_000;
 
 function signal(
@@ -104,7 +104,7 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
 };
 
 const WITHDRAWN = /^Withdrawn before it was executed\. Nothing is waited for\.$/;
-/** What the UI shows at the end. */
+/** The details that the UI shows at the end. */
 const DETAILS: Readonly<Record<string, RegExp>> = {
   rejected: /^Rejected: 1 of 1 row.* Nothing is waited for\.$/,
   completed: /^The batch is completed: 3 of 3 rows paid, 0 failed\. Nothing is waited for\.$/,

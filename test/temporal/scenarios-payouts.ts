@@ -39,7 +39,7 @@ const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Pro
   },
 };
 
-/** Its rail gives no answers at first; nobody else's payout is under way meanwhile. */
+/** The rail gives no answers at first; no other payout is under way meanwhile. */
 async function held({ db, temporal }: PayoutStage, own: PayoutBank): Promise<string> {
   await db.change(
     `INSERT INTO rail_breakers (rail, state, since, failures, probes, probe_at)

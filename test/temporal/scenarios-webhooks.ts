@@ -15,7 +15,7 @@ import type { Played } from './scenarios.js';
 
 /** Every way that the workflow of a webhook endpoint takes. */
 interface HookStage {
-  /** It sends by real HTTP. */
+  /** Sends by real HTTP. */
   readonly api: TestApi;
   readonly temporal: TestTemporal;
   /** A signature of active staff. */
@@ -24,13 +24,13 @@ interface HookStage {
 
 interface Scene extends HookStage {
   readonly own: HookedBank;
-  /** What the endpoint's receiver answers from now on. */
+  /** Sets the answer of the endpoint's receiver from now on. */
   answer(status: number): void;
-  /** Resolves after so many deliveries to it. */
+  /** Resolves after this many deliveries to it. */
   untilTried(times: number): Promise<unknown>;
 }
 
-/** Its one delivery failed twice. */
+/** The one delivery failed twice. */
 async function failing(scene: Scene): Promise<void> {
   scene.answer(500);
   await scene.own.send();

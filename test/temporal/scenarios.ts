@@ -118,7 +118,7 @@ const WAYS: Readonly<Record<string, readonly [end: string, go: (stage: Stage) =>
         return id;
       },
     ],
-    // Nobody tells its workflow, which looks by itself.
+    // No signal notifies the workflow, which looks by itself.
     'looked-again': [
       'canceled',
       async (stage) => {

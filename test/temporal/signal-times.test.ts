@@ -25,7 +25,7 @@ describe('the moment a signal arrived', () => {
       namespace: temporal.namespace,
       tls: null,
     });
-    // Nobody works for this queue: signals wait.
+    // No worker serves this queue: signals wait.
     workflow = await temporal.client.workflow.start('transfer', {
       workflowId: `signal-times/${randomUUID()}`,
       taskQueue: 'of-nobody',

@@ -33,7 +33,7 @@ const MINUTE_MS = 60_000;
 /** SCHEDULE_ACTIVITY_TASK of Temporal's protocol. */
 const SCHEDULE_ACTIVITY = 1;
 
-/** What whoever reaches Temporal can do: the next workflow task of this queue has the activity run, with any input. */
+/** The power of a person who reaches Temporal: the next workflow task of this queue runs the activity, with any input. */
 async function scheduleActivity(
   { client, namespace }: TestTemporal,
   queue: string,
@@ -93,7 +93,7 @@ describe("a signal's code", () => {
       ({ details }) => (JSON.parse(details) as { refused?: string }).refused ?? [],
     );
 
-  /** The worker is away while the signal comes, and looks at it so much later. */
+  /** The worker is away while the signal comes, and handles it this much later. */
   async function lookedAtLater(id: Uuid, minutes: number, signal: object): Promise<void> {
     await worker.stop();
     await sendSignal(temporal, id, 'approve', signal);

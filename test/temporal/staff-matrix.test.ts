@@ -116,7 +116,7 @@ describe('a staff action by signal', () => {
       const who = await hire(db.database, [right]);
       await workflow.signal(signal, { actor: who.name, reason: REASON, code: codeOf(who) });
       const [action, refused] = await lineOf(who.name, target);
-      // A batch that nobody executes is neither paused nor resumed: its state alone speaks against it.
+      // A batch that is not being executed is neither paused nor resumed: its state alone is the reason.
       if (type === 'bonus_batch' && signal !== 'cancel')
         assert.match(refused ?? '', /^the batch is ready/);
       else assert.deepEqual([action, refused], [name, null]);

@@ -57,7 +57,7 @@ describe('TLS with Temporal', () => {
     ...(own === undefined ? {} : { certificate: () => own.cert, key: () => own.key }),
   });
 
-  /** The same question of a client of its own: nobody runs that it could be told to. */
+  /** The question of a client of its own: no running client could be told to ask it. */
   async function ask(tls: TemporalTls | null): Promise<void> {
     const { namespace } = temporal;
     const asking = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });

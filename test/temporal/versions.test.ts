@@ -42,8 +42,9 @@ describe('workers that report their release to Temporal', () => {
     });
 
   /**
-   * What docs/operations/upgrade.md has an operator do. The server hears of a new worker a little later, and its queues of the change: a transfer
-   * that begins on the release shows that they have. (The deployment's own state of the change stays unfinished now and then.)
+   * Does what docs/operations/upgrade.md tells operators. The server sees a new worker a little later, and its queues see the
+   * change later still: a transfer that begins on the release shows that they have. (The deployment's own state of the change
+   * stays unfinished now and then.)
    */
   const makeCurrent = async (buildId: string): Promise<void> => {
     const version = { namespace: temporal.namespace, deploymentName: DEPLOYMENT, buildId };

@@ -22,7 +22,7 @@ interface Step {
   readonly meanwhile?: () => Promise<unknown>;
 }
 
-/** What the activities of one workflow do, call after call; another call than the next one fails the workflow. */
+/** The results of the activities of one workflow, call after call; any other call fails the workflow. */
 interface Script {
   readonly steps: Step[];
   /** Each call with what it was asked. */

@@ -92,7 +92,7 @@ describe('the workflow of a webhook endpoint', () => {
   const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
   const untilDelivered = (own: HookedBank): Promise<unknown> =>
     until('it is delivered', async () => (await readHook(db, own.id)).lastSuccessAt !== null);
-  /** What was done to it, without its own doings. */
+  /** The actions on it, without its own. */
   const actsOf = async ({ id }: HookedBank): Promise<unknown[]> =>
     (await actsOn(db, id))
       .filter(({ channel }) => channel !== 'api')

@@ -158,7 +158,7 @@ describe('a trace', () => {
     for (const personal of ['nobody else reads this', 'Holder', '79456123', own.bank.token])
       assert.equal(collector.text.includes(personal), false, personal);
 
-    // A worker that does not trace takes over such a workflow, and one that does any other.
+    // A worker that does not trace takes over a traced workflow, and a tracing worker takes over any other.
     const history = await handle.fetchHistory();
     for (const codePath of [BUNDLE_FILE, TRACED_BUNDLE_FILE])
       await Worker.runReplayHistory(

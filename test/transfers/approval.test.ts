@@ -146,7 +146,7 @@ describe('POST /v1/transfers that needs approval', () => {
     const pend = (count: number): Promise<unknown[]> =>
       Promise.all(Array.from({ length: count }, async () => (await own.pend()).id));
     now = instant(Date.parse('2037-01-10T12:00:00.000Z'));
-    // Whatever other tests left is over by now.
+    // The work of other tests is over by now.
     while ((await approvals.expireDue(500)) > 0);
     own = await openGuarded(api);
     const before = await own.money();

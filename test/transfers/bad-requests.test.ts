@@ -13,7 +13,7 @@ const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
 
-/** What is wrong with a transfer; what is wrong with any body or header is in test/http. */
+/** The faults of a transfer; faults of any body or header are in test/http. */
 describe('POST /v1/transfers: a malformed request', () => {
   let payer: Account;
   let receiver: Account;

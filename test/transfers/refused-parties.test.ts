@@ -88,7 +88,7 @@ describe('the source and the destination of POST /v1/transfers', () => {
       404,
       'not_found',
     );
-    // Nobody may pay for being owner of the destination.
+    // Being owner of the destination gives no right to pay.
     await grantRole(db.database, systemClock, member, receiver.id, 'owner', TEST_ACTOR);
     for (const raw of [0n, LEAST, 10n ** 18n]) {
       const answer = await bank.send({ from: payer, to: receiver, raw }, { token });

@@ -79,7 +79,7 @@ describe('the dispatcher of a worker', () => {
     const [first] = await ids(own);
     answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
   };
-  /** Nobody is at it, and nothing is due. */
+  /** No run has the endpoint, and nothing is due. */
   const untilLeft = (own: Hooked): Promise<void> =>
     until('it is left', async () => (await endpointOf(api, own.id)).leaseUntil === null);
   const overdue = ({ id }: Hooked, failuresInRow: number): Promise<unknown> =>

@@ -18,7 +18,7 @@ interface Language {
   readonly fence: string;
   readonly file: string;
   readonly tool: string;
-  /** What runs the receiver. */
+  /** The program that runs the receiver. */
   readonly command: (file: string, port: number) => readonly [string, ...string[]];
   /** Whether it verifies the signature of Standard Webhooks, which includes the time. */
   readonly checksTime?: true;

@@ -20,7 +20,7 @@ import {
 const NAME = 'hooks.acme.example';
 
 interface Proxy extends Listener {
-  /** What was asked for, with its credentials. */
+  /** The requested hosts, with their credentials. */
   readonly asked: { readonly authority: string; readonly credentials: string | undefined }[];
 }
 

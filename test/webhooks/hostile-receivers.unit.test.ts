@@ -13,7 +13,7 @@ import {
 } from './receivers.js';
 
 const DRIP_MS = 20;
-/** What a busy machine may add to a time limit. It may take some off too: a timer counts from when its turn of the loop began. */
+/** The time that a busy machine may add to a limit, or take off: a timer counts from when its turn of the loop began. */
 const SLACK_MS = 2_000;
 
 function assertTook(tookMs: number, limitMs: number): void {

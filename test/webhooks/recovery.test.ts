@@ -158,7 +158,7 @@ describe('a recovery', () => {
   });
 
   describe('by enabling', () => {
-    /** Its first two events have arrived, and the third has failed, when its tenant disables it. */
+    /** Two events have arrived, and the third has failed, when the tenant disables the endpoint. */
     const disabled = async (): Promise<Hooked> => {
       const own = await hooked(api);
       await emit(api, own, 2);

@@ -19,7 +19,7 @@ type Signable = Parameters<typeof signatureHeaders>[0];
 const lowered = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** What a receiver with this secret finds wrong, by header. */
+/** The faults that a receiver with this secret finds, by header. */
 function problemsOf(
   { body, headers }: { body: Buffer; headers: Record<string, string> },
   secret: string,

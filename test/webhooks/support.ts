@@ -123,7 +123,7 @@ export async function emit(
 }
 
 /**
- * What the dispatcher does with one endpoint until nothing more is to be sent now. `attempts`: how many were stored.
+ * Runs the dispatcher's work for one endpoint until nothing more is to be sent now. `attempts`: how many were stored.
  * Ends as "held" if nothing may be sent, and as "taken_over" if another run has the endpoint.
  */
 export async function dispatched(
@@ -186,14 +186,14 @@ export async function isDue(
   return takes.some((one) => one.id === id);
 }
 
-/** As if whoever was at it had died long ago. */
+/** Expires the claim, as after the death of its run. */
 export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
   await db.change(
     `UPDATE webhook_endpoints SET lease_until='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
   );
 }
 
-/** What the sweeper does to all endpoints. */
+/** Sweeps all endpoints. */
 export async function makeAllMissedDue({ core }: TestApi, now: Instant): Promise<void> {
   for (let after: Uuid | null = null; ;)
     if ((after = await sweepEndpoints(core.database, now, after)) === null) return;

@@ -73,7 +73,7 @@ describe('a delivery over TLS', () => {
     );
     const result = await send(trusting(), `https://127.0.0.1:${receiver.port}/`);
     assert.ok(result.outcome === 'answered' && result.status === 204, JSON.stringify(result));
-    // An address is no server name.
+    // An address is not a server name.
     assert.deepEqual(receiver.asked, ['false']);
   });
 

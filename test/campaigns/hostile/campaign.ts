@@ -25,7 +25,7 @@ interface Result {
   readonly faults: readonly string[];
 }
 
-/** What the attackers' programs compute is done on machines of their own. On Linux it is this thread's priority, not the honest tenant's. */
+/** Attackers compute on machines of their own. On Linux this thread therefore has a lower priority. */
 const ATTACKERS_NICENESS = 10;
 
 /** Runs the attacks one after the other. Prints a table, and fails where one of them had an effect on anybody else. */

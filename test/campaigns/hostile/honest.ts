@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { PayrollAccounts } from '../../helpers/batch-workflows.js';
 
-/** What the honest tenant has of the service, in milliseconds. */
+/** The times that the honest tenant sees, in milliseconds. */
 export interface Experience {
   /** From request to answer of its transfers. */
   readonly p99: number;
@@ -11,7 +11,7 @@ export interface Experience {
   readonly batches: number;
 }
 
-/** Whose program it is that goes about its business. */
+/** The honest tenant whose program runs. */
 export interface HonestTenant extends PayrollAccounts {
   readonly baseUrl: string;
   readonly token: string;
@@ -27,7 +27,7 @@ export class HonestProgram {
     });
   }
 
-  /** What it has of the service until the work ends: at least one batch. Throws where anything is refused to it. */
+  /** Measures until the work ends, at least one batch. Throws if a request is refused. */
   async during(work: Promise<unknown>): Promise<Experience> {
     this.thread.postMessage('live');
     const lived = once(this.thread, 'message') as Promise<[Experience]>;

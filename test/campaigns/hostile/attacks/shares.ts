@@ -47,7 +47,7 @@ function dripping(port: number, token: string): ReturnType<typeof connect> {
 
 const FLOOD = 60;
 const FLOOD_ROWS = 5_000;
-/** So that the slowest in a hundred is more than one moment of the machine. */
+/** Enough that the slowest in a hundred is more than one moment of the machine. */
 const FLOOD_MS = 40_000;
 
 /** One tenant with more batches than the worker has slots. */
@@ -79,7 +79,7 @@ export const executionFlood: Attack = {
   },
 };
 
-/** Files without end, each with as many problems as it can have, whatever is answered. */
+/** Sends files without end, each with as many problems as possible, through all refusals. */
 export const quotaFlood: Attack = {
   name: 'stored without end',
   run: async (field) => {

@@ -89,7 +89,7 @@ async function bonusTo({ bank, source }: PayrollBank, phone: string): Promise<st
 
 const PATH = `/rails/${RAIL}/callbacks`;
 
-/** Callbacks that are nobody's, and one that a bank did send, again and again. */
+/** Repeats forged callbacks, and one that a bank did send. */
 export const callbackFlood: Attack = {
   name: 'callback flood',
   run: async (field) => {

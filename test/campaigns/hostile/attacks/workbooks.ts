@@ -25,7 +25,7 @@ async function uploadedBy(
   return `${attackers.length * each} files of ${Math.round(file.length / 1024)} KiB by ${attackers.length} tenants rejected in ${seconds} s`;
 }
 
-/** They wait for their turn: longer than usual. */
+/** Uploads wait for their turn, longer than usual. */
 async function untilRejected(attacker: PayrollBank, id: Uuid): Promise<void> {
   while ((await attacker.read(id)).status !== 'rejected')
     await new Promise((resolve) => setTimeout(resolve, 250));
