@@ -57,7 +57,7 @@ export async function fillLedger(adminUrl: string, shape: LedgerShape): Promise<
     load(ledgerTransactions, () => transactionRows(history)),
     load(payIns, () => payInRows(history)),
     load(monthTotals, () => monthRows(history, end)),
-    load(accounts, () => accountRows(history, end)),
+    load(accounts, () => accountRows(history)),
     load(balances, () => balanceRows(history, end)),
     load(memberRoles, () => roleRows(history)),
     load(tenants, () => tenantRows(history)),

@@ -88,7 +88,7 @@ async function hasUsable(serverUrl: string, shape: LedgerShape): Promise<boolean
   if (found.length === 0) return false;
   const [row] = await run(
     withPath(serverUrl, name),
-    'SELECT mark, (SELECT SUM(seq) FROM accounts) AS entries FROM bench_mark',
+    'SELECT mark, (SELECT COUNT(*) FROM entries) AS entries FROM bench_mark',
   );
   return (
     row?.mark === fingerprintOf(shape) &&
@@ -138,7 +138,7 @@ async function readParties(
       operatorActor('bench'),
     );
     const rows = await database.reader.query(
-      "SELECT id, type='system' AS is_system, seq FROM accounts ORDER BY id",
+      "SELECT id, type='system' AS is_system, (SELECT MAX(seq) FROM balances WHERE account_id=id) AS seq FROM accounts ORDER BY id",
     );
     const own = rows.filter((row) => row.is_system === 0 || row.is_system === '0');
     return {

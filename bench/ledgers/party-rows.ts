@@ -1,5 +1,4 @@
 import { ASSETS } from '../../src/core/amount.js';
-import { instant } from '../../src/core/instant.js';
 import type { EventCounter, EventHead } from '../../src/db/entities/events.js';
 import type { Balance } from '../../src/db/entities/ledger.js';
 import type { Account, Member, MemberRole, Tenant } from '../../src/db/entities/parties.js';
@@ -35,7 +34,7 @@ export function aliasOf(number: number): string {
   return `$bench-${number.toString().padStart(7, '0')}`;
 }
 
-export function* accountRows(history: History, end: EndState): Generator<Account> {
+export function* accountRows(history: History): Generator<Account> {
   for (let number = 0; number < history.accountCount; number += 1) {
     const isSystem = number < SYSTEM_ACCOUNTS;
     const digits = number.toString().padStart(7, '0');
@@ -56,8 +55,6 @@ export function* accountRows(history: History, end: EndState): Generator<Account
       metadata: null,
       phone: isSystem ? null : `+57310${digits}`,
       verifiedAt: isSystem ? null : history.beganAt,
-      seq: BigInt(end.seqs[number] ?? 0),
-      lastPostedAt: instant(end.lastAt[number] ?? history.beganAt),
       createdAt: history.beganAt,
     };
   }
@@ -72,6 +69,7 @@ export function* balanceRows(history: History, end: EndState): Generator<Balance
         available: end.total(number, asset),
         held: 0n,
         overdraft: number < SYSTEM_ACCOUNTS,
+        ...end.lastPosting(number, asset),
       };
 }
 

@@ -1,14 +1,17 @@
 import { type Asset, ASSETS } from '../../src/core/amount.js';
-import { type Instant, monthOf } from '../../src/core/instant.js';
+import { instant, type Instant, monthOf } from '../../src/core/instant.js';
+import type { LastPosting } from '../../src/db/entities/ledger.js';
 import { type History, PAY_IN } from './history.js';
 
 export const TIME_ZONE = 'America/Bogota';
 
 /** The state of each account at the end of a history. */
 export class EndState {
-  readonly lastAt: Float64Array;
+  private readonly lastAt: Float64Array;
   /** The number of entries of each account. */
-  readonly seqs: Uint32Array;
+  private readonly counts: Uint32Array;
+  /** The last entry of each account and asset. */
+  private readonly seqs: Uint32Array;
   readonly months: readonly string[];
   private readonly totals: BigInt64Array;
   private readonly used: BigInt64Array;
@@ -16,8 +19,9 @@ export class EndState {
   constructor(history: History) {
     const { accountCount, length } = history;
     this.months = monthsBetween(history.beganAt, history.at(length - 1));
-    this.seqs = new Uint32Array(accountCount);
-    this.lastAt = new Float64Array(accountCount).fill(history.beganAt);
+    this.counts = new Uint32Array(accountCount);
+    this.seqs = new Uint32Array(accountCount * ASSETS.length);
+    this.lastAt = new Float64Array(accountCount * ASSETS.length).fill(history.beganAt);
     this.totals = new BigInt64Array(accountCount * ASSETS.length);
     this.used = new BigInt64Array(accountCount * ASSETS.length * this.months.length);
     for (let operation = 0; operation < length; operation += 1) this.add(history, operation);
@@ -25,6 +29,11 @@ export class EndState {
 
   total(account: number, asset: Asset): bigint {
     return this.totals[place(account, asset)] ?? 0n;
+  }
+
+  lastPosting(account: number, asset: Asset): LastPosting {
+    const index = place(account, asset);
+    return { seq: BigInt(this.seqs[index] ?? 0), lastPostedAt: instant(this.lastAt[index] ?? 0) };
   }
 
   /** Amounts that left the account, by the month's index in `months`. */
@@ -45,9 +54,9 @@ export class EndState {
   }
 
   private move(account: number, asset: Asset, raw: bigint, at: Instant): void {
-    this.seqs[account] = (this.seqs[account] ?? 0) + 1;
-    this.lastAt[account] = at;
     const index = place(account, asset);
+    this.seqs[index] = this.counts[account] = (this.counts[account] ?? 0) + 1;
+    this.lastAt[index] = at;
     this.totals[index] = (this.totals[index] ?? 0n) + raw;
   }
 }

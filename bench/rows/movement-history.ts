@@ -46,7 +46,9 @@ export async function withBusyAccount<T>(
   if (busy === undefined) throw new Error('the ledger has no accounts');
   return withDatabase(url, async (database) => {
     const id = column.uuid.literal(busy);
-    const [account] = await database.reader.query(`SELECT seq FROM accounts WHERE id=${id}`);
+    const [account] = await database.reader.query(
+      `SELECT MAX(seq) AS seq FROM balances WHERE account_id=${id}`,
+    );
     return work(Number(column.bigint.parse(account?.seq)), async (seq) => {
       const [row] = await database.reader.query(
         `SELECT created_at FROM entries WHERE account_id=${id} AND seq=${seq}`,

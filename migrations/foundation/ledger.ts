@@ -3,7 +3,7 @@ import { ASCII, ascii, ASSET, ID, ID_OR_NULL, TABLE, TIME, TIME_OR_NULL } from '
 export const LEDGER = [
   `CREATE TABLE balances (
     account_id ${ID}, asset ${ASSET} NOT NULL, available BIGINT NOT NULL, held BIGINT NOT NULL,
-    overdraft TINYINT(1) NOT NULL,
+    overdraft TINYINT(1) NOT NULL, seq BIGINT NOT NULL, last_posted_at ${TIME},
     PRIMARY KEY (account_id, asset),
     CONSTRAINT balances_available CHECK (overdraft = 1 or available >= 0),
     CONSTRAINT balances_held CHECK (held >= 0)) ${TABLE}`,

@@ -8,10 +8,16 @@ import type { Caller } from '../core/permissions.js';
 import { coalescedReads, transactFor } from '../db/reader.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
-import { balances, entries, ENTRY_KINDS } from '../db/entities/ledger.js';
-import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
+import {
+  balances,
+  entries,
+  ENTRY_KINDS,
+  type LastPosting,
+  lastPostingOf,
+} from '../db/entities/ledger.js';
+import { accounts, memberRoles } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
-import { columnList, literal, literals } from '../db/statements.js';
+import { columnList, equalsSql, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import {
   type DatabaseClock,
@@ -39,18 +45,17 @@ export class Balances {
    */
   async read(caller: Caller, accountId: Uuid): Promise<Readonly<Record<string, unknown>>> {
     const stored = await this.reads.submit({ caller, accountId });
-    const [first] = stored;
-    assertAllowed('readAccount', first);
+    assertAllowed('readAccount', stored[0]);
+    const rows = stored.map((row) => parseRow(balances, row));
     return {
       account_id: accountId,
       balances: ASSETS.map((asset) => {
-        const row = stored.find((one) => one.asset === asset);
-        const { available, held } =
-          row === undefined ? { available: 0n, held: 0n } : parseRow(balances, row);
+        const row = rows.find((one) => one.asset === asset);
+        const { available, held } = row ?? { available: 0n, held: 0n };
         const texts = { available: available.toString(), held: held.toString() };
         return { asset, ...texts, total: (available + held).toString() };
       }),
-      as_of: toRfc3339(time.parse(first.last_posted_at)),
+      as_of: toRfc3339(lastPostingOf(rows).lastPostedAt),
     };
   }
 }
@@ -66,7 +71,7 @@ async function readBalanceRows(
   const pairs = pairsSql(queries.map((one) => ({ ...one, tenantId: one.caller.tenantId })));
   const [owned, roles] = await Promise.all([
     reader.query(
-      `SELECT a.tenant_id, a.last_posted_at, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
+      `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
        WHERE a.id IN (${ids}) AND (a.tenant_id, a.id) IN (${pairs}) AND a.type<>'system'`,
     ),
     reader.query(
@@ -82,6 +87,11 @@ async function readBalanceRows(
       ...row,
       caller_role: role.get(`${accountId}|${caller.memberId}`) ?? null,
     }));
+}
+
+/** Returns the account's last posting. Under its lock, no later one exists. */
+export async function readLastPosting(reader: Reader, accountId: Uuid): Promise<LastPosting> {
+  return lastPostingOf(await reader.select(balances, { accountId }));
 }
 
 type Totals = Readonly<Record<Asset, bigint>>;
@@ -104,11 +114,16 @@ export function assertSettled(field: string, at: Instant, now: Instant): void {
  */
 export async function awaitPostings(
   database: Database,
-  candidates: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
+  accountIds: readonly Uuid[],
   at: Instant,
   owner: Caller | null = null,
 ): Promise<void> {
-  const id = candidates.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
+  const reader = owner === null ? database.reader : database.readerFor(owner);
+  const rows = await reader.query(
+    `SELECT account_id FROM balances WHERE ${equalsSql(balances, { accountId: accountIds })}
+     GROUP BY account_id HAVING MAX(last_posted_at)<=${time.literal(at)}`,
+  );
+  const id = rows.map((row) => uuid.parse(row.account_id));
   if (id.length === 0) return;
   try {
     await transactFor(owner, database, (transaction) =>
@@ -134,7 +149,7 @@ export async function readPastBalances(
   const reader = database.readerFor(caller);
   const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
-  await awaitPostings(database, [account], at, caller);
+  await awaitPostings(database, [accountId], at, caller);
   const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? ZERO;
   return {
     account_id: accountId,
@@ -191,8 +206,8 @@ async function findPositions(
   // A missing entry counts as later, so the search always ends.
   const rows = await reader.query(
     `WITH RECURSIVE halves (account_id, low, high) AS (
-       SELECT a.id, CAST(1 AS SIGNED), CAST(a.seq AS SIGNED)+1 FROM accounts a
-       WHERE a.id IN (${literals(accounts, 'id', accountIds)})
+       SELECT account_id, CAST(1 AS SIGNED), CAST(MAX(seq) AS SIGNED)+1 FROM balances
+       WHERE account_id IN (${literals(balances, 'accountId', accountIds)}) GROUP BY account_id
        UNION ALL
        SELECT h.account_id, IF(${isEarlier}, ${middle}+1, h.low), IF(${isEarlier}, h.high, ${middle})
        FROM halves h LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.account_id=h.account_id AND e.seq=${middle}

@@ -89,8 +89,6 @@ function draftAccount(
     metadata,
     name: 'clean' in cleaned ? cleaned.clean : '',
     verifiedAt: null,
-    seq: 0n,
-    lastPostedAt: createdAt,
     createdAt,
   };
   return { account, grants };

@@ -16,6 +16,7 @@ import { CLOCK_RESET_ACTION, type DatabaseClock } from '../ledger/database-clock
 import { outboxEntry } from '../temporal/outbox.js';
 import { lockAccount, lockOpenAccount } from './access.js';
 import { releaseAliasInTransaction } from './alias.js';
+import { readLastPosting } from './balances.js';
 
 /** Operators' changes lock the account's row, so that no posting uses the old status. */
 
@@ -48,7 +49,6 @@ function statusChanger(status: 'active' | 'frozen', action: string) {
     return transact(database, async (transaction) => {
       const account = await lockOpenAccount(transaction, id);
       if (account.status === status) return { account, changed: false };
-      // Updates only this column: seq and the last instant belong to the ledger.
       await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
       if (status === 'active') await notifyUnsubmittedPayouts(transaction, account, clock());
       const entry = accountAudit(account, action, { reason });
@@ -99,18 +99,19 @@ export async function resetClock(
   { database, databaseClock }: { database: Database; databaseClock: DatabaseClock },
   id: Uuid,
   decision: StatusDecision,
-): Promise<StatusChange> {
+): Promise<{ readonly lastPostedAt: Instant; readonly changed: boolean }> {
   const reason = checkedReason(decision.reason);
   return transact(database, async (transaction) => {
     const account = assertFound(await transaction.find(accounts, { id }, { forUpdate: true }));
-    const { lastPostedAt: previous, seq } = account;
+    const { lastPostedAt: previous, seq } = await readLastPosting(transaction, id);
     const lastPostedAt = await databaseClock.read(transaction);
-    if (!databaseClock.isTooFarAhead(previous, lastPostedAt)) return { account, changed: false };
-    await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
+    if (!databaseClock.isTooFarAhead(previous, lastPostedAt))
+      return { lastPostedAt: previous, changed: false };
+    await transaction.execute(updateSql(balances, { lastPostedAt }, { accountId: id }));
     const details = { reason, seq: seq.toString(), was: toRfc3339(previous) };
     const entry = accountAudit(account, CLOCK_RESET_ACTION, details);
     await recordAction(transaction, decision.actor, lastPostedAt, entry);
-    return { account: { ...account, lastPostedAt }, changed: true };
+    return { lastPostedAt, changed: true };
   });
 }
 

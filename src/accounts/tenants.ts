@@ -93,8 +93,6 @@ function newSystemAccount(tenant: Tenant, systemRole: SystemRole, createdAt: Ins
     phone: null,
     metadata: null,
     verifiedAt: null,
-    seq: 0n,
-    lastPostedAt: createdAt,
     createdAt,
   };
 }

@@ -7,6 +7,7 @@ import {
   tenantAudit,
 } from '../access/audit-log.js';
 import { changeAccount, type Changer, lockAccount, readAccount } from '../accounts/access.js';
+import { readLastPosting } from '../accounts/balances.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, assertFound, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -14,7 +15,8 @@ import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant
 import type { Caller } from '../core/permissions.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { approvalPolicies, type ApprovalPolicyRow } from '../db/entities/approvals.js';
-import { type Account, accounts, tenants } from '../db/entities/parties.js';
+import { balances } from '../db/entities/ledger.js';
+import { type Account, tenants } from '../db/entities/parties.js';
 import { deleteSql, literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import type { Sweep } from '../temporal/sweeper.js';
@@ -180,7 +182,8 @@ async function changePolicy(
   clock: Clock,
 ): Promise<PolicyState | null> {
   // While the account is locked, no later command on it can have an earlier instant.
-  const at = maxInstant(clock(), account.lastPostedAt);
+  const { lastPostedAt } = await readLastPosting(transaction, account.id);
+  const at = maxInstant(clock(), lastPostedAt);
   const row = await applyDueChange(transaction, account, asset, at);
   const before = policyState(row, at);
   if (requested === null && before.current === null) return null;
@@ -227,8 +230,9 @@ async function applyDueChange(
     return row;
   const { current } = policyState(row, at);
   // A later decision, by a process whose clock is behind, must not be dated before the change.
-  const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
-  await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
+  const last = await readLastPosting(transaction, account.id);
+  const lastPostedAt = maxInstant(last.lastPostedAt, row.effectiveAt);
+  await transaction.execute(updateSql(balances, { lastPostedAt }, { accountId: account.id }));
   await writePolicy(transaction, account, asset, { current, pending: null }, null);
   const details = pendingDetails(asset, { policy: current, effectiveAt: row.effectiveAt });
   const entry = accountAudit(account, 'approval_policy.take_effect', details);

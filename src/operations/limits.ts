@@ -1,5 +1,6 @@
 import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { lockAccount, readAccount } from '../accounts/access.js';
+import { readLastPosting } from '../accounts/balances.js';
 import type { Limits } from '../accounts/rules.js';
 import { type Asset, ASSETS, LISTED_ASSETS } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
@@ -118,13 +119,14 @@ export async function readLimits(
 /** Returns the limits and the month's usage. `isOwn`: operators set limits for this account. */
 export async function readLimitState(reader: Reader, account: Account, now: Instant) {
   const { id: accountId, tenantId } = account;
-  const [tenant, overrides] = await Promise.all([
+  const [tenant, { lastPostedAt }, overrides] = await Promise.all([
     reader.find(tenants, { id: tenantId }),
+    readLastPosting(reader, accountId),
     reader.select(accountLimits, { accountId }),
   ]);
   if (tenant === undefined) throw notFound();
   // The month in which an operation would count now: never earlier than the account's last posting.
-  const month = monthOf(maxInstant(now, account.lastPostedAt), tenant.timeZone);
+  const month = monthOf(maxInstant(now, lastPostedAt), tenant.timeZone);
   const totals = await reader.select(monthTotals, { accountId, month: month.name });
   return ASSETS.map((asset) => {
     const override = overrides.find((one) => one.asset === asset);

@@ -92,7 +92,7 @@ async function readFigures(
   const reader = database.readerFor(caller);
   const account = await readAccount(reader, caller, accountId, 'readAccount');
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
-  await awaitPostings(database, [account], to, caller);
+  await awaitPostings(database, [accountId], to, caller);
   const entryCount = await countEntries(reader, accountId, from, to);
   assertNotTooLong(entryCount);
   const before = await totalsAt(reader, [accountId], instant(from - 1));

@@ -64,8 +64,8 @@ describe('accounts managed by operators', () => {
     const { id } = await open({ alias: '$Ana.One', phone: '(300) 555-0001' });
     const stored = await test.database.reader.find(accounts, { id });
     assert.deepEqual(
-      [stored?.status, stored?.verifiedAt, stored?.alias, stored?.phone, stored?.seq],
-      ['active', null, '$ana.one', '+573005550001', 0n],
+      [stored?.status, stored?.verifiedAt, stored?.alias, stored?.phone],
+      ['active', null, '$ana.one', '+573005550001'],
     );
     const rows = await test.database.reader.select(
       balances,

@@ -49,7 +49,7 @@ const DAMAGES: Damages<Victims> = {
   ],
   'a missing balance row': [
     ({ payer }) => `DELETE FROM balances WHERE account_id=${id(payer.id)} AND asset='COPM'`,
-    ['balance_total', 'held_total'],
+    ['account_clock', 'account_seq', 'balance_total', 'held_total'],
   ],
   'an account of a client that may be overdrawn': [
     ({ payer }) =>
@@ -111,11 +111,17 @@ const DAMAGES: Damages<Victims> = {
     ['entry_time', 'transaction_time'],
   ],
   'an account whose last posting is before its last entry': [
-    ({ payer }) => `UPDATE accounts SET last_posted_at='2001-01-01' WHERE id=${id(payer.id)}`,
+    ({ payer }) =>
+      `UPDATE balances SET last_posted_at='2001-01-01' WHERE account_id=${id(payer.id)}`,
     ['account_clock'],
   ],
-  'an account whose seq is ahead of its entries': [
-    ({ payer }) => `UPDATE accounts SET seq=seq+1 WHERE id=${id(payer.id)}`,
+  'a balance whose seq is ahead of its entries': [
+    ({ payer }) =>
+      `UPDATE balances SET seq=seq+1 WHERE account_id=${id(payer.id)} AND asset='COPM'`,
+    ['account_seq'],
+  ],
+  'a balance whose seq is that of an entry in another asset': [
+    ({ payer }) => `UPDATE balances SET seq=4 WHERE account_id=${id(payer.id)} AND asset='DUSD'`,
     ['account_seq'],
   ],
   'a ledger transaction without entries': [

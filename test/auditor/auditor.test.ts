@@ -99,7 +99,8 @@ describe('the auditor', () => {
         `UPDATE events SET body=CONCAT('!', body) WHERE tenant_id=${own} AND sequence=${far}`,
         `UPDATE events SET body=SUBSTR(body, 2) WHERE tenant_id=${own} AND sequence=${far}`,
       ],
-      account_seq: ({ account }) => change('accounts', 'seq', `id=${account}`),
+      account_seq: ({ account }) =>
+        change('balances', 'seq', `account_id=${account} AND asset='COPM'`),
       month_total: ({ account }) => change('month_totals', 'used', `account_id=${account}`),
     };
     for (const [check, statements] of Object.entries(damages))

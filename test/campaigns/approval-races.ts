@@ -94,10 +94,10 @@ async function pendLastMonth(
   try {
     // Its funds came just now, and no account's time runs backwards.
     await db.change(
-      `UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.source.id)}`,
+      `UPDATE balances SET last_posted_at='2000-01-01' WHERE account_id=${idLiteral(guarded.source.id)}`,
     );
     await db.change(
-      `UPDATE accounts SET last_posted_at='2000-01-01' WHERE id=${idLiteral(guarded.target.id)}`,
+      `UPDATE balances SET last_posted_at='2000-01-01' WHERE account_id=${idLiteral(guarded.target.id)}`,
     );
     const { bank, source, target } = guarded;
     const body = {

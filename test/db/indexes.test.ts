@@ -136,9 +136,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       `INSERT INTO member_roles VALUES (${account}, ${uuid.literal(caller.memberId)}, 'owner')`,
     );
     await db.sql(
-      `INSERT INTO accounts (id, tenant_id, type, status, name, seq, last_posted_at, created_at)
-       VALUES (${account}, ${tenant}, 'business', 'active', 'A', ${ROWS}, NOW(3), NOW(3))`,
+      `INSERT INTO accounts (id, tenant_id, type, status, name, created_at)
+       VALUES (${account}, ${tenant}, 'business', 'active', 'A', NOW(3))`,
     );
+    await db.sql(`INSERT INTO balances VALUES (${account}, 'COPM', 0, 0, 0, ${ROWS}, NOW(3))`);
     await db.sql(
       `INSERT INTO tenants (id, name, time_zone, policy_delay_s, created_at) VALUES (${tenant}, 'T', 'UTC', 0, NOW(3))`,
     );

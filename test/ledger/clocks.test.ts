@@ -11,6 +11,7 @@ import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { events } from '../../src/db/entities/events.js';
 import { setRetention } from '../../src/events/retention.js';
 import { retentionSweep } from '../../src/webhooks/sweeps.js';
+import { readLastPosting } from '../../src/accounts/balances.js';
 import { resetClock } from '../../src/accounts/status.js';
 import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
@@ -69,7 +70,7 @@ describe("the database's clock", () => {
     assert.equal(outcome.refusal.code, 'ledger_unavailable');
   };
   const lastOf = async ({ id }: Account): Promise<number> =>
-    (await db.database.reader.find(accounts, { id }))?.lastPostedAt ?? 0;
+    (await readLastPosting(db.database.reader, id)).lastPostedAt;
 
   for (const [way, sign] of [
     ['ahead', 1],
@@ -152,7 +153,7 @@ describe("the database's clock", () => {
   describe('with an account that is dated too far ahead', () => {
     const dateAhead = ({ id }: Account, byMs: number): Promise<number> =>
       db.change(
-        `UPDATE accounts SET last_posted_at=UTC_TIMESTAMP(3) + INTERVAL ${byMs * 1_000} MICROSECOND WHERE id=${idLiteral(id)}`,
+        `UPDATE balances SET last_posted_at=UTC_TIMESTAMP(3) + INTERVAL ${byMs * 1_000} MICROSECOND WHERE account_id=${idLiteral(id)}`,
       );
     const reset = async ({ id }: Account): Promise<boolean> => {
       const deps = { database: db.database, databaseClock: new DatabaseClock() };

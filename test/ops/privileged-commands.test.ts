@@ -116,7 +116,7 @@ describe('the privileged commands of operators', () => {
     await acts('account.unfreeze', 'accounts', 'unfreeze', '$priv.ana', ...IN);
     await acts('alias.release', 'accounts', 'release-alias', '$priv.ana', ...IN);
     const { id: opened } = await done(['accounts', 'show', '$priv-acme', ...IN]);
-    const dated = `UPDATE accounts SET last_posted_at=last_posted_at + INTERVAL 1 DAY WHERE id=${idLiteral(text(opened))}`;
+    const dated = `UPDATE balances SET last_posted_at=last_posted_at + INTERVAL 1 DAY WHERE asset='COPM' AND account_id=${idLiteral(text(opened))}`;
     assert.equal(await test.change(dated), 1);
     const reset = await acts(
       'account.reset_clock',

@@ -84,7 +84,7 @@ describe('a payout whose outcome cannot be posted as usual', () => {
     const free = await given(say('completed'), { from: other });
     const shift = (ms: number) =>
       db.change(
-        `UPDATE accounts SET last_posted_at=last_posted_at+INTERVAL ${ms * 1_000} MICROSECOND WHERE id=${idLiteral(own.source.id)}`,
+        `UPDATE balances SET last_posted_at=last_posted_at+INTERVAL ${ms * 1_000} MICROSECOND WHERE account_id=${idLiteral(own.source.id)}`,
       );
     const setDue = (id: Uuid, day: number) =>
       db.change(`UPDATE payouts SET next_poll_at='2020-01-0${day}' WHERE id=${idLiteral(id)}`);

@@ -6,6 +6,8 @@ import {
   type Balance,
   balances,
   ENTRY_KINDS,
+  type LastPosting,
+  lastPostingOf,
   monthTotals,
   noBalance,
 } from '../../db/entities/ledger.js';
@@ -29,25 +31,35 @@ export const accountChecks: Check = {
       const rows = new Map(own.map((row) => [`${row.accountId}|${row.asset}`, row]));
       for (const account of slice) {
         const head = heads.get(account.id);
-        await checkHead(audit, reader, account, head);
-        for (const asset of ASSET_NAMES) {
-          const name = `${account.id}|${asset}`;
-          const balance = rows.get(name) ?? noBalance(account, asset);
-          const total = head?.totals[asset] ?? 0n;
-          checkBalance(audit, account, balance, { total, heldByHolds: held.get(name) ?? 0n });
+        const stored = ASSET_NAMES.map(
+          (asset) => rows.get(`${account.id}|${asset}`) ?? noBalance(account, asset),
+        );
+        await checkClock(audit, reader, account, lastPostingOf(stored), head);
+        for (const balance of stored) {
+          const { asset } = balance;
+          const heldByHolds = held.get(`${account.id}|${asset}`) ?? 0n;
+          const last = head?.last[asset] ?? { seq: 0n, total: 0n };
+          checkBalance(audit, account, balance, last, heldByHolds);
         }
       }
       await checkMonths(audit, reader, ids);
     }),
 };
 
-const TOTALS = eachAsset((asset) => `${asset.toLowerCase()}_total`);
-const ASSET_NAMES = Object.keys(TOTALS) as Asset[];
+const LAST = eachAsset((asset) => `${asset.toLowerCase()}_last`);
+const ASSET_NAMES = Object.keys(LAST) as Asset[];
 
+/** The last entry of an asset. `total` is its `total_after`. */
+interface LastOfAsset {
+  readonly seq: bigint;
+  readonly total: bigint;
+}
+
+/** The last entries of an account. */
 interface Head {
   readonly seq: bigint;
   readonly createdAt: number | null;
-  readonly totals: Readonly<Record<Asset, bigint>>;
+  readonly last: Readonly<Record<Asset, LastOfAsset>>;
 }
 
 /** Reads the last entries by index: one range per account, asset and kind. */
@@ -55,24 +67,28 @@ async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid
   const last = (column: string): string =>
     `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
       ORDER BY e.seq DESC LIMIT 1) AS last_${column}`;
-  const totals = ASSET_NAMES.map((asset) => {
+  const lasts = ASSET_NAMES.map((asset) => {
     const ends = ENTRY_KINDS.map(
       (kind) =>
         `COALESCE((SELECT MAX(k.seq) FROM entries k FORCE INDEX (asset_kind)
           WHERE k.account_id=a.id AND k.asset='${asset}' AND k.kind='${kind}'), 0)`,
     );
-    return `(SELECT e.total_after FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
-      AND e.seq=GREATEST(${ends.join(',')})) AS ${TOTALS[asset]}`;
+    return `(SELECT CONCAT(e.seq,' ',e.total_after) FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
+      AND e.seq=GREATEST(${ends.join(',')})) AS ${LAST[asset]}`;
   });
   const rows = await reader.query(
-    `SELECT a.id, ${[last('seq'), last('created_at'), ...totals].join(',')}
+    `SELECT a.id, ${[last('seq'), last('created_at'), ...lasts].join(',')}
      FROM accounts a WHERE a.id IN (${idList(ids)})`,
   );
   const number = nullable(bigint);
+  const text = nullable(string);
   const parse = (row: (typeof rows)[number]): Head => ({
     seq: number.parse(row.last_seq) ?? 0n,
     createdAt: nullable(time).parse(row.last_created_at),
-    totals: eachAsset((asset) => number.parse(row[TOTALS[asset]]) ?? 0n),
+    last: eachAsset((asset) => {
+      const [seq = 0n, total = 0n] = text.parse(row[LAST[asset]])?.split(' ').map(BigInt) ?? [];
+      return { seq, total };
+    }),
   });
   return new Map(rows.map((row) => [uuid.parse(row.id), parse(row)]));
 }
@@ -87,31 +103,31 @@ async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<strin
   return new Map(rows.map((row) => [name(row), bigint.parse(row.held)]));
 }
 
-async function checkHead(
+async function checkClock(
   audit: AuditRun,
   reader: Reader,
-  { id, seq, lastPostedAt }: Account,
+  { id }: Account,
+  { lastPostedAt }: LastPosting,
   head: Head | undefined,
 ): Promise<void> {
-  const [lastSeq, lastAt] = [head?.seq ?? 0n, head?.createdAt ?? null];
+  const lastAt = head?.createdAt ?? null;
   const isBefore =
-    lastAt !== null && lastPostedAt < lastAt && !(await wasClockReset(reader, id, lastSeq));
-  audit.reportAll(`account ${id}`, {
-    account_seq: seq !== lastSeq && `its seq is ${seq}, its last entry has ${lastSeq}`,
-    account_clock: isBefore && 'its last posting is dated before its last entry',
-  });
+    lastAt !== null && lastPostedAt < lastAt && !(await wasClockReset(reader, id, head?.seq ?? 0n));
+  const message = 'its last posting is dated before its last entry';
+  audit.report('account_clock', `account ${id}`, isBefore && message);
 }
 
-/** `total` is `total_after` of the asset's last entry. */
 function checkBalance(
   audit: AuditRun,
   { id, type, status }: Account,
-  { asset, available, held, overdraft }: Balance,
-  { total, heldByHolds }: { readonly total: bigint; readonly heldByHolds: bigint },
+  { asset, available, held, overdraft, seq }: Balance,
+  { seq: lastSeq, total }: LastOfAsset,
+  heldByHolds: bigint,
 ): void {
   const isSystem = type === 'system';
   const amounts = `${available} available and ${held} held`;
   audit.reportAll(`account ${id} ${asset}`, {
+    account_seq: seq !== lastSeq && `its seq is ${seq}, its last entry has ${lastSeq}`,
     balance_total: available + held !== total && `${amounts} are not the ${total} of its entries`,
     held_total: held !== heldByHolds && `${held} are held, its holds have ${heldByHolds}`,
     overdraft:

@@ -1,4 +1,5 @@
 import type { Asset } from '../../core/amount.js';
+import { maxInstant } from '../../core/instant.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import type { Account } from './parties.js';
@@ -73,14 +74,40 @@ export const balances = defineTable(
     held: column.bigint,
     /** Only system accounts may go below zero. */
     overdraft: column.boolean,
+    /** Sequence of the account's last entry in this asset; 0 before the first. */
+    seq: column.bigint,
+    /** When a command last changed the balance, or operators the account's date. */
+    lastPostedAt: column.time,
   },
   { key: ['accountId', 'asset'] },
 );
 export type Balance = RowOf<typeof balances>;
 
 /** Returns the balance of an account that is older than the asset, and so has no row for it. */
-export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Asset): Balance {
-  return { accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' };
+export function noBalance(
+  { id, type, createdAt }: Pick<Account, 'id' | 'type' | 'createdAt'>,
+  asset: Asset,
+): Balance {
+  return {
+    accountId: id,
+    asset,
+    available: 0n,
+    held: 0n,
+    overdraft: type === 'system',
+    seq: 0n,
+    lastPostedAt: createdAt,
+  };
+}
+
+/** The sequence of an account's last entry, and the instant of its last change. */
+export type LastPosting = Pick<Balance, 'seq' | 'lastPostedAt'>;
+
+/** Returns the latest of all balances of an account. Throws without balances. */
+export function lastPostingOf(own: readonly LastPosting[]): LastPosting {
+  return own.reduce((one, other) => ({
+    seq: one.seq > other.seq ? one.seq : other.seq,
+    lastPostedAt: maxInstant(one.lastPostedAt, other.lastPostedAt),
+  }));
 }
 
 /** Holds, at most one per resource. `remaining` is 0 once the hold has ended. */

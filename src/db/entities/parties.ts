@@ -38,10 +38,6 @@ export const accounts = defineTable(
     phone: column.nullable(column.ascii(20)),
     metadata: column.metadata,
     verifiedAt: column.nullable(column.time),
-    /** Sequence of the account's last entry; 0 before the first. */
-    seq: column.bigint,
-    /** When a command last posted to the account, or its policy changed if that was later. */
-    lastPostedAt: column.time,
     createdAt: column.time,
   },
   {
@@ -63,8 +59,7 @@ export const LOCKABLE_COLUMNS = [
   'systemRole',
   'status',
   'verifiedAt',
-  'seq',
-  'lastPostedAt',
+  'createdAt',
 ] as const satisfies readonly (keyof Account)[];
 export type LockableAccount = Pick<Account, (typeof LOCKABLE_COLUMNS)[number]>;
 

@@ -7,6 +7,8 @@ import {
   type Entry,
   type Hold,
   holds,
+  type LastPosting,
+  lastPostingOf,
   type LedgerTransaction,
   type MonthTotal,
   monthTotals,
@@ -29,15 +31,18 @@ export class UnsoundDecision extends Error {
   override name = 'UnsoundDecision';
 }
 
+/** An account's last posting is stored with its balances. */
+type PostedAccount = LockableAccount & LastPosting;
+
 interface AccountState {
-  readonly account: LockableAccount;
+  readonly account: PostedAccount;
   readonly overdraft: boolean;
   readonly balances: Record<Asset, Balance>;
 }
 
 /** `account` is a copy, which the draft changes in place. */
 interface DraftState extends AccountState {
-  readonly account: LockableAccount & { seq: bigint };
+  readonly account: PostedAccount & { seq: bigint };
 }
 
 export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
@@ -46,7 +51,6 @@ export interface GroupWrites {
   readonly transactions: LedgerTransaction[];
   readonly entries: Entry[];
   readonly balances: Map<string, Balance>;
-  readonly accounts: Map<Uuid, LockableAccount>;
   readonly months: Map<string, MonthTotal>;
   readonly holds: Map<Uuid, Hold>;
   readonly rows: Map<Table<unknown>, Map<Uuid, RowWrite>>;
@@ -62,13 +66,13 @@ export class GroupState {
     transactions: [],
     entries: [],
     balances: new Map(),
-    accounts: new Map(),
     months: new Map(),
     holds: new Map(),
     rows: new Map(),
     events: [],
   };
   private readonly accounts = new Map<Uuid, AccountState>();
+  private readonly changed = new Set<Uuid>();
 
   constructor(
     accounts: readonly LockableAccount[],
@@ -81,13 +85,17 @@ export class GroupState {
       const byAsset: Record<Asset, Balance> = eachAsset(
         (asset) => own.find((balance) => balance.asset === asset) ?? noBalance(account, asset),
       );
-      const overdraft = Object.values(byAsset).every((balance) => balance.overdraft);
-      this.accounts.set(account.id, { account, overdraft, balances: byAsset });
+      const all = Object.values(byAsset);
+      this.accounts.set(account.id, {
+        account: { ...account, ...lastPostingOf(all) },
+        overdraft: all.every((balance) => balance.overdraft),
+        balances: byAsset,
+      });
     }
   }
 
-  latestPosted(accountIds: readonly Uuid[]): LockableAccount | undefined {
-    let latest: LockableAccount | undefined;
+  latestPosted(accountIds: readonly Uuid[]): PostedAccount | undefined {
+    let latest: PostedAccount | undefined;
     for (const id of accountIds) {
       const account = this.accounts.get(id)?.account;
       if (
@@ -108,7 +116,7 @@ export class GroupState {
     for (const id of accountIds) {
       const last = this.accounts.get(id)?.account.lastPostedAt;
       if (last === undefined) continue;
-      const isOwn = this.writes.accounts.has(id);
+      const isOwn = this.changed.has(id);
       at = maxInstant(at, isOwn ? last : databaseClock.earliestAfter(last));
     }
     return at;
@@ -146,7 +154,7 @@ export class GroupState {
     for (const [id, state] of draft.accounts) {
       const before = this.accounts.get(id);
       this.accounts.set(id, state);
-      this.writes.accounts.set(id, state.account);
+      this.changed.add(id);
       for (const balance of Object.values(state.balances))
         if (balance !== before?.balances[balance.asset])
           this.writes.balances.set(`${id}|${balance.asset}`, balance);
@@ -222,15 +230,17 @@ class DecisionDraft {
     return copy;
   }
 
-  private move(id: Uuid, asset: Asset, available: bigint, held: bigint): DraftState {
-    const state = this.draftOf(id);
-    const balance = state.balances[asset];
-    state.balances[asset] = {
+  /** `seq` is the number of the entry that moves the money, unless a hold does. */
+  private move(id: Uuid, asset: Asset, available: bigint, held: bigint, seq?: bigint): Balance {
+    const { balances } = this.draftOf(id);
+    const balance = balances[asset];
+    return (balances[asset] = {
       ...balance,
       available: balance.available + available,
       held: balance.held + held,
-    };
-    return state;
+      seq: seq ?? balance.seq,
+      lastPostedAt: this.at,
+    });
   }
 
   changeHold(change: HoldChange): void {
@@ -283,14 +293,13 @@ class DecisionDraft {
     for (const entry of entries) {
       const { accountId, asset, raw } = entry;
       sums.set(asset, (sums.get(asset) ?? 0n) + raw);
-      const { account, balances } = this.move(accountId, asset, raw, 0n);
-      const seq = (account.seq += 1n);
-      const totalAfter = balances[asset].available + balances[asset].held;
+      const seq = (this.draftOf(accountId).account.seq += 1n);
+      const { available, held } = this.move(accountId, asset, raw, 0n, seq);
       this.entries.push({
         id: newId(),
         transactionId,
         seq,
-        totalAfter,
+        totalAfter: available + held,
         createdAt: this.at,
         ...entry,
       });

@@ -10,9 +10,8 @@ import {
 } from '../../db/entities/ledger.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { metadataPairs } from '../../db/entities/metadata.js';
-import { accounts, type LockableAccount } from '../../db/entities/parties.js';
 import { pairsOf } from '../../db/metadata-index.js';
-import { insertSql, literal, sqlFor, upsertSql } from '../../db/statements.js';
+import { insertSql, sqlFor, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 import { chainedInsertsSql, lockChainsSql } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
@@ -54,26 +53,13 @@ function ledgerStatements(writes: GroupWrites): string[] {
     ...sqlFor(writes.transactions, (rows) => insertSql(ledgerTransactions, rows)),
     ...sqlFor(writes.entries, (rows) => insertSql(entries, rows)),
     ...sqlFor([...writes.balances.values()], (rows) =>
-      upsertSql(balances, rows, ['available', 'held']),
+      upsertSql(balances, rows, ['available', 'held', 'seq', 'lastPostedAt']),
     ),
-    ...sqlFor([...writes.accounts.values()], updateAccountsSql),
     ...sqlFor([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
     ...sqlFor([...writes.holds.values()], (rows) =>
       upsertSql(holds, rows, ['remaining', 'expiresAt']),
     ),
   ];
-}
-
-/** A value that all accounts share is written once. */
-function updateAccountsSql(rows: readonly LockableAccount[]): string {
-  const ids = rows.map((row) => literal(accounts, 'id', row.id));
-  const set = (property: 'seq' | 'lastPostedAt'): string => {
-    const values = rows.map((row) => literal(accounts, property, row[property]));
-    const [first = ''] = values;
-    if (values.every((value) => value === first)) return first;
-    return `CASE id ${ids.map((id, index) => `WHEN ${id} THEN ${values[index] ?? ''}`).join(' ')} END`;
-  };
-  return `UPDATE accounts SET seq=${set('seq')}, last_posted_at=${set('lastPostedAt')} WHERE id IN (${ids.join(',')})`;
 }
 
 function resourceStatements(tables: GroupWrites['rows']): string[] {

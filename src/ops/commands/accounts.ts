@@ -240,9 +240,9 @@ in time at this point, so lists by created_at are not exact around it.`,
       const id = parseUuid(accountId);
       if (id === null) throw new UsageError(`${accountId} is not an id`);
       await ops.output.confirm(`Reset the clock of account ${id}`);
-      const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
-      const lastPostedAt = toRfc3339(account.lastPostedAt);
-      ops.output.one({ account_id: id, last_posted_at: lastPostedAt, reset: changed });
+      const decision = { actor: ops.actor(), reason };
+      const { lastPostedAt, changed } = await resetClock(ops, id, decision);
+      ops.output.one({ account_id: id, last_posted_at: toRfc3339(lastPostedAt), reset: changed });
       if (!changed)
         ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
     },
