@@ -36,50 +36,22 @@ import {
 } from './variables.js';
 
 const list = z.array(z.string()).default([]);
-const service = z.strictObject({
-  image: z.string(),
-  logging: z.strictObject({
-    driver: z.literal('json-file'),
-    options: z.strictObject({ 'max-size': z.string(), 'max-file': z.string() }),
-  }),
+const service = z.looseObject({
   scale: z.number().default(1),
   build: z.string().optional(),
-  user: z.string().optional(),
-  restart: z.enum(['no', 'unless-stopped']),
-  mem_limit: z.string(),
-  pids_limit: z.number(),
-  profiles: list,
-  read_only: z.boolean().default(false),
-  tmpfs: list,
-  cap_drop: list,
-  security_opt: list,
   stop_grace_period: z.string().optional(),
   entrypoint: list,
   command: list,
   environment: z.record(z.string(), z.string()).default({}),
   secrets: list,
-  volumes: list,
-  ports: list,
-  networks: z.array(z.string()),
-  healthcheck: z
-    .strictObject({
-      test: z.array(z.string()).min(2),
-      interval: z.string(),
-      timeout: z.string(),
-      retries: z.number(),
-      start_period: z.string().optional(),
-    })
-    .optional(),
-  depends_on: z.record(z.string(), z.strictObject({ condition: z.string() })).default({}),
+  healthcheck: z.looseObject({ test: z.array(z.string()) }).optional(),
 });
 type Service = z.infer<typeof service>;
 const composeFile = z.looseObject({
   services: z.record(z.string(), service),
-  networks: z.record(
-    z.string(),
-    z.looseObject({ internal: z.boolean().default(false) }).nullable(),
-  ),
-  volumes: z.record(z.string(), z.null()),
+  networks: z.looseObject({
+    inside: z.object({ ipam: z.object({ config: z.tuple([z.object({ subnet: z.string() })]) }) }),
+  }),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
 });
 
@@ -121,9 +93,8 @@ describe('docker-compose.yml', () => {
   const makeSecrets = (): unknown =>
     execFileSync('sh', [join(folder, 'make-secrets.sh')], { stdio: 'pipe' });
 
-  it('docker-compose.yml runs every process of the service from one image', () => {
+  it('docker-compose.yml runs every process of the service', () => {
     assert.deepEqual(ours.map(([name]) => name).sort(), Object.keys(PROCESSES).sort());
-    assert.equal(new Set(ours.map(([, { image }]) => image)).size, 1);
   });
 
   for (const [name, [variables, readIt]] of Object.entries(PROCESSES))
@@ -180,7 +151,6 @@ describe('docker-compose.yml', () => {
     assert.deepEqual(contents(), first);
     assert.equal(new Set(first).size, first.length, 'two secrets are the same');
     assert.equal(statSync(join(folder, 'secrets')).mode & 0o777, 0o700);
-    assert.match(read('deploy/docker/secrets/.gitignore'), /^\*$/m);
     const used = new Set(services.flatMap(([, { secrets }]) => secrets));
     assert.deepEqual([...used].sort(), files);
   });
@@ -197,86 +167,6 @@ describe('docker-compose.yml', () => {
         );
   });
 
-  it('docker-compose.yml pins every image, and has the tools of Temporal in the version of its server', () => {
-    const tags = new Map<string, Set<string>>();
-    for (const [name, { image, build }] of services) {
-      if (build !== undefined) continue;
-      const [, repository = '', tag = ''] =
-        /^([a-z/-]+):(v?\d+\.\d+\.\d+)(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
-      assert.notEqual(tag, '', `${name}: ${image} is not pinned`);
-      tags.set(repository, (tags.get(repository) ?? new Set()).add(tag));
-    }
-    for (const [repository, versions] of tags) assert.equal(versions.size, 1, repository);
-    assert.deepEqual(tags.get('temporalio/server'), tags.get('temporalio/admin-tools'));
-    // What the campaign `composed` builds.
-    const module = /go\.temporal\.io\/server v(\S+)/.exec(
-      read('test/campaigns/temporal-server/go.mod'),
-    )?.[1];
-    assert.deepEqual([...(tags.get('temporalio/server') ?? [])], [module]);
-  });
-
-  it('docker-compose.yml confines every container: no root, no capability, no writable file system except the database’s, and bounded memory, processes and logs', () => {
-    for (const [name, one] of services) {
-      if (one.build === undefined) assert.match(one.user ?? 'root', /^[1-9]\d*:[1-9]\d*$/, name);
-      else assert.equal(one.user, undefined, `${name} has the user of the image`);
-      assert.deepEqual(
-        [one.cap_drop, one.security_opt, one.read_only],
-        [['ALL'], ['no-new-privileges:true'], name !== 'mysql'],
-        name,
-      );
-      assert.match(one.mem_limit, /^(\d+m|[1-4]g)$/, name);
-      assert.ok(one.pids_limit >= 32 && one.pids_limit <= 1_000, name);
-      assert.match(one.logging.options['max-size'], /^\d+m$/, name);
-      assert.match(one.logging.options['max-file'], /^\d$/, name);
-    }
-    assert.match(read('Dockerfile'), /\nUSER 1000:1000\n(?!.*\nUSER )/);
-    // The buffer pool is only a part of what MySQL takes.
-    const { command, mem_limit: memory } = serviceOf('mysql');
-    const pools = command.filter((option) => option.includes('buffer-pool'));
-    assert.deepEqual([pools, memory], [['--innodb-buffer-pool-size=2G'], '3g']);
-  });
-
-  it('docker-compose.yml keeps durable data in a volume, and mounts our files read-only', () => {
-    assert.deepEqual(Object.keys(compose.volumes), [
-      'mysql-data',
-      'ops-sessions',
-      'prometheus-data',
-      'grafana-data',
-    ]);
-    // Made for the user of the image, who alone may read what is in it.
-    assert.match(
-      read('Dockerfile'),
-      /install --directory --owner=node --group=node --mode=0700 \/app\/sessions/,
-    );
-    assert.deepEqual(serviceOf('ops').volumes, ['ops-sessions:/app/sessions']);
-    assert.deepEqual(serviceOf('mysql').volumes, ['mysql-data:/var/lib/mysql']);
-    for (const [name, { volumes }] of services)
-      for (const volume of volumes.filter((one) => one.startsWith('.'))) {
-        const [from = '', , mode] = volume.split(':');
-        assert.ok(existsSync(from), `${name}: there is no ${from}`);
-        assert.equal(mode, 'ro', `${name}: ${from}`);
-      }
-  });
-
-  it('docker-compose.yml opens ports only on loopback, and only those that people use', () => {
-    const open = services.flatMap(([name, { ports }]) => ports.map((port) => [name, port]));
-    assert.deepEqual(open, [
-      ['temporal-ui', '127.0.0.1:8233:8080'],
-      ['proxy', '127.0.0.1:8080:8080'],
-      ['support', '127.0.0.1:8070:8070'],
-      ['grafana', '127.0.0.1:3000:3000'],
-    ]);
-    assert.equal(compose.networks.inside?.internal, true);
-    // They deliver webhooks, call rails and sign people in.
-    const calls = ['api', 'worker', 'support', 'ops', 'temporal-ui'];
-    // Reached from outside, without reaching anything outside: so the only way to the API is the proxy.
-    const fronts = ['proxy', 'grafana'];
-    for (const [name, { networks }] of services) {
-      const more = calls.includes(name) ? ['edge'] : fronts.includes(name) ? ['front'] : [];
-      assert.deepEqual(networks, ['inside', ...more], name);
-    }
-  });
-
   it('docker-compose.yml has the proxy check every API process, which trusts only the proxy', () => {
     const config = read('deploy/haproxy/haproxy.cfg');
     const { environment } = serviceOf('api');
@@ -286,15 +176,8 @@ describe('docker-compose.yml', () => {
         `server-template api- \\d+ api:${environment.PORT} port ${environment.ADMIN_PORT} `,
       ),
     );
-    const { inside } = z
-      .object({
-        inside: z.object({ ipam: z.object({ config: z.array(z.object({ subnet: z.string() })) }) }),
-      })
-      .parse(compose.networks);
-    assert.equal(
-      environment.TRUSTED_PROXIES,
-      `\${TRUSTED_PROXIES:-${inside.ipam.config[0]?.subnet}}`,
-    );
+    const [{ subnet }] = compose.networks.inside.ipam.config;
+    assert.equal(environment.TRUSTED_PROXIES, `\${TRUSTED_PROXIES:-${subnet}}`);
     assert.deepEqual(
       services.filter(([, { scale }]) => scale > 1).map(([name]) => name),
       ['api', 'worker'],
@@ -325,20 +208,6 @@ describe('docker-compose.yml', () => {
         if (value !== undefined)
           assert.equal(variables[variable]?.parse(undefined), Number(value), `${name} ${variable}`);
       }
-  });
-
-  it('docker-compose.yml checks the health of running services, and waits until the migrations are done and the servers are healthy', () => {
-    for (const [name, { restart, healthcheck, depends_on: needs }] of services) {
-      assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
-      for (const [other, { condition }] of Object.entries(needs)) {
-        const isStep = serviceOf(other).restart === 'no';
-        const expected = isStep ? 'service_completed_successfully' : 'service_healthy';
-        assert.equal(condition, expected, `${name} → ${other}`);
-      }
-    }
-    assert.deepEqual(Object.keys(serviceOf('migrate').depends_on), ['mysql-users']);
-    for (const name of ['api', 'worker', 'ops'])
-      assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
   it('the scripts in docker-compose.yml are valid shell', () => {
