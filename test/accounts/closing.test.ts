@@ -80,7 +80,7 @@ describe('closing and freezing', () => {
       assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'fee_account']);
     const [approved, sent] = [await own.pay(), await own.pay('02')];
     await own.guard();
-    const pending = await own.pend();
+    const pending = await own.createPending();
     const next = await own.bank.account();
     await setFeeAccount(db.deps, own.bank.tenant.tenant.id, next.id, TEST_ACTOR);
     const { submissions } = railsOf(db);
@@ -106,7 +106,7 @@ describe('closing and freezing', () => {
     const [old, next] = [await guarded.account(), await guarded.account()];
     await setFeeAccount(db.deps, tenantId, old.id, TEST_ACTOR);
     await setFee(db.database, { tenantId, flatRaw: 7n });
-    const { id } = await own.pend();
+    const { id } = await own.createPending();
     await setFeeAccount(db.deps, tenantId, next.id, TEST_ACTOR);
     assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'fee_account']);
     assert.equal(answered(await own.act('approve', id, 'approver'), 200).json.status, 'completed');

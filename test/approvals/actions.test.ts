@@ -71,7 +71,7 @@ for (const kind of KINDS)
         const rejection = rejectionOf(kind, verb, verb === 'reject' ? REASON : null);
         const before = await own.money();
         for (const person of EVERYBODY) {
-          const pending = await own.pend();
+          const pending = await own.createPending();
           const answer = await own.act(verb, pending.id, person);
           if (MAY[verb].includes(person)) answered(answer, 200);
           else {
@@ -83,7 +83,7 @@ for (const kind of KINDS)
         }
         if (verb !== 'approve') await assertGivenBack(before);
         const foreign = await openBank(api);
-        const { id } = await own.pend();
+        const { id } = await own.createPending();
         const body = verb === 'reject' ? { body: { reason: REASON } } : {};
         for (const path of [actionPath(id, verb), actionPath(randomUUID(), verb)])
           answered(await foreign.request('POST', path, body), 404, 'not_found');
@@ -91,7 +91,7 @@ for (const kind of KINDS)
 
     it(`a ${kind} that waits for approval is neither approved nor rejected by its creator in any role; the creator can cancel it`, async () => {
       for (const person of ['creator', 'admin', 'owner'] as const) {
-        const { id } = await own.pend({}, { token: own.tokens[person] });
+        const { id } = await own.createPending({}, { token: own.tokens[person] });
         for (const verb of ['approve', 'reject'] as const)
           answered(await own.act(verb, id, person), 403, 'authority_insufficient');
         answered(await own.act('cancel', id, person), 200);
@@ -102,7 +102,7 @@ for (const kind of KINDS)
     it(`a ${kind} that waits for approval needs as many approvals by different members as its policy says, each with a line in the audit log`, async () => {
       for (const required of [1, 2, 3]) {
         await own.setPolicy({ approvals: required });
-        const { id } = await own.pend();
+        const { id } = await own.createPending();
         const people = (['approver', 'second', 'admin'] as const).slice(0, required);
         for (const [index, person] of people.entries()) {
           assert.deepEqual(await own.events(id), []);
@@ -139,7 +139,7 @@ for (const kind of KINDS)
     it(`a ${kind} that waits for approval can be rejected after the first of two approvals, which stays visible`, async () => {
       await own.setPolicy({ approvals: 2 });
       const before = await own.money();
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       answered(await own.act('approve', id, 'approver'), 200);
       // Also by who approved it a moment ago.
       answered(await own.act('reject', id, 'approver'), 200);
@@ -150,7 +150,7 @@ for (const kind of KINDS)
 
     it(`a ${kind} that waits for approval ends with the last approval as rejected with capability_cannot_send if its source was frozen meanwhile`, async () => {
       const before = await own.money();
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       await freezeAccount(db.deps, own.guarded.id, { actor: TEST_ACTOR, reason: null });
       const { json } = answered(await own.act('approve', id, 'approver'), 200);
       const { code, reason } = object(json.rejection);
@@ -162,7 +162,7 @@ for (const kind of KINDS)
 
     it(`a ${kind} that waits for approval ends once: a further action is 409 invalid_state {current, allowed}`, async () => {
       const { id: instantId } = answered(await own.send({ raw: LEAST }), 201).json;
-      const { id: canceled } = await own.pend();
+      const { id: canceled } = await own.createPending();
       answered(await own.act('cancel', canceled, 'creator'), 200);
       for (const [id, current] of [
         [instantId, ENDS[kind].approve],
@@ -180,7 +180,7 @@ for (const kind of KINDS)
     for (const verb of VERBS)
       it(`a late ${verb} settles the expiry of a ${kind} and is 409 with the new status; its key stays free`, async () => {
         const before = await own.money();
-        const pending = await own.pend();
+        const pending = await own.createPending();
         now = instant(now + EXPIRES_IN_S * 1_000);
         const key = verb === 'approve' ? randomUUID() : null;
         for (const _ of [1, 2]) {
@@ -193,14 +193,14 @@ for (const kind of KINDS)
         await assertEnded(own, pending.id, ENDS[kind].expire);
         await assertGivenBack(before);
         if (key === null) return;
-        const { id: next } = await own.pend();
+        const { id: next } = await own.createPending();
         const fresh = answered(await own.act('approve', next, 'admin', { key }), 200);
         assert.equal(fresh.headers.get('svc-idempotent-replayed'), null);
       });
 
     it(`a ${kind} that waits for approval expires once, at its instant and not a millisecond earlier, by the timer and not by a member without the right to act`, async () => {
       const approvals = approvalsOfKind(api, kind);
-      const [{ id: early }, { id }] = [await own.pend(), await own.pend()];
+      const [{ id: early }, { id }] = [await own.createPending(), await own.createPending()];
       now = instant(Date.parse(text(object((await own.read(id)).approval).expires_at)) - 1);
       assert.equal((await approvals.expire(text(id))).status, 'pending_approval');
       answered(await own.act('approve', early, 'admin'), 200);
@@ -228,7 +228,7 @@ describe('the requests that approve, reject and cancel', () => {
 
   it('an approval repeated with its key is a replay of the current state, even after the end and without the role', async () => {
     await own.setPolicy({ approvals: 2 });
-    const { id } = await own.pend();
+    const { id } = await own.createPending();
     const key = randomUUID();
     const approve = async (by: string): Promise<unknown[]> => {
       const { json, headers } = answered(
@@ -249,8 +249,8 @@ describe('the requests that approve, reject and cancel', () => {
   it('an approval with a key that another member, resource or operation used is 409 idempotency_key_reused; a refused one leaves its key free', async () => {
     await own.setPolicy({ approvals: 3 });
     const [keyOfCreation, key] = [randomUUID(), randomUUID()];
-    const { id } = await own.pend({}, { key: keyOfCreation });
-    const { id: other } = await own.pend();
+    const { id } = await own.createPending({}, { key: keyOfCreation });
+    const { id: other } = await own.createPending();
     answered(await own.act('approve', id, 'creator', { key }), 403, 'authority_insufficient');
     answered(await own.act('approve', randomUUID(), 'approver', { key }), 404, 'not_found');
     answered(await own.act('approve', id, 'approver', { key }), 200);
@@ -266,7 +266,7 @@ describe('the requests that approve, reject and cancel', () => {
 
   it('an approval is answered in the order of the checks: key, body, replay, 404, 403, 409', async () => {
     const key = randomUUID();
-    const { id: settled } = await own.pend();
+    const { id: settled } = await own.createPending();
     answered(await own.act('approve', settled, 'approver', { key }), 200);
     const missing = randomUUID();
     for (const [verb, id, options, status, code] of [
@@ -287,13 +287,13 @@ describe('the requests that approve, reject and cancel', () => {
   });
 
   it('a cancel by the creator is 403 once the creator has lost every role in the source', async () => {
-    const { id } = await own.pend();
+    const { id } = await own.createPending();
     await removeRole(db.database, systemClock, own.members.creator, own.guarded.id, TEST_ACTOR);
     answered(await own.act('cancel', id, 'creator'), 403, 'authority_insufficient');
   });
 
   it('a reject needs a reason of 1 to 140 code points in NFC, shown as stored; any other reason is 400, and the transfer continues to wait', async () => {
-    const pending = await own.pend();
+    const pending = await own.createPending();
     const reject = (body: unknown, id = pending.id): ReturnType<GuardedBank['act']> =>
       own.act('reject', id, 'approver', { body });
     for (const [body, code, reason] of [
@@ -310,7 +310,7 @@ describe('the requests that approve, reject and cancel', () => {
       ['💸'.repeat(140), '💸'.repeat(140)],
       ['e\u0301'.repeat(140), '\u00e9'.repeat(140)],
     ]) {
-      const { json } = answered(await reject({ reason }, (await own.pend()).id), 200);
+      const { json } = answered(await reject({ reason }, (await own.createPending()).id), 200);
       assert.equal(object(json.rejection).reason, shown);
     }
   });

@@ -97,7 +97,7 @@ for (const kind of KINDS)
         for (const action of ['approve', 'reject', 'cancel'] as const) {
           const { held } = await own.money();
           const status = ENDS[kind][action];
-          const { id } = await own.pend();
+          const { id } = await own.createPending();
           const reason = `${action}: as agreed`;
           // However it is typed into a signal.
           const [who, why] =
@@ -123,7 +123,7 @@ for (const kind of KINDS)
 
     it(`support staff together count as one approval of a ${kind}: each further approval of theirs is refused and recorded`, async () => {
       await own.setPolicy({ approvals: 3 });
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       const status = 'pending_approval';
       assert.deepEqual(await act('ops', 'approve', id), { status, refused: null });
       for (const [channel, who] of [
@@ -159,7 +159,7 @@ for (const kind of KINDS)
     });
 
     it(`support staff cannot change a ${kind} that has ended: the action is refused with the state of the ${kind}, and recorded`, async () => {
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       answered(await own.act('cancel', id, 'creator'), 200);
       for (const channel of CHANNELS) {
         const { status, refused } = await act(channel, 'approve', id);
@@ -178,7 +178,7 @@ for (const kind of KINDS)
         late = 0;
         // Of its own: what is posted to an account is never dated before the last posting to it.
         own = await openGuarded(api, {}, { kind });
-        const { id } = await own.pend();
+        const { id } = await own.createPending();
         late = EXPIRES_IN_S * 1_000 + 1;
         const { status, refused } = await act(channel, 'approve', id);
         assert.equal(status, ENDS[kind].expire);
@@ -194,7 +194,7 @@ for (const kind of KINDS)
 
     it(`one signal to a ${kind} that waits for approval acts once: a repetition has the same result and is recorded once, even if it was refused`, async () => {
       await own.setPolicy({ approvals: 2 });
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       const [approve, refuse, again] = [newId(), newId(), newId()];
       for (let round = 0; round < 3; round += 1) {
         const one = await act('temporal', 'approve', id, sofia.name, 'why', approve);

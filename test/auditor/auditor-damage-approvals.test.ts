@@ -226,7 +226,7 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
   // Rows that disappear would close the ledger.
   api.core.rollbackGuard.stop();
   const own = await openGuarded(api, { approvals: 2 });
-  const made = async (): Promise<string> => text((await own.pend()).id);
+  const made = async (): Promise<string> => text((await own.createPending()).id);
   const approve = async (
     which: string,
     people: readonly ('approver' | 'second')[],

@@ -40,7 +40,7 @@ const AFTER_MS = 2_000;
 export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<string> {
   const { db, api, transfers, calls, seed } = campaign;
   const guarded = await openGuardedBank(api, { approvals: 2, funds: 100_000n * BigInt(transfers) });
-  const ids = await guarded.pendMany(transfers);
+  const ids = await guarded.createManyPending(transfers);
   const random = randomFrom(seed);
   // A third is over while the calls come, and for some of them a member has approved.
   for (const [index, id] of ids.entries()) {

@@ -163,11 +163,11 @@ export class ChaosGateway extends BankGateway {
     const times = 1 + this.random(3);
     const words = Array.from({ length: times }, async (_, time) => {
       await this.pause(this.moments(3_000));
-      const said = this.tell(payment);
+      const report = this.tell(payment);
       // One that failed was never accepted once it is said to have failed: that would be a contradiction.
-      const isLate = time > 0 && said.status === 'completed';
+      const isLate = time > 0 && report.status === 'completed';
       await this.deliver(
-        isLate ? { ...said, status: 'accepted' } : said,
+        isLate ? { ...report, status: 'accepted' } : report,
         `${payment.reference}.${isLate ? 'late' : 'end'}`,
       );
     });

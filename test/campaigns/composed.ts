@@ -8,7 +8,7 @@ import { Composed } from '../helpers/composed.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
 import { until } from '../helpers/temporal.js';
 import { openGuardedBank, readTransfer } from '../helpers/temporal-world.js';
-import { assertGenuine, openHookedBank, untilArrived } from '../helpers/webhook-world.js';
+import { assertGenuine, openWebhookBank, untilArrived } from '../helpers/webhook-world.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
@@ -122,8 +122,8 @@ async function aBatch(tool: TestApi, baseUrl: string): Promise<void> {
 }
 
 async function webhooks(tool: TestApi, baseUrl: string, receiver: HttpReceiver): Promise<void> {
-  const hooked = await openHookedBank(tool, receiver);
-  const { bank, from, to, path } = hooked;
+  const own = await openWebhookBank(tool, receiver);
+  const { bank, from, to, path } = own;
   const body = transferBody({ from, to, raw: LEAST });
   const send = async (): Promise<string> =>
     text(
@@ -137,5 +137,5 @@ async function webhooks(tool: TestApi, baseUrl: string, receiver: HttpReceiver):
     );
   const made = await Promise.all(Array.from({ length: HOOKED }, send));
   await untilArrived(receiver, path, made);
-  await assertGenuine(receiver, hooked);
+  await assertGenuine(receiver, own);
 }

@@ -56,7 +56,7 @@ export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls)
   try {
     const bank = await openBank(api);
     await writeFile(join(folder, 'schemathesis.toml'), knownValues(await makeTarget(bank)));
-    const said = await outputOf(program, folder, [
+    const output = await outputOf(program, folder, [
       ...['run', `${api.baseUrl}/openapi.json`, '--header', `Authorization: Bearer ${bank.token}`],
       ...[
         '--checks',
@@ -77,9 +77,9 @@ export async function generatedCalls({ db, calls, paths, seed }: GeneratedCalls)
       ...['--warnings', 'off', ...(paths === undefined ? [] : ['--include-path-regex', paths])],
     ]);
     await assertLedgerSound(db.database);
-    const [, operations = ''] = /Tested: (\d+)/.exec(said) ?? [];
-    const [, made = ''] = /(\d+) generated/.exec(said) ?? [];
-    assert(Number(operations) > 0 && Number(made) >= Number(operations), said);
+    const [, operations = ''] = /Tested: (\d+)/.exec(output) ?? [];
+    const [, made = ''] = /(\d+) generated/.exec(output) ?? [];
+    assert(Number(operations) > 0 && Number(made) >= Number(operations), output);
     return `${operations} operations, ${made} generated calls (seed ${seed}): no 5xx, and every response as the OpenAPI document describes it`;
   } finally {
     await rm(folder, { recursive: true });
@@ -128,19 +128,19 @@ async function outputOf(
   more: readonly string[],
 ): Promise<string> {
   const child = spawn(command, [...args, ...more], { cwd, env: { ...env, NO_COLOR: '1' } });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const code = await new Promise((resolve, reject) =>
     child.once('close', resolve).once('error', reject),
   );
-  const [, errors = ''] = said.split('\nErrors:');
+  const [, errors = ''] = output.split('\nErrors:');
   const count = [...errors.matchAll(/🚫 .*: (\d+)/g)].reduce(
     (sum, [, one]) => sum + Number(one),
     0,
   );
   const isUnsent =
-    count > 0 && count === said.split(UNSENT).length - 1 && !said.includes('\nFailures:');
-  assert(code === 0 || isUnsent, said.slice(-SAID_CHARS));
-  return said;
+    count > 0 && count === output.split(UNSENT).length - 1 && !output.includes('\nFailures:');
+  assert(code === 0 || isUnsent, output.slice(-SAID_CHARS));
+  return output;
 }

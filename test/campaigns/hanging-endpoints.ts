@@ -5,7 +5,7 @@ import { answered } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
-import { type HookedBank, openHookedBank, transfersAt } from '../helpers/webhook-world.js';
+import { type WebhookBank, openWebhookBank, transfersAt } from '../helpers/webhook-world.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -47,8 +47,8 @@ export function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
     const receiver = await open(new HttpReceiver().open(), (own) => own.close());
     const hanging = await open(new HttpReceiver().open(), (own) => own.close());
     hanging.reply = () => new Promise(() => undefined);
-    const good = await openMany(others, () => openHookedBank(api, receiver));
-    const bad = await openMany(tenants, () => openHookedBank(api, hanging));
+    const good = await openMany(others, () => openWebhookBank(api, receiver));
+    const bad = await openMany(tenants, () => openWebhookBank(api, hanging));
     for (let made = tenants; made < endpoints; made += 1) {
       const body = { url: hanging.url(`/hang-${made}`), events: ['transfer.completed'] };
       answered(
@@ -77,8 +77,8 @@ export function hangingEndpoints(wanted: HangingEndpoints): Promise<string> {
   });
 }
 
-async function openMany(count: number, open: () => Promise<HookedBank>): Promise<HookedBank[]> {
-  const opened: HookedBank[] = [];
+async function openMany(count: number, open: () => Promise<WebhookBank>): Promise<WebhookBank[]> {
+  const opened: WebhookBank[] = [];
   for (let index = 0; index < count; index += 1) opened.push(await open());
   return opened;
 }
@@ -86,7 +86,7 @@ async function openMany(count: number, open: () => Promise<HookedBank>): Promise
 /** Each bank's transfers, spread over time. Answers how long each took from its answer, which is after the commit, to its arrival. */
 async function deliver(
   receiver: HttpReceiver,
-  banks: readonly HookedBank[],
+  banks: readonly WebhookBank[],
   each: number,
 ): Promise<number[]> {
   const committed = new Map<string, number>();
@@ -112,7 +112,7 @@ async function deliver(
 }
 
 /** Keeps what hangs busy, each tenant by itself. */
-async function feed(banks: readonly HookedBank[], isOver: () => boolean): Promise<void> {
+async function feed(banks: readonly WebhookBank[], isOver: () => boolean): Promise<void> {
   const everyMs = 4 * EVERY_MS;
   await Promise.all(
     banks.map(async (own, index) => {

@@ -14,7 +14,7 @@ import type { TestDatabase } from '../helpers/database.js';
 import type { HttpReceiver } from '../helpers/http-receiver.js';
 import { openGuardedBank } from '../helpers/temporal-world.js';
 import { until } from '../helpers/temporal.js';
-import { openHookedBank } from '../helpers/webhook-world.js';
+import { openWebhookBank } from '../helpers/webhook-world.js';
 import { makeToken } from '../helpers/world.js';
 
 /** Everything that can wait in a database, made while no worker runs. */
@@ -33,8 +33,10 @@ const WAITING = {
 /** Makes transfers that wait for two approvals, payouts, batches, a statement and undelivered events. */
 export async function leaveWaiting(api: TestApi, receiver: HttpReceiver): Promise<void> {
   const began = Date.now();
-  await (await openHookedBank(api, receiver)).sendMany(COUNT);
-  await (await openGuardedBank(api, { approvals: 2, expiresInS: 2_592_000 })).pendMany(COUNT);
+  await (await openWebhookBank(api, receiver)).sendMany(COUNT);
+  await (
+    await openGuardedBank(api, { approvals: 2, expiresInS: 2_592_000 })
+  ).createManyPending(COUNT);
   const payouts = await openPayoutBank(api);
   for (let made = 0; made < COUNT; made += 1) await payouts.pay();
   const { bank } = payouts;

@@ -9,8 +9,8 @@ import { HttpReceiver } from '../helpers/http-receiver.js';
 import { until } from '../helpers/temporal.js';
 import {
   assertGenuine,
-  type HookedBank,
-  openHookedBank,
+  type WebhookBank,
+  openWebhookBank,
   transfersAt,
 } from '../helpers/webhook-world.js';
 import { balanceOf } from '../helpers/world.js';
@@ -43,13 +43,13 @@ export class OtherWork {
   private constructor(
     readonly baseUrl: string,
     private readonly receiver: HttpReceiver,
-    private readonly hooked: ReadonlyMap<HookedBank, string[]>,
+    private readonly banks: ReadonlyMap<WebhookBank, string[]>,
     private readonly tool: Awaited<ReturnType<typeof startTestApi>>,
     private readonly pauseMs: number,
     payBatches: (goesOn: () => boolean) => Promise<number>,
   ) {
     const batches = payBatches(() => this.isRunning).then((count) => (this.batches = count));
-    const sending = Array.from(hooked, ([bank, made]) => this.send(bank, made));
+    const sending = Array.from(banks, ([bank, made]) => this.send(bank, made));
     this.running = Promise.all([...sending, batches]);
     // Looked at in `finish`.
     this.running.catch(() => undefined);
@@ -62,9 +62,9 @@ export class OtherWork {
   ): Promise<OtherWork> {
     const receiver = await new HttpReceiver().open();
     const tool = await startTestApi(db, {}, { receiver: 'real' });
-    const hooked = new Map<HookedBank, string[]>();
+    const banks = new Map<WebhookBank, string[]>();
     for (let index = 0; index < HOOKED; index += 1)
-      hooked.set(await openHookedBank(tool, receiver), []);
+      banks.set(await openWebhookBank(tool, receiver), []);
     const funds = MAX_BATCHES * BigInt(rows) * LEAST;
     const payroll = await openPayrollBank(tool, funds);
     const payBatches = async (goesOn: () => boolean): Promise<number> => {
@@ -83,11 +83,11 @@ export class OtherWork {
       assert.deepEqual(await balanceOf(db.database, payroll.source.id), left);
       return count;
     };
-    return new OtherWork(baseUrl, receiver, hooked, tool, rest * PAUSE_MS, payBatches);
+    return new OtherWork(baseUrl, receiver, banks, tool, rest * PAUSE_MS, payBatches);
   }
 
   /** One after the other, each again with its key until it is known. */
-  private async send({ bank, from, to }: HookedBank, made: string[]): Promise<void> {
+  private async send({ bank, from, to }: WebhookBank, made: string[]): Promise<void> {
     const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }) };
     while (this.isRunning) {
       const asked = { ...options, key: randomUUID() };
@@ -101,7 +101,7 @@ export class OtherWork {
     try {
       await this.running;
       const told = [];
-      for (const [bank, made] of this.hooked) told.push(await this.assertTold(bank, made));
+      for (const [bank, made] of this.banks) told.push(await this.assertTold(bank, made));
       return `${told.join(' + ')} events arrived, ${this.batches} batches paid once`;
     } finally {
       await this.tool.stop();
@@ -110,7 +110,7 @@ export class OtherWork {
   }
 
   /** Exactly these transfers arrive, signed, those that arrive again with the same bytes. Returns how many. */
-  private async assertTold(bank: HookedBank, made: readonly string[]): Promise<number> {
+  private async assertTold(bank: WebhookBank, made: readonly string[]): Promise<number> {
     const arrived = (): ReadonlySet<string> => new Set(transfersAt(this.receiver, bank.path));
     await until(`${made.length} events arrive`, () => arrived().size >= made.length, {
       limitMs: END_MS,

@@ -162,8 +162,10 @@ async function setTheStage(api: TestApi, rows: number): Promise<Stage> {
   await waiting.guard(1);
   const payroll = await openPayrollBank(api, 10_000_000n * LEAST);
   const batchId = await payroll.ready(rows);
-  const transfers = await guarded.pendMany(WAITING);
-  const pendingPayouts = await Promise.all(Array.from({ length: WAITING }, () => waiting.pend()));
+  const transfers = await guarded.createManyPending(WAITING);
+  const pendingPayouts = await Promise.all(
+    Array.from({ length: WAITING }, () => waiting.createPending()),
+  );
   return { api, guarded, payouts, waiting, payroll, transfers, pendingPayouts, batchId };
 }
 
@@ -183,7 +185,7 @@ async function whatIsLost(
   );
   // That one, and what was on its way at the moment, are known here afterwards.
   await until('the rail has paid what was asked for since', () => payments.size > paidBefore + 2);
-  return guarded.pendMany(2);
+  return guarded.createManyPending(2);
 }
 
 /** On a busy machine the result may be unknown: then no client relies on it. */

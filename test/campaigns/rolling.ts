@@ -9,8 +9,8 @@ import type { ServiceProcess } from '../helpers/service-process.js';
 import { serving, type TestTemporal, until } from '../helpers/temporal.js';
 import {
   assertGenuine,
-  type HookedBank,
-  openHookedBank,
+  type WebhookBank,
+  openWebhookBank,
   transfersAt,
 } from '../helpers/webhook-world.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
@@ -45,7 +45,7 @@ export function rollingCampaign({ db, temporal, perSecond, rounds }: Rolling): P
     );
     const tool = await open(startTestApi(db, {}, { receiver: 'real' }), (own) => own.stop());
     const banks = await Promise.all(
-      Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)),
+      Array.from({ length: TENANTS }, () => openWebhookBank(tool, receiver)),
     );
     const load = new SteadyLoad(fleet.baseUrl, banks, perSecond);
     for (let round = 0; round < rounds; round += 1)
@@ -77,7 +77,7 @@ export class SteadyLoad {
 
   constructor(
     private readonly baseUrl: string,
-    private readonly banks: readonly HookedBank[],
+    private readonly banks: readonly WebhookBank[],
     private readonly perSecond: number,
   ) {
     this.made = banks.map(() => []);
@@ -131,11 +131,11 @@ export class SteadyLoad {
 /** The log has each transfer once, without a gap, and each came to its receiver. */
 export async function assertAllArrived(
   receiver: HttpReceiver,
-  banks: readonly HookedBank[],
+  banks: readonly WebhookBank[],
   made: readonly (readonly string[])[],
 ): Promise<void> {
-  for (const [index, hooked] of banks.entries()) {
-    const log = await walk(hooked.bank, '/v1/events?limit=100');
+  for (const [index, own] of banks.entries()) {
+    const log = await walk(own.bank, '/v1/events?limit=100');
     const sequences = log.map(({ sequence }) => Number(sequence)).reverse();
     assert.deepEqual(
       sequences,
@@ -145,13 +145,13 @@ export async function assertAllArrived(
     const wanted = made[index]!.toSorted();
     assert.deepEqual(told.map(({ data }) => String(object(object(data).object).id)).sort(), wanted);
     await until(
-      `${wanted.length} events arrive at ${hooked.path}`,
+      `${wanted.length} events arrive at ${own.path}`,
       () =>
-        receiver.at(hooked.path).length >= wanted.length &&
-        new Set(transfersAt(receiver, hooked.path)).size >= wanted.length,
+        receiver.at(own.path).length >= wanted.length &&
+        new Set(transfersAt(receiver, own.path)).size >= wanted.length,
       { limitMs: ARRIVE_MS },
     );
-    assert.deepEqual([...new Set(transfersAt(receiver, hooked.path))].sort(), wanted);
-    await assertGenuine(receiver, hooked);
+    assert.deepEqual([...new Set(transfersAt(receiver, own.path))].sort(), wanted);
+    await assertGenuine(receiver, own);
   }
 }

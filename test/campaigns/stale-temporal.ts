@@ -114,8 +114,8 @@ async function openBanks(
 /** The pending resources when the copy is kept. */
 async function before({ one, two, payer, payroll, each }: Cast): Promise<Things> {
   return {
-    transfers: [...(await one.pendMany(4 * each)), ...(await two.pendMany(each))],
-    payouts: await Promise.all(Array.from({ length: 2 * each }, () => payer.pend())),
+    transfers: [...(await one.createManyPending(4 * each)), ...(await two.createManyPending(each))],
+    payouts: await Promise.all(Array.from({ length: 2 * each }, () => payer.createPending())),
     batches: [await payroll.ready(ROWS), await payroll.ready(ROWS)],
   };
 }
@@ -138,11 +138,11 @@ async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; wa
   for (const id of twice) answered(await two.act('approve', id), 200);
   for (const id of paid) answered(await payer.act('approve', id), 200);
   await payroll.execute(executed);
-  const made = await one.pendMany(2 * each);
+  const made = await one.createManyPending(2 * each);
   const [decided, open] = parted(made, each) as [Uuid[], Uuid[]];
   for (const id of decided) answered(await one.act('approve', id), 200);
   // Two would open the breaker of the rail, which holds all other payouts too.
-  const silent = await payer.pend({ ending: '03' });
+  const silent = await payer.createPending({ ending: '03' });
   answered(await payer.act('approve', silent), 200);
   await untilStatus(payer, silent, ['in_progress'], WORK_MS);
   const uploaded = await payroll.ready(ROWS);

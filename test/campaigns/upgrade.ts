@@ -15,7 +15,7 @@ import { changedRelease } from '../helpers/releases.js';
 import type { ServiceProcess } from '../helpers/service-process.js';
 import { type TestTemporal, until, untilWaiting } from '../helpers/temporal.js';
 import { type GuardedBank, openGuardedBank } from '../helpers/temporal-world.js';
-import { openHookedBank } from '../helpers/webhook-world.js';
+import { openWebhookBank } from '../helpers/webhook-world.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { continueWaiting, countWaiting, tenantsOf, untilAllEnded } from './left-waiting.js';
@@ -52,24 +52,24 @@ export function upgradeCampaign(campaign: Upgrade): Promise<string> {
     const receiver = await open(new HttpReceiver().open(), (own) => own.close());
     const fleet = await open(Fleet.start({ mysqlUrl: db.url, temporal }), (own) => own.end());
     const tool = await open(startTestApi(db, {}, { receiver: 'real' }), (own) => own.stop());
-    const hooked = await Promise.all(
-      Array.from({ length: TENANTS }, () => openHookedBank(tool, receiver)),
+    const banks = await Promise.all(
+      Array.from({ length: TENANTS }, () => openWebhookBank(tool, receiver)),
     );
     const guarded = await openGuardedBank(tool, {
       approvals: 2,
       funds: BigInt(count + 1) * 100_000n,
     });
-    const load = new SteadyLoad(fleet.baseUrl, hooked, perSecond);
-    const waiting = await pend(temporal, guarded, count);
+    const load = new SteadyLoad(fleet.baseUrl, banks, perSecond);
+    const waiting = await createPending(temporal, guarded, count);
     await assertReplays(folder, temporal);
     const all = [...fleet.workers, ...fleet.apis];
     await roll(all, next);
     if (left > 0) await continueWaiting(db, tenantIds, fleet.baseUrl, receiver);
-    const later = await pend(temporal, guarded, 1);
+    const later = await createPending(temporal, guarded, 1);
     await approveThrough(fleet, guarded, [...waiting, ...later], 0);
     await approveThrough(fleet, guarded, [...waiting, ...later], 1);
     await assertEnded(db, temporal, [...waiting, ...later]);
-    await assertAllArrived(receiver, hooked, await load.finish());
+    await assertAllArrived(receiver, banks, await load.finish());
     if (left > 0) await untilAllEnded(db, receiver);
     await untilOutboxEmpty(db);
     await assertLedgerSound(db.database);
@@ -98,14 +98,14 @@ async function roll(
   }
 }
 
-async function pend(
+async function createPending(
   temporal: TestTemporal,
   guarded: GuardedBank,
   count: number,
 ): Promise<readonly Uuid[]> {
   const ids: Uuid[] = [];
   while (ids.length < count)
-    ids.push(...(await guarded.pendMany(Math.min(MAX_AT_ONCE, count - ids.length))));
+    ids.push(...(await guarded.createManyPending(Math.min(MAX_AT_ONCE, count - ids.length))));
   for (const id of ids) await untilWaiting(temporal, id, { limitMs: END_MS });
   return ids;
 }

@@ -243,9 +243,9 @@ async function standingOf(temporal: TestTemporal, id: Uuid): Promise<string> {
   });
   const { pendingWorkflowTask: task } = raw;
   const tasked = task ? `attempt ${task.attempt} of its task, state ${task.state}` : 'no task';
-  const said = await Promise.race([stateOf(temporal, id), sleep(SAID_MS)]).catch(String);
+  const state = await Promise.race([stateOf(temporal, id), sleep(SAID_MS)]).catch(String);
   return `its workflow is ${status.name}, with ${tasked} and ${pending.length} activities under way: ${pending.join('; ')};
-it says ${JSON.stringify(said)}; its last events: ${history.join(', ')}`;
+it says ${JSON.stringify(state)}; its last events: ${history.join(', ')}`;
 }
 
 function split(way: Exclude<Way, 'time'>): readonly ['api' | 'signal', MemberAct] {

@@ -6,7 +6,7 @@ import type { TestDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
 import { sign } from '../helpers/receiver.js';
 import { serving, type TestTemporal, until } from '../helpers/temporal.js';
-import { openHookedBank, type HookedBank } from '../helpers/webhook-world.js';
+import { openWebhookBank, type WebhookBank } from '../helpers/webhook-world.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { emit, eventIds } from '../webhooks/support.js';
@@ -38,7 +38,7 @@ export function webhookKills({ db, temporal, events, kills }: WebhookKills): Pro
     const worker = await open(preparing, (own) => own.kill());
     const seen = new Arrivals(receiver);
     const banks = await Promise.all(
-      Array.from({ length: TENANTS }, () => openHookedBank(api, receiver)),
+      Array.from({ length: TENANTS }, () => openWebhookBank(api, receiver)),
     );
     for (const bank of banks) seen.expect(bank);
     for (let kill = 0; kill < kills; kill += 1) {
@@ -84,7 +84,7 @@ async function killWhile(
   await worker.kill();
 }
 
-async function emitTo(api: TestApi, banks: readonly HookedBank[], count: number): Promise<void> {
+async function emitTo(api: TestApi, banks: readonly WebhookBank[], count: number): Promise<void> {
   for (const [index, { from }] of banks.entries()) {
     const share =
       Math.floor((count * (index + 1)) / banks.length) - Math.floor((count * index) / banks.length);
@@ -119,7 +119,7 @@ class Arrivals {
     };
   }
 
-  expect({ path, secret }: HookedBank): void {
+  expect({ path, secret }: WebhookBank): void {
     this.secrets.set(path, secret);
     this.digests.set(path, new Map());
   }

@@ -13,14 +13,8 @@ import { freePorts, ROOT } from '../helpers/service-process.js';
 import { tieToThisProcess } from '../helpers/test-program.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { outputOf } from '../helpers/child-output.js';
+import { outputOf, type Ran } from '../helpers/child-output.js';
 import { LiveService } from './live.js';
-
-interface Ran {
-  readonly code: number | null;
-  readonly said: string;
-  readonly wrong: string;
-}
 
 describe('the programs around the client', () => {
   let live: LiveService;
@@ -60,20 +54,11 @@ describe('the programs around the client', () => {
     return child;
   }
 
-  async function ran(
-    file: string,
-    args: readonly string[],
-    env: Record<string, string> = {},
-  ): Promise<Ran> {
-    const child = start(file, args, env);
-    const { code, stdout: said, stderr: wrong } = await outputOf(child);
-    return { code, said, wrong };
-  }
-
+  const run = (...command: Parameters<typeof start>): Promise<Ran> => outputOf(start(...command));
   const program = (name: string): string =>
     join(live.folder, `node_modules/money-movement-client/dist/bin/${name}.js`);
   const trigger = (...args: string[]): Promise<Ran> =>
-    ran(program('money-trigger'), ['--world', 'demo.json', ...args]);
+    run(program('money-trigger'), ['--world', 'demo.json', ...args]);
 
   /** The example as a user has it: its one file, beside the client. */
   function example(name: string): string {
@@ -86,10 +71,10 @@ describe('the programs around the client', () => {
     // The trigger that lasts a minute is left out: it only waits for an expiry.
     for (const type of EVENT_TYPES.filter((one) => one !== 'transfer.expired'))
       it(`money-trigger causes ${type} in the demo world, and prints the event`, async () => {
-        const { code, said, wrong } = await trigger(type);
-        assert.equal(code, 0, wrong);
+        const { code, stdout, stderr } = await trigger(type);
+        assert.equal(code, 0, stderr);
         assert.match(
-          said,
+          stdout,
           new RegExp(`^${type.replace('.', '\\.')}  #\\d+  [0-9a-f-]{36}  of [0-9a-f-]{36}\n$`),
         );
       });
@@ -109,24 +94,24 @@ describe('the programs around the client', () => {
     });
 
     it('money-trigger reports an error if the demo world has no account left to verify', async () => {
-      const { code, wrong } = await trigger('account.verified');
+      const { code, stderr } = await trigger('account.verified');
       assert.equal(code, 2);
-      assert.match(wrong, /npm start -- --fresh/);
+      assert.match(stderr, /npm start -- --fresh/);
     });
 
     it('money-trigger lists the events that it can cause, and says how to start the demo world if it is missing', async () => {
       for (const args of [[], ['transfer.lost'], ['transfer.completed', 'payout.failed']]) {
-        const { code, wrong } = await trigger(...args);
+        const { code, stderr } = await trigger(...args);
         assert.equal(code, 2);
-        assert.match(wrong, /account\.verified/);
+        assert.match(stderr, /account\.verified/);
       }
-      const { code, wrong } = await ran(program('money-trigger'), [
+      const { code, stderr } = await run(program('money-trigger'), [
         'transfer.completed',
         '--world',
         'nowhere.json',
       ]);
       assert.equal(code, 2);
-      assert.match(wrong, /npm start/);
+      assert.match(stderr, /npm start/);
     });
   });
 
@@ -141,15 +126,15 @@ describe('the programs around the client', () => {
         to,
         '--json',
       ]);
-      let [said, wrong] = ['', ''];
-      listening.stdout?.setEncoding('utf8').on('data', (piece: string) => (said += piece));
-      listening.stderr?.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
-      const secret = await until('it prints its secret', () => /whsec_\S+/.exec(wrong)?.[0]);
+      let [stdout, stderr] = ['', ''];
+      listening.stdout?.setEncoding('utf8').on('data', (piece: string) => (stdout += piece));
+      listening.stderr?.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
+      const secret = await until('it prints its secret', () => /whsec_\S+/.exec(stderr)?.[0]);
       // The first events may be older than its place in the log.
       const untilAnswered = (status: number | null): Promise<unknown> =>
         until(`an event is answered ${status}`, async () => {
           await trigger('transfer.completed');
-          const lines = said.split('\n').slice(0, -1);
+          const lines = stdout.split('\n').slice(0, -1);
           return lines.some((line) => (JSON.parse(line) as Json).status === status);
         });
       await untilAnswered(null);
@@ -169,10 +154,10 @@ describe('the programs around the client', () => {
         [[...url, ...to, '--events', 'transfer.lost'], /there is no event transfer\.lost/, 2],
         [[...url, ...to, '--token', 'svc_live_x_y'], /unauthorized/, 1],
       ] as const) {
-        const { code, wrong } = await ran(program('money-listen'), args);
-        assert.equal(code, expected, wrong);
-        assert.match(wrong, message);
-        assert.doesNotMatch(wrong, /hunter2|\n\s+at /);
+        const { code, stderr } = await run(program('money-listen'), args);
+        assert.equal(code, expected, stderr);
+        assert.match(stderr, message);
+        assert.doesNotMatch(stderr, /hunter2|\n\s+at /);
       }
     });
   });
@@ -190,10 +175,10 @@ describe('the programs around the client', () => {
         { seller: seller('Too Little', '456789123400'), centavos: '1' },
       ];
       writeFileSync(file, JSON.stringify({ source_account: live.account('treasury'), orders }));
-      const first = await ran(example('shop-payouts'), [file]);
-      assert.equal(first.code, 0, first.wrong);
+      const first = await run(example('shop-payouts'), [file]);
+      assert.equal(first.code, 0, first.stderr);
       assert.match(
-        first.said,
+        first.stdout,
         /Luz Rojas: completed\nClosed Account: failed\nToo Little: refused\n$/,
       );
       // A crash before the answer was stored: the key is there, the payout is not.
@@ -203,7 +188,7 @@ describe('the programs around the client', () => {
       delete paid!.payout;
       delete paid!.status;
       writeFileSync(file, JSON.stringify(shop));
-      assert.equal((await ran(example('shop-payouts'), [file])).code, 0);
+      assert.equal((await run(example('shop-payouts'), [file])).code, 0);
       const again = JSON.parse(readFileSync(file, 'utf8')) as {
         orders: { payout?: string; status: string }[];
       };
@@ -216,26 +201,26 @@ describe('the programs around the client', () => {
         file,
         'recipient,amount,asset,reference\n$bruno,150000,COPM,A-1\n$ana,250000,COPM,A-2\n',
       );
-      const paid = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
-      assert.equal(paid.code, 0, paid.wrong);
-      assert.match(paid.said, /2 people, 4000\.00 COPM, fees \d+\.\d\d COPM/);
-      assert.match(paid.said, /completed: 2 paid, 0 not/);
+      const paid = await run(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
+      assert.equal(paid.code, 0, paid.stderr);
+      assert.match(paid.stdout, /2 people, 4000\.00 COPM, fees \d+\.\d\d COPM/);
+      assert.match(paid.stdout, /completed: 2 paid, 0 not/);
       assert.match(
         readFileSync(join(live.folder, 'payroll.result.csv'), 'utf8'),
         /A-2,\$ana,250000,COPM,paid/,
       );
-      const again = await ran(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
-      assert.equal(again.code, 1, again.said);
-      assert.match(again.said, /The same file was uploaded before/);
-      assert.doesNotMatch(again.said, /paid, /);
+      const again = await run(example('payroll-upload'), [live.account('treasury'), file, '--yes']);
+      assert.equal(again.code, 1, again.stdout);
+      assert.match(again.stdout, /The same file was uploaded before/);
+      assert.doesNotMatch(again.stdout, /paid, /);
       writeFileSync(file, 'recipient,amount,asset\n$nobody-here,150000,COPM\n');
-      const refused = await ran(example('payroll-upload'), [
+      const refused = await run(example('payroll-upload'), [
         live.account('treasury'),
         file,
         '--yes',
       ]);
-      assert.equal(refused.code, 1, refused.said);
-      assert.match(refused.said, /2,recipient,not_found/);
+      assert.equal(refused.code, 1, refused.stdout);
+      assert.match(refused.stdout, /2,recipient,not_found/);
     });
 
     it('the example ledger-by-log holds every completed transfer once, even if it is killed and started again', async () => {

@@ -29,16 +29,16 @@ describe(README, () => {
       env: live.environment(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const { code, stdout: said, stderr } = await outputOf(child);
-    assert.equal(code, 0, `${said}\n${stderr}`);
+    const { code, stdout: output, stderr } = await outputOf(child);
+    assert.equal(code, 0, `${output}\n${stderr}`);
     for (const expected of [
       /^completed 150000n$/m,
       /^at least 100000$/m,
       /^true$/m,
       /^pays 300000, stored/m,
     ])
-      assert.match(said, expected);
-    assert.match(said, /NOV-1,\$bruno,150000,COPM,paid/);
+      assert.match(output, expected);
+    assert.match(output, /NOV-1,\$bruno,150000,COPM,paid/);
     await assertLedgerSound(live.db.database);
   });
 

@@ -56,8 +56,8 @@ describe('in a browser, the docs', () => {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     page.on('pageerror', (fault) => faults.push(fault.message));
-    page.on('console', (said) => {
-      if (said.type() === 'error') faults.push(said.text());
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
     });
     page.on('requestfailed', (request) => {
       const fault = request.failure()?.errorText;

@@ -74,9 +74,9 @@ const title = 'what the pages of the site show';
     /** Returns the output of each block when they run in one shell. Throws if one of them fails. */
     async function printed(blocks: readonly string[]): Promise<string[]> {
       const script = [TOOLS, ...blocks.map((block) => `${block}\nprintf '\\036'`)].join('\n');
-      const said = await world.shell(script);
-      assert.doesNotMatch(said, /"error": ?\{/, said);
-      return said.split(END);
+      const output = await world.shell(script);
+      assert.doesNotMatch(output, /"error": ?\{/, output);
+      return output.split(END);
     }
 
     /** Runs the receiver of the page until the shell ends. */

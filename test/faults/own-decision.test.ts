@@ -55,7 +55,7 @@ describe('a COMMIT that was never answered', () => {
 
     it("an approval that was rolled back at an unanswered COMMIT never returns its own result in place of another process's result for the key", async () => {
       const own = await openGuarded(healthy, { approvals: 2 });
-      const [{ id }, key] = [await own.pend(), randomUUID()];
+      const [{ id }, key] = [await own.createPending(), randomUUID()];
       const path = `/v1/transfers/${text(id)}/approve`;
       const cut = fateOfNextCommit('cut_before', withEvents);
       const lost = shaky.request('POST', path, { token: own.tokens.approver, key });
@@ -73,7 +73,7 @@ describe('a COMMIT that was never answered', () => {
 
     it("an approval that was rolled back at an unanswered COMMIT has an unknown outcome, not the outcome of another member's approval", async () => {
       const own = await openGuarded(healthy, { approvals: 1 });
-      const [{ id }, key] = [await own.pend(), randomUUID()];
+      const [{ id }, key] = [await own.createPending(), randomUUID()];
       const cut = fateOfNextCommit('cut_before', withEvents);
       const lost = hasty.request('POST', `/v1/transfers/${text(id)}/approve`, {
         token: own.tokens.approver,

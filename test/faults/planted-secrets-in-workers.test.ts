@@ -28,7 +28,7 @@ import {
   REASON,
   sendSignal,
 } from '../helpers/temporal-world.js';
-import { readHook, signalHook } from '../helpers/webhook-world.js';
+import { readEndpoint, signalEndpoint } from '../helpers/webhook-world.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
@@ -142,14 +142,17 @@ describe('secrets and personal data in workers and in Temporal', () => {
       const own = `endpoint_id=${idLiteral(id)} AND failure IS NOT NULL`;
       return (await db.sql(`SELECT 1 FROM webhook_attempts WHERE ${own}`)).length > 0;
     });
-    await signalHook(temporal, id, 'retry_now', await newSignature(db.database));
+    await signalEndpoint(temporal, id, 'retry_now', await newSignature(db.database));
     await db.sql('RENAME TABLE webhook_attempts TO gone_attempts');
     answered(await transfer(), 201);
     await until('a sender has failed', () => worker.output.includes('sending webhooks failed'));
     const during = await keptByTemporal(temporal, [webhookWorkflowId(id)]);
     await db.sql('RENAME TABLE gone_attempts TO webhook_attempts');
     receiver.reply = () => 200;
-    await until('it goes on', async () => (await readHook(db, asUuid(id))).lastSuccessAt !== null);
+    await until(
+      'it goes on',
+      async () => (await readEndpoint(db, asUuid(id))).lastSuccessAt !== null,
+    );
     await ask('GET', `${ENDPOINTS}/${id}/deliveries`);
     const kept = await keptByTemporal(temporal, [webhookWorkflowId(id)]);
     assert(kept.includes(id), 'the histories cannot be read');
@@ -167,7 +170,7 @@ describe('secrets and personal data in workers and in Temporal', () => {
       document_number: plant('a document', 'D-'),
     };
     answered(await ask('PUT', `/v1/accounts/${target.id}/verification`, declared), 200);
-    const pend = async (): Promise<Uuid> => {
+    const createPending = async (): Promise<Uuid> => {
       const description = plant(`description ${planted.size}`);
       const metadata = { note: plant(`a value of metadata ${planted.size}`) };
       const body = transferBody({ from: source, to: person, raw: LEAST, description, metadata });
@@ -177,7 +180,13 @@ describe('secrets and personal data in workers and in Temporal', () => {
     };
     const act = (index: number, action: string, body?: object, token?: string) =>
       ask('POST', `/v1/transfers/${ids[index]}/${action}`, body, token);
-    const ids = [await pend(), await pend(), await pend(), await pend(), await pend()] as const;
+    const ids = [
+      await createPending(),
+      await createPending(),
+      await createPending(),
+      await createPending(),
+      await createPending(),
+    ] as const;
     answered(await act(0, 'approve', undefined, approvers[0]), 200);
     const reason = plant("a member's reason");
     answered(await act(1, 'reject', { reason }, approvers[0]), 200);

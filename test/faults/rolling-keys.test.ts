@@ -21,7 +21,7 @@ import {
   deliveriesOf,
   dispatched,
   endpointOf,
-  hooked,
+  newEndpoint,
   newUrl,
   partsOf,
 } from '../webhooks/support.js';
@@ -130,7 +130,7 @@ describe('the roll-out of a new key', () => {
   });
 
   it('a delivery waits for a process that can sign it, without a failed attempt and without using up a retry', async () => {
-    const own = await hooked(ahead, ['account.verified', 'transfer.completed']);
+    const own = await newEndpoint(ahead, ['account.verified', 'transfer.completed']);
     const from = await own.bank.account({ funds: { COPM: 10n * LEAST } });
     await own.bank.sent({ from, to: own.account, raw: LEAST });
     await assert.rejects(

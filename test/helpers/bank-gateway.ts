@@ -121,12 +121,12 @@ export class BankGateway {
     const { method, path, body } = request;
     if (method === 'POST' && path === PAYOUTS_PATH) {
       const order = this.read(body.toString('utf8'));
-      return order === null ? { status: 400, text: '{}' } : said(this.take(order));
+      return order === null ? { status: 400, text: '{}' } : answerOf(this.take(order));
     }
     const key = asUuid(path.slice(PAYOUTS_PATH.length + 1).replace(VOID, ''));
-    if (method === 'POST') return said(this.void(key));
+    if (method === 'POST') return answerOf(this.void(key));
     const payment = this.payments.get(key);
-    return payment === undefined ? this.unknown(key) : said(this.tell(payment));
+    return payment === undefined ? this.unknown(key) : answerOf(this.tell(payment));
   }
 
   protected isGenuine({ headers, ...message }: GatewayRequest): boolean {
@@ -250,6 +250,6 @@ export class BankGateway {
   }
 }
 
-export function said(statement: KeyedReport): GatewayAnswer {
+export function answerOf(statement: KeyedReport): GatewayAnswer {
   return { status: 200, text: reportText(statement) };
 }

@@ -51,35 +51,35 @@ class DescribedApi {
   ): void {
     const { status, text, headers } = answer;
     const route = this.routeOf(path);
-    const said = `${method} ${route}: ${status} ${text}`;
+    const label = `${method} ${route}: ${status} ${text}`;
     const at = ['paths', route, method.toLowerCase()];
     const operation = object(object(this.paths[route])[method.toLowerCase()]);
     const response = object(operation.responses)[String(status)];
-    assert(response !== undefined, `not described: ${said}`);
+    assert(response !== undefined, `not described: ${label}`);
     const { content } = object(response);
-    if (content === undefined) assert.equal(text, '', said);
+    if (content === undefined) assert.equal(text, '', label);
     else {
       const type = (headers.get('content-type') ?? '').split(';')[0]!;
-      assert(type in object(content), `no answer of this type is described: ${type} ${said}`);
+      assert(type in object(content), `no answer of this type is described: ${type} ${label}`);
       const schema = [...at, 'responses', String(status), 'content', type, 'schema'];
-      this.assertValid(schema, type === 'application/json' ? JSON.parse(text) : text, said);
+      this.assertValid(schema, type === 'application/json' ? JSON.parse(text) : text, label);
     }
-    if (status < 300) this.assertBody(at, operation, options ?? {}, said);
+    if (status < 300) this.assertBody(at, operation, options ?? {}, label);
   }
 
   private assertBody(
     at: readonly string[],
     { requestBody }: Json,
     { body, form }: RequestOptions,
-    said: string,
+    label: string,
   ): void {
     const given = form === undefined ? body : partsOf(form);
     if (requestBody === undefined)
-      return assert.equal(given, undefined, `no body is described: ${said}`);
+      return assert.equal(given, undefined, `no body is described: ${label}`);
     const type = form === undefined ? 'application/json' : 'multipart/form-data';
     assert(
       type in object(object(requestBody).content),
-      `no body of this type is described: ${said}`,
+      `no body of this type is described: ${label}`,
     );
     // Lengths are counted in NFC, which JSON Schema cannot say.
     const json = typeof given === 'string' ? given : JSON.stringify(given);
@@ -87,15 +87,15 @@ class DescribedApi {
     this.assertValid(
       [...at, 'requestBody', 'content', type, 'schema'],
       value,
-      `the body of ${said}`,
+      `the body of ${label}`,
     );
   }
 
-  private assertValid(at: readonly string[], value: unknown, said: string): void {
+  private assertValid(at: readonly string[], value: unknown, label: string): void {
     const validate = this.validator(at);
     assert(
       validate(value),
-      `${this.ajv.errorsText(validate.errors, { separator: '\n' })}\n${said}`,
+      `${this.ajv.errorsText(validate.errors, { separator: '\n' })}\n${label}`,
     );
   }
 

@@ -89,7 +89,10 @@ export interface GuardedBank {
     options?: RequestOptions,
   ): Promise<TestAnswer>;
   /** One that waits: the body of the 202. */
-  pend(wanted?: Partial<Parameters<Bank['send']>[0]>, options?: RequestOptions): Promise<Json>;
+  createPending(
+    wanted?: Partial<Parameters<Bank['send']>[0]>,
+    options?: RequestOptions,
+  ): Promise<Json>;
   act(verb: Verb, id: unknown, by: Person, options?: RequestOptions): Promise<TestAnswer>;
   /** As GET shows it. */
   read(id: unknown): Promise<Json>;
@@ -181,7 +184,7 @@ export async function openGuarded(
     account,
     setPolicy: setOwnPolicy,
     send,
-    pend: async (one, options) => answered(await send(one, options), 202).json,
+    createPending: async (one, options) => answered(await send(one, options), 202).json,
     act: request,
     read: async (id) => answered(await bank.get(`${path}/${text(id)}`), 200).json,
     row: async (id) => {

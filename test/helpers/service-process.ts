@@ -113,8 +113,8 @@ export class ServiceProcess extends TestProgram {
     // It may end before it is seen to be ready.
     await this.start(armed).catch(() => undefined);
     if (this.child !== undefined && this.isRunning) await once(this.child, 'exit');
-    const said = `${this.errors}${this.output.slice(-LAST_OUTPUT)}`;
-    assert.equal(this.child?.signalCode, 'SIGKILL', `not at ${failpoint}: ${said}`);
+    const output = `${this.errors}${this.output.slice(-LAST_OUTPUT)}`;
+    assert.equal(this.child?.signalCode, 'SIGKILL', `not at ${failpoint}: ${output}`);
   }
 }
 

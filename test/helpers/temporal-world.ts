@@ -52,9 +52,9 @@ export interface GuardedBank {
   /** Tokens of two members who may approve. */
   readonly approvers: readonly [string, string];
   /** A transfer that waits; `raw` is at least LEAST. */
-  pend(raw?: bigint, more?: Partial<WantedTransfer>): Promise<Uuid>;
+  createPending(raw?: bigint, more?: Partial<WantedTransfer>): Promise<Uuid>;
   /** Several at once. */
-  pendMany(count: number): Promise<Uuid[]>;
+  createManyPending(count: number): Promise<Uuid[]>;
   /** Acts by the API: the first approver approves and rejects, the creator cancels, by default. */
   act(action: MemberAct, transferId: string, token?: string): Promise<TestAnswer>;
 }
@@ -81,7 +81,7 @@ export async function openGuardedBank(
   const policy = { accountId: source.id, asset: 'COPM' as const, ...settings };
   await setPolicy(database, systemClock, policy, TEST_ACTOR);
   const approvers = [await bank.issue(approving[0]), await bank.issue(approving[1])] as const;
-  const pend: GuardedBank['pend'] = async (raw = LEAST, more = {}) =>
+  const createPending: GuardedBank['createPending'] = async (raw = LEAST, more = {}) =>
     asUuid(
       text(answered(await bank.send({ from: source, to: target, raw, ...more }), 202).json.id),
     );
@@ -90,8 +90,8 @@ export async function openGuardedBank(
     source,
     target,
     approvers,
-    pend,
-    pendMany: (count) => Promise.all(Array.from({ length: count }, () => pend())),
+    createPending,
+    createManyPending: (count) => Promise.all(Array.from({ length: count }, () => createPending())),
     act: (action, transferId, token = action === 'cancel' ? bank.token : approvers[0]) =>
       bank.request('POST', `/v1/transfers/${transferId}/${action}`, {
         token,

@@ -13,7 +13,7 @@ import { sign } from './receiver.js';
 import { type TestTemporal, until } from './temporal.js';
 
 /** A tenant whose transfers are told to a receiver over HTTP. */
-export interface HookedBank {
+export interface WebhookBank {
   readonly bank: Bank;
   readonly from: Account;
   readonly to: Account;
@@ -28,7 +28,7 @@ export interface HookedBank {
 
 let made = 0;
 
-export async function openHookedBank(api: TestApi, receiver: HttpReceiver): Promise<HookedBank> {
+export async function openWebhookBank(api: TestApi, receiver: HttpReceiver): Promise<WebhookBank> {
   const bank = await openBank(api);
   const from = await bank.account({ funds: { COPM: 1_000_000n * LEAST } });
   const to = await bank.account({ isVerified: false });
@@ -73,7 +73,7 @@ export function untilArrived(
 /** Everything that came is signed; what has one id has one body; and that is the log's, byte for byte. */
 export async function assertGenuine(
   receiver: HttpReceiver,
-  { bank, path, secret }: HookedBank,
+  { bank, path, secret }: WebhookBank,
 ): Promise<void> {
   const bodies = new Map<string, string>();
   for (const { id, body, headers } of receiver.at(path)) {
@@ -87,17 +87,17 @@ export async function assertGenuine(
   for (const [id, body] of bodies) assert.deepEqual(parsed(body), log.get(id));
 }
 
-export function hookWorkflow({ client }: TestTemporal, endpointId: string): WorkflowHandle {
+export function endpointWorkflow({ client }: TestTemporal, endpointId: string): WorkflowHandle {
   return client.workflow.getHandle(webhookWorkflowId(endpointId));
 }
 
 /** The status in Temporal; undefined if there never was a workflow. */
-export async function hookStatus(
+export async function webhookWorkflowStatus(
   temporal: TestTemporal,
   endpointId: string,
 ): Promise<string | undefined> {
   try {
-    return (await hookWorkflow(temporal, endpointId).describe()).status.name;
+    return (await endpointWorkflow(temporal, endpointId).describe()).status.name;
   } catch (failure) {
     if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
     throw failure;
@@ -106,7 +106,7 @@ export async function hookStatus(
 
 /** The words that the UI shows as current details. */
 async function hookDetails(temporal: TestTemporal, endpointId: string): Promise<string> {
-  const metadata = await hookWorkflow(temporal, endpointId).query<object>(
+  const metadata = await endpointWorkflow(temporal, endpointId).query<object>(
     '__temporal_workflow_metadata',
   );
   return 'currentDetails' in metadata ? text(metadata.currentDetails) : '';
@@ -116,7 +116,7 @@ export async function hookAttributes(
   temporal: TestTemporal,
   endpointId: string,
 ): Promise<unknown[]> {
-  const { typedSearchAttributes } = await hookWorkflow(temporal, endpointId).describe();
+  const { typedSearchAttributes } = await endpointWorkflow(temporal, endpointId).describe();
   return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>
     typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD')),
   );
@@ -131,7 +131,7 @@ export function untilDetails(
   return until(
     `the details say ${words.source}`,
     async () =>
-      (await hookStatus(temporal, endpointId)) !== undefined &&
+      (await webhookWorkflowStatus(temporal, endpointId)) !== undefined &&
       words.test(await hookDetails(temporal, endpointId)),
   );
 }
@@ -145,12 +145,12 @@ export function untilWell(temporal: TestTemporal, endpointId: string): Promise<t
 export function untilHookEnded(temporal: TestTemporal, endpointId: string): Promise<true> {
   return until(
     `the workflow of ${endpointId} has completed`,
-    async () => (await hookStatus(temporal, endpointId)) === 'COMPLETED',
+    async () => (await webhookWorkflowStatus(temporal, endpointId)) === 'COMPLETED',
   );
 }
 
 /** Acts as the UI and the `temporal` command line do once they show the workflow. */
-export async function signalHook(
+export async function signalEndpoint(
   temporal: TestTemporal,
   endpointId: string,
   action: EndpointActionSignal['action'],
@@ -158,12 +158,12 @@ export async function signalHook(
 ): Promise<void> {
   await until(
     'the endpoint has a workflow',
-    async () => (await hookStatus(temporal, endpointId)) !== undefined,
+    async () => (await webhookWorkflowStatus(temporal, endpointId)) !== undefined,
   );
-  return hookWorkflow(temporal, endpointId).signal<unknown[]>(action, ...input);
+  return endpointWorkflow(temporal, endpointId).signal<unknown[]>(action, ...input);
 }
 
-export async function readHook({ database }: TestDatabase, id: Uuid): Promise<WebhookEndpoint> {
+export async function readEndpoint({ database }: TestDatabase, id: Uuid): Promise<WebhookEndpoint> {
   const endpoint = await database.reader.find(webhookEndpoints, { id });
   assert(endpoint !== undefined, `there is no endpoint ${id}`);
   return endpoint;

@@ -168,9 +168,11 @@ describe("the database's clock", () => {
             await openGuarded(api, {}, { kind }),
             await openGuarded(api, {}, { kind }),
           ];
-          const ids = [await ahead.pend(), await ahead.pend(), await other.pend()].map(({ id }) =>
-            text(id),
-          );
+          const ids = [
+            await ahead.createPending(),
+            await ahead.createPending(),
+            await other.createPending(),
+          ].map(({ id }) => text(id));
           for (const [index, id] of ids.entries()) {
             const at = `'${2020 + index}-01-01'`;
             await db.change(
@@ -286,7 +288,7 @@ describe("the database's clock", () => {
     const healthy = await startTestApi(db);
     const off = await startTestApi(db, {}, { clock: new DatabaseClock(offBy(HOUR_MS * 24 * 40)) });
     const own = await openGuarded(healthy);
-    const { id } = await own.pend();
+    const { id } = await own.createPending();
     const approve = { token: own.tokens.approver };
     const path = `/v1/transfers/${String(id)}/approve`;
     const { json } = answered(await off.request('POST', path, approve), 200);

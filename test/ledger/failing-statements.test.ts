@@ -152,7 +152,7 @@ describe('a group with a failing statement', () => {
       it(`a group of which a statement fails at ${table}, of ${errno}, with an action for the audit log: an approval is 503, and its key is free`, async () => {
         const api = await startTestApi(db);
         const guarded = await openGuarded(api);
-        const { id } = await guarded.pend();
+        const { id } = await guarded.createPending();
         const path = `/v1/transfers/${text(id)}/approve`;
         const key = text(id);
         const approve = (): ReturnType<TestRequest> =>

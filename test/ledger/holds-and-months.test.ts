@@ -28,7 +28,7 @@ describe('holds and monthly totals', () => {
     receiver = await makeAccount(deps, tenant);
   });
 
-  const pend = async (raw: bigint): Promise<Transfer> => {
+  const createPending = async (raw: bigint): Promise<Transfer> => {
     const { outcome } = await watched.writer.submit(
       testKind,
       reserve({ from: payer, to: receiver, raw }),
@@ -46,7 +46,7 @@ describe('holds and monthly totals', () => {
   };
 
   it('a held amount cannot be spent', async () => {
-    await pend(80n);
+    await createPending(80n);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 80n });
     const { outcome } = await watched.writer.submit(
       testKind,
@@ -56,7 +56,7 @@ describe('holds and monthly totals', () => {
   });
 
   it('a hold is spent once, and completely', async () => {
-    const pending = await pend(80n);
+    const pending = await createPending(80n);
     const answers = await Promise.all(
       [1, 2, 3].map(() => watched.writer.submit(testKind, settle(pending, 'completed'))),
     );
@@ -68,7 +68,7 @@ describe('holds and monthly totals', () => {
   });
 
   it("a released hold restores the funds and its month's allowance", async () => {
-    const pending = await pend(80n);
+    const pending = await createPending(80n);
     assert.equal(await used(), 80n);
     assert((await watched.writer.submit(testKind, settle(pending, 'rejected'))).outcome.done);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 100n, held: 0n });
@@ -76,8 +76,8 @@ describe('holds and monthly totals', () => {
   });
 
   it('the release of more than the held amount is refused', async () => {
-    const pending = await pend(50n);
-    await pend(50n);
+    const pending = await createPending(50n);
+    await createPending(50n);
     for (const raw of [51n, -1n]) {
       const { outcome } = await watched.writer.submit(testKind, settle(pending, 'completed', raw));
       assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');

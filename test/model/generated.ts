@@ -103,7 +103,7 @@ const OPERATIONS = {
     meanwhile: oneOf([null, null, null, 'time', 'freeze', 'freeze', 'freeze'] as const),
   }),
   /** A small transfer, of a funded account whose policy asks for this many approvals of everything. */
-  pend: often(40, {
+  createPending: often(40, {
     what: weighted({ transfer: 2, payout: 1 }),
     ...{ from: oneOf([0, 2, 2, 3, 3]), to: oneOf([1, 4, 5]), asset, raw: small },
     approvals: oneOf([1, 1, 1, 2, 3]),

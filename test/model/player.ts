@@ -65,7 +65,7 @@ export class Player {
       adjust: (operation) => this.adjust(operation),
       verify: (operation) => this.verify(operation),
       'time passes': ({ ms }) => Promise.resolve(void (world.ledger.now += ms)),
-      pend: (operation) => this.pend(operation),
+      createPending: (operation) => this.createPending(operation),
       'pay out': (operation) => this.payOut(operation),
       batch: (operation) => this.batch(operation),
     };
@@ -133,7 +133,7 @@ export class Player {
     await this.transfer(wanted, randomUUID());
   }
 
-  private async pend(operation: Played<'pend'>): Promise<void> {
+  private async createPending(operation: Played<'createPending'>): Promise<void> {
     const { what, from, to, asset, raw, approvals, expiresInS, role, captureWithinS } = operation;
     await this.fund(from, asset, raw);
     await this.approvals.ask(from, asset, 0n, approvals, expiresInS);

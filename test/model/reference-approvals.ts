@@ -66,10 +66,10 @@ export class ReferenceApprovals {
     else {
       const strict = policy === null ? present : bothOf(present, policy);
       own.policies.set(asset, strict);
-      if (policy === null || said(strict) !== said(policy)) {
+      if (policy === null || textOf(strict) !== textOf(policy)) {
         const at = this.ledger.now + delayMs;
         const isKnown =
-          before !== undefined && said(before.policy) === said(policy) && before.at <= at;
+          before !== undefined && textOf(before.policy) === textOf(policy) && before.at <= at;
         own.coming.set(asset, isKnown ? before : { policy, at });
       }
     }
@@ -298,7 +298,7 @@ function batchRule({ approvals }: RefPolicy): string {
   return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
 }
 
-function said(policy: RefPolicy | null): string {
+function textOf(policy: RefPolicy | null): string {
   return JSON.stringify(policy === null ? null : settingsJson(policy));
 }
 

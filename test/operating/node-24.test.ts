@@ -27,7 +27,7 @@ describe('API and worker on the Node of the image, beside the oldest that is sup
       NODE: NODE!,
     };
     const here = await startTestApi(db, temporalEnvironment(temporal));
-    const { bank, source, pend, approvers } = await openGuardedBank(here);
+    const { bank, source, createPending, approvers } = await openGuardedBank(here);
     const [free, payee] = [
       await bank.account({ funds: { COPM: 100n * LEAST } }),
       await bank.account(),
@@ -47,7 +47,7 @@ describe('API and worker on the Node of the image, beside the oldest that is sup
         201,
       );
 
-      const waiting = await pend();
+      const waiting = await createPending();
       answered(await ask('POST', `/v1/transfers/${waiting}/approve`, { token: approvers[0] }), 200);
       await ended(`/v1/transfers/${waiting}`, 'completed');
 

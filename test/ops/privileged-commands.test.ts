@@ -197,13 +197,13 @@ describe('the privileged commands of operators', () => {
   it('the command line manages staff and policies, decides waiting operations, and releases stuck ones, each with a line in the audit log', async () => {
     const api = await startTestApi(test);
     try {
-      const { guarded, pend, bank } = await openGuarded(api);
+      const { guarded, createPending, bank } = await openGuarded(api);
       await acts('staff.set', 'staff', 'add', 'zoe', '--can', 'approve,cancel');
       await acts('staff.set', 'staff', 'add-service', 'nightly', '--can', 'resolve');
       for (const action of ['approve', 'reject', 'cancel'])
         await acts(
           `transfer.${action}`,
-          ...words`transfers ${action} ${text((await pend()).id)} --reason 'ticket 3'`,
+          ...words`transfers ${action} ${text((await createPending()).id)} --reason 'ticket 3'`,
         );
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');

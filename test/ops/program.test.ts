@@ -188,11 +188,11 @@ describe('the completion of a shell', () => {
     const script = `${bash}
       COMP_WORDS=(money-ops ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
       _money_ops; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const said = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+    const shell = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
       encoding: 'utf8',
     });
-    assert.equal(said.stderr, '');
-    return said.stdout.split('\n').filter((line) => line !== '');
+    assert.equal(shell.stderr, '');
+    return shell.stdout.split('\n').filter((line) => line !== '');
   }
 
   it('shell completion offers every command and option at its place', () => {
@@ -218,8 +218,8 @@ describe('the completion of a shell', () => {
     assert.match(zsh, /'\/tenants'\) found=\('add:/);
     if (spawnSync('zsh', ['--version']).error !== undefined) return this.skip();
     const script = `autoload -U compinit; compinit -D -u; ${zsh}; whence -w _money_ops`;
-    const said = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
-    assert.deepEqual([said.stderr, said.stdout], ['', '_money_ops: function\n']);
+    const shell = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
+    assert.deepEqual([shell.stderr, shell.stdout], ['', '_money_ops: function\n']);
   });
 });
 

@@ -41,8 +41,13 @@ export async function makeStaffActionWorld(
 const WHY = ['--reason', 'ticket 7'];
 
 async function transfers(api: TestApi) {
-  const { pend } = await openGuarded(api);
-  const act = async (action: string) => ['transfers', action, text((await pend()).id), ...WHY];
+  const { createPending } = await openGuarded(api);
+  const act = async (action: string) => [
+    'transfers',
+    action,
+    text((await createPending()).id),
+    ...WHY,
+  ];
   return {
     'transfer.approve': await act('approve'),
     'transfer.reject': await act('reject'),
@@ -75,7 +80,7 @@ async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
     'payout.resolve_reject': resolve(await proposed(), '--reject'),
   };
   await own.guard(1);
-  const act = async (action: string) => ['payouts', action, await own.pend(), ...WHY];
+  const act = async (action: string) => ['payouts', action, await own.createPending(), ...WHY];
   return {
     ...resolutions,
     'payout.approve': await act('approve'),

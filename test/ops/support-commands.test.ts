@@ -41,14 +41,14 @@ describe('the commands of operators for support', () => {
 
   const { ops, one, rows, fails } = commandLine(() => people.env);
 
-  const pend = async (): Promise<string> => text((await own.pend()).id);
+  const createPending = async (): Promise<string> => text((await own.createPending()).id);
   const outboxOf = (id: string): Promise<Json[]> =>
     test.sql(
       `SELECT attempts, last_error, due_at<=NOW(3) AS due FROM outbox WHERE resource_id=${idLiteral(id)}`,
     );
 
   it('the command line lists pending operations by tenant, status and account, with the display names of the parties', async () => {
-    const id = await pend();
+    const id = await createPending();
     const small = text(
       (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
     );
@@ -79,7 +79,7 @@ describe('the commands of operators for support', () => {
   });
 
   it('the command line finds the addresses of a resource by its id or alias, and of its workflow if it has one', async () => {
-    const id = await pend();
+    const id = await createPending();
     const small = text(
       (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
     );
@@ -105,7 +105,7 @@ describe('the commands of operators for support', () => {
   });
 
   it('the command line shows who approved a transfer, what it waits for, and where its workflow is', async () => {
-    const id = await pend();
+    const id = await createPending();
     await own.act('approve', id, 'approver');
     const shown = await one('transfers', 'show', id);
     assert.deepEqual(
@@ -133,7 +133,7 @@ describe('the commands of operators for support', () => {
   });
 
   it("the command line counts support's approval once, and says so", async () => {
-    const id = await pend();
+    const id = await createPending();
     const approve = ['transfers', 'approve', id, '--reason', 'ticket 2', '--yes'];
     const first = await one(...approve);
     assert.match(text(first.waits_for), /^1 more approval: .*support has approved already/);
@@ -143,7 +143,7 @@ describe('the commands of operators for support', () => {
   });
 
   it('the command line requires a reason of at most 140 characters, and a confirmation before it cancels or rejects', async () => {
-    const id = await pend();
+    const id = await createPending();
     const long = 'x'.repeat(141);
     const unasked =
       /Reject the transfer of .* from .*: this cannot be undone; confirm it with --yes/;
@@ -155,8 +155,8 @@ describe('the commands of operators for support', () => {
   });
 
   it('the command line shows outbox entries that Temporal has not accepted, and makes them due again', async () => {
-    const id = await pend();
-    const other = await pend();
+    const id = await createPending();
+    const other = await createPending();
     const failed = `UPDATE outbox SET attempts=3, last_error='no such namespace', due_at=NOW() + INTERVAL 1 HOUR`;
     await test.change(`${failed} WHERE resource_id IN (${idLiteral(id)}, ${idLiteral(other)})`);
     const state = await one('outbox', 'status');
@@ -200,7 +200,7 @@ describe('the commands of operators for support', () => {
   });
 
   it('the command line writes one outbox entry for each waiting resource', async () => {
-    const [lost, known] = [await pend(), await pend()];
+    const [lost, known] = [await createPending(), await createPending()];
     await test.change(`DELETE FROM outbox WHERE resource_id=${idLiteral(lost)}`);
     const first = (await rows('outbox', 'rebuild')).find((row) => row.resource_type === 'transfer');
     assert.ok(Number(first?.waiting) >= 2 && Number(first?.entries_written) >= 1);

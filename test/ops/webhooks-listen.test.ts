@@ -38,14 +38,14 @@ describe('npm run ops -- webhooks listen', () => {
     started.stdout
       .setEncoding('utf8')
       .on('data', (text: string) => lines.push(...text.trimEnd().split('\n')));
-    let said = '';
+    let output = '';
     for await (const text of started.stderr
       .setEncoding('utf8')
       .iterator({ destroyOnReturn: false })) {
-      said += String(text);
-      if (said.includes('\n')) break;
+      output += String(text);
+      if (output.includes('\n')) break;
     }
-    url = /http:\S+\//.exec(said)?.[0] ?? assert.fail(said);
+    url = /http:\S+\//.exec(output)?.[0] ?? assert.fail(output);
   }
 
   afterEach(async () => {

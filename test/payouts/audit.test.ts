@@ -21,7 +21,7 @@ interface Victims {
   readonly givenBack: Uuid;
 }
 
-const said = (
+const railEvent = (
   payoutId: Uuid,
   kind: string,
   word: string,
@@ -86,28 +86,28 @@ const DAMAGES: Damages<Victims> = {
           failed,
         ),
         ...listed(failed, 'completed'),
-        said(failed, 'statement', 'completed', 'noted'),
+        railEvent(failed, 'statement', 'completed', 'noted'),
       ],
       ['payout_rail_word'],
     ],
   'a failed payout that its rail reported as paid': [
-    ({ failed }) => said(failed, 'callback', 'completed', 'duplicate'),
+    ({ failed }) => railEvent(failed, 'callback', 'completed', 'duplicate'),
     ['payout_rail_word'],
   ],
   'a failed payout that its rail accepted afterwards': [
-    ({ failed }) => said(failed, 'inquiry', 'accepted', 'duplicate'),
+    ({ failed }) => railEvent(failed, 'inquiry', 'accepted', 'duplicate'),
     ['payout_rail_word'],
   ],
   'a completed payout that the rail voided': [
-    ({ completed }) => said(completed, 'void', 'voided', 'applied', 'NULL'),
+    ({ completed }) => railEvent(completed, 'void', 'voided', 'applied', 'NULL'),
     ['payout_rail_word'],
   ],
   'a completed payout with another reference in a report of its rail': [
-    ({ completed }) => said(completed, 'inquiry', 'completed', 'noted', "'R-2'"),
+    ({ completed }) => railEvent(completed, 'inquiry', 'completed', 'noted', "'R-2'"),
     ['payout_rail_word'],
   ],
   'a payout in progress that its rail reported as failed': [
-    ({ open }) => said(open, 'submission', 'failed', 'noted'),
+    ({ open }) => railEvent(open, 'submission', 'failed', 'noted'),
     ['payout_rail_word'],
   ],
   'money that two people gave back without a report of its rail': [
@@ -123,9 +123,15 @@ const DAMAGES: Damages<Victims> = {
     ['payout_rail_word'],
   ],
   'a payment that its rail reported after two people had given the money back, and that is not flagged':
-    [({ givenBack }) => said(givenBack, 'inquiry', 'completed', 'duplicate'), ['payout_rail_word']],
+    [
+      ({ givenBack }) => railEvent(givenBack, 'inquiry', 'completed', 'duplicate'),
+      ['payout_rail_word'],
+    ],
   'a payment that its rail accepted after two people had given the money back, and that is not flagged':
-    [({ givenBack }) => said(givenBack, 'inquiry', 'accepted', 'duplicate'), ['payout_rail_word']],
+    [
+      ({ givenBack }) => railEvent(givenBack, 'inquiry', 'accepted', 'duplicate'),
+      ['payout_rail_word'],
+    ],
   'a payment that a statement listed after two people had given the money back, and that is not flagged':
     [
       ({ givenBack }) => [
@@ -144,7 +150,7 @@ const DAMAGES: Damages<Victims> = {
     ['payout_rail_word'],
   ],
   'a new report that contradicts what operators settled': [
-    ({ paidAfterAll }) => said(paidAfterAll, 'callback', 'voided', 'settled', 'NULL'),
+    ({ paidAfterAll }) => railEvent(paidAfterAll, 'callback', 'voided', 'settled', 'NULL'),
     ['payout_rail_word'],
   ],
   'a failed payout with another amount than its event and its hold': [

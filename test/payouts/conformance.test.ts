@@ -6,7 +6,7 @@ import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { reportText } from '../../development/simulated-rail/wire.js';
 import { type Ran, run } from '../ops/ops.js';
-import { BankGateway, said } from '../helpers/bank-gateway.js';
+import { BankGateway, answerOf } from '../helpers/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { freePorts } from '../helpers/service-process.js';
 import { TEST_KEYRING } from './support.js';
@@ -149,7 +149,7 @@ describe('the conformance check of gateways', () => {
     }
     class FailsWhatItNeverHad extends BankGateway {
       protected override unknown: BankGateway['unknown'] = (key) =>
-        said({ key, status: 'failed', reference: 'B-0', failureCode: 'account_unknown' });
+        answerOf({ key, status: 'failed', reference: 'B-0', failureCode: 'account_unknown' });
     }
     class TakesAnything extends BankGateway {
       protected override read: BankGateway['read'] = (text) => {

@@ -74,7 +74,7 @@ describe('a rail that contradicts the known outcome', () => {
     /** One that waits for approval, of which its rail says that it has it. */
     const pending = async () => {
       await own.guard();
-      const id = await own.pend();
+      const id = await own.createPending();
       const rails = railsOf(db, { rail: new ScriptedRail(say('completed')) });
       assert.equal(await report(id, 'completed'), 'conflict');
       return { id, rails };

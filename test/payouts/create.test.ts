@@ -176,7 +176,7 @@ describe('POST /v1/payouts', () => {
     beforeEach(() => own.guard(2));
 
     it('a payout that needs approval can be canceled by its creator while it is pending or approved, but not by an approver', async () => {
-      const [pending, approved] = [await own.pend(), await own.pend()];
+      const [pending, approved] = [await own.createPending(), await own.createPending()];
       answered(await own.act('cancel', pending, own.approvers[0]), 403, 'authority_insufficient');
       answered(await own.act('cancel', pending), 200);
       answered(await own.act('approve', approved), 200);

@@ -164,16 +164,16 @@ describe('the HTTP rail', () => {
         against(listener, (over) => assert.rejects(over.status(key), RailUnresponsive)));
 
     it('the HTTP rail accepts "cannot_void" in response to a void only in the form of the protocol', async () => {
-      const said = (body: object) =>
+      const voidWith = (body: object) =>
         against(reply(501, JSON.stringify(body)), (over) => over.void(key));
-      assert.equal(await said({ key, status: 'cannot_void' }), null);
+      assert.equal(await voidWith({ key, status: 'cannot_void' }), null);
       for (const other of [{}, { key: newId(), status: 'cannot_void' }, good])
-        await assert.rejects(said(other), RailUnresponsive);
+        await assert.rejects(voidWith(other), RailUnresponsive);
     });
 
     it('the HTTP rail accepts only responses about the same payout, and "unknown" only in the form of the protocol', async () => {
-      const said = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
-      assert.deepEqual([said?.status, said?.reference], ['completed', 'R1']);
+      const report = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
+      assert.deepEqual([report?.status, report?.reference], ['completed', 'R1']);
       assert.equal(
         await against(reply(404, JSON.stringify({ key, status: 'unknown' })), (over) =>
           over.status(key),

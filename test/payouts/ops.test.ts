@@ -153,9 +153,9 @@ describe('the commands of operators for payouts', () => {
     const id = await own.pay('01');
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
-    const said = { status: 'completed', reference: 'R-77', failureCode: null } as const;
+    const report = { status: 'completed', reference: 'R-77', failureCode: null } as const;
     assert.equal(
-      await callbacks.report('simulated', { key: id, ...said, callbackId: `late-${id}` }),
+      await callbacks.report('simulated', { key: id, ...report, callbackId: `late-${id}` }),
       'conflict',
     );
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
@@ -178,7 +178,7 @@ describe('the commands of operators for payouts', () => {
     assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');
     assert.deepEqual(await actsOn(lost), ['payout.retry leo']);
     await own.guard(1);
-    const [approved, rejected] = [await own.pend(), await own.pend()];
+    const [approved, rejected] = [await own.createPending(), await own.createPending()];
     const by = ['--reason', 'asked for'];
     assert.equal((await json('payouts', 'approve', approved, ...by)).status, 'approved');
     assert.equal((await json('payouts', 'cancel', approved, ...by)).status, 'canceled');
@@ -188,7 +188,7 @@ describe('the commands of operators for payouts', () => {
       /nobody is not signed in here/,
       'payouts',
       'cancel',
-      await own.pend(),
+      await own.createPending(),
       '--as',
       'nobody',
       ...by,

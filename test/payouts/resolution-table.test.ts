@@ -191,7 +191,7 @@ describe('two people and the rail of a payout', () => {
 
   it('a report that two people settled before the submission is a contradiction again once the payout has failed', async () => {
     await own.guard();
-    const id = await own.pend();
+    const id = await own.createPending();
     assert.equal(await tell(id, ...COMPLETED), 'conflict');
     await resolve(over(), db, id, 'unchanged');
     await own.act('approve', id);

@@ -145,9 +145,9 @@ describe('the statements of a rail', () => {
   it('the statements of a rail need not list what the rail voided: it had no outcome there', async () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
-    const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
+    const report = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
     await deps.callbacks.report(railOf(country), {
-      ...said,
+      ...report,
       key: payout.id,
       callbackId: `cb-${payout.id}`,
     });

@@ -112,7 +112,7 @@ export interface PayoutBank {
   /** From now on everything needs `approvals` approvals. */
   guard(approvals?: number, expiresInS?: number): Promise<void>;
   /** A payout that waits for approval. */
-  pend(wanted?: Partial<WantedPayout>): Promise<Uuid>;
+  createPending(wanted?: Partial<WantedPayout>): Promise<Uuid>;
   act(action: 'approve' | 'reject' | 'cancel', id: string, token?: string): Promise<TestAnswer>;
   get(id: string): Promise<Json>;
   events(id: string): Promise<{ readonly type: string; readonly object: Json }[]>;
@@ -162,7 +162,7 @@ export async function openPayoutBank(api: TestApi, funds = 10_000n * LEAST): Pro
       const policy = { accountId: source.id, asset: 'COPM' as const, ...settings };
       await setPolicy(database, systemClock, policy, TEST_ACTOR);
     },
-    pend: async (wanted) =>
+    createPending: async (wanted) =>
       asUuid(text(answered(await ask(wanted, { token: creator }), 202).json.id)),
     act: (action, id, token = action === 'cancel' ? creator : approvers[0]) =>
       bank.request('POST', `/v1/payouts/${id}/${action}`, {

@@ -95,7 +95,7 @@ describe('the workflow of a payout', () => {
 
   it('the workflow of a payout ends as canceled when nobody approves in time', async () => {
     await own.guard(1);
-    const id = await own.pend();
+    const id = await own.createPending();
     await untilWaiting(id);
     await db.change(
       `UPDATE payouts SET approval_expires_at=UTC_TIMESTAMP(3) WHERE id=X'${id.replaceAll('-', '')}'`,

@@ -97,7 +97,7 @@ describe('finishing a restore', () => {
     const own = await openPayoutBank(api);
     const approved = await own.pay();
     await own.guard();
-    const [late, waiting] = [await own.pend(), await own.pend()];
+    const [late, waiting] = [await own.createPending(), await own.createPending()];
     // What was done with them in the lost time is known to the rail alone.
     for (const key of [approved, late]) await service.paidThere(key);
     await db.change(
@@ -214,7 +214,7 @@ describe('finishing a restore', () => {
     };
 
     it('if a rail is queried only after the ledger was opened, payouts that it has paid continue, and no money is given back', async () => {
-      const paid = await own.pend();
+      const paid = await own.createPending();
       await openWithout();
       await service.paidThere(paid);
       await approve(paid);
@@ -225,7 +225,7 @@ describe('finishing a restore', () => {
     });
 
     it('if a rail is queried only after the ledger was opened, members can end payouts that it does not know', async () => {
-      const unknown = await own.pend();
+      const unknown = await own.createPending();
       await openWithout();
       await approve(unknown);
       assert.equal((await service.finish()).code, 0);
@@ -234,7 +234,7 @@ describe('finishing a restore', () => {
     });
 
     it('a rail that was left out of a restore is queried for it when a later restore is finished, which shows the findings', async () => {
-      const [paid, unknown] = [await own.pend(), await own.pend()];
+      const [paid, unknown] = [await own.createPending(), await own.createPending()];
       await service.paidThere(paid);
       await openWithout();
       const earlier = (await lastRestore(db.database.reader))!;

@@ -24,7 +24,7 @@ describe('the skipped sequences and the findings of a restore', () => {
 
   it('a restore finds a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
     const payout = { asset: 'COPM', raw: 5n, railReference: null } as const;
-    const said = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
+    const railReport = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
       ({ status, amount: { raw, asset: 'COPM' } }) as const;
     const of = (
       status: 'pending_approval' | 'approved' | 'in_progress' | 'completed' | 'canceled',
@@ -32,12 +32,12 @@ describe('the skipped sequences and the findings of a restore', () => {
       ...payout,
       status,
     });
-    assert.equal(findingOf(of('pending_approval'), said('completed')), 'approval_lost');
-    assert.equal(findingOf(of('canceled'), said('accepted')), 'approval_lost');
-    assert.equal(findingOf(of('pending_approval'), said('failed')), null);
-    assert.equal(findingOf(of('approved'), said('completed')), 'goes_on');
-    assert.equal(findingOf(of('in_progress'), said('completed', 6n)), 'amount');
-    assert.equal(findingOf(of('completed'), said('completed')), null);
+    assert.equal(findingOf(of('pending_approval'), railReport('completed')), 'approval_lost');
+    assert.equal(findingOf(of('canceled'), railReport('accepted')), 'approval_lost');
+    assert.equal(findingOf(of('pending_approval'), railReport('failed')), null);
+    assert.equal(findingOf(of('approved'), railReport('completed')), 'goes_on');
+    assert.equal(findingOf(of('in_progress'), railReport('completed', 6n)), 'amount');
+    assert.equal(findingOf(of('completed'), railReport('completed')), null);
     assert.equal(findingOf(of('approved'), null), null);
     assert.equal(findingOf({ ...of('in_progress'), railReference: 'B-1' }, null), 'not_paid_there');
   });

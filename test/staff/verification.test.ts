@@ -54,7 +54,7 @@ describe('a claim of one of the staff', () => {
   });
   const verify = (changes?: Partial<Claim>): Promise<Verified> =>
     verifyPerson(deps, claim(changes));
-  const said = (verified: Verified): string =>
+  const outcomeOf = (verified: Verified): string =>
     'refusal' in verified ? verified.refusal.message : 'verified';
   const lines = () =>
     db.database.reader.select(auditLog, { subjectId: ana.id, action: 'test.refused' });
@@ -74,15 +74,15 @@ describe('a claim of one of the staff', () => {
     const purpose = randomUUID();
     const bob = await hire(db.database);
     assert.equal(
-      said(await verify({ purpose, name: bob.name, code: codeOf(bob, now) })),
+      outcomeOf(await verify({ purpose, name: bob.name, code: codeOf(bob, now) })),
       'verified',
     );
     assert.equal(
-      said(await verify({ purpose, code: '000000' })),
+      outcomeOf(await verify({ purpose, code: '000000' })),
       'another person has sent it before',
     );
     assert.equal(
-      said(await verify({ purpose, name: 'Mallory', code: null })),
+      outcomeOf(await verify({ purpose, name: 'Mallory', code: null })),
       'another person has sent it before',
     );
     assert.equal((await lines()).length, 2);
@@ -90,36 +90,36 @@ describe('a claim of one of the staff', () => {
 
   it('wrong codes lock a person out where they were entered, and never at the command line for codes entered elsewhere', async () => {
     for (let wrong = 0; wrong < 5; wrong += 1) await verify({ code: wrongCode(ana, now) });
-    assert.match(said(await verify({ channel: 'temporal' })), /is locked until/);
-    assert.equal(said(await verify({ channel: 'ops' })), 'verified');
+    assert.match(outcomeOf(await verify({ channel: 'temporal' })), /is locked until/);
+    assert.equal(outcomeOf(await verify({ channel: 'ops' })), 'verified');
     now = instant(now + STEP_MS * 2);
     for (let wrong = 0; wrong < 5; wrong += 1)
       await verify({ channel: 'ops', code: wrongCode(ana, now) });
-    assert.match(said(await verify({ channel: 'ops' })), /is locked until/);
+    assert.match(outcomeOf(await verify({ channel: 'ops' })), /is locked until/);
   });
 
   it('a claim of one of the staff is checked for the moment at which it arrived, at most 10 minutes ago', async () => {
     const [receivedAt, code] = [now, codeOf(ana, now)];
     now = instant(BEGAN + 10 * MINUTE_MS + 1);
-    assert.match(said(await verify({ receivedAt, code })), /older than 10 minutes/);
+    assert.match(outcomeOf(await verify({ receivedAt, code })), /older than 10 minutes/);
     now = instant(BEGAN + 10 * MINUTE_MS);
-    assert.equal(said(await verify({ receivedAt: now, code })), 'the code is wrong');
-    assert.equal(said(await verify({ receivedAt, code })), 'verified');
+    assert.equal(outcomeOf(await verify({ receivedAt: now, code })), 'the code is wrong');
+    assert.equal(outcomeOf(await verify({ receivedAt, code })), 'verified');
   });
 
   it('a claim of one of the staff accepts a code once: for any other action it counts as used, although the authenticator still shows it', async () => {
-    assert.equal(said(await verify({ channel: 'ops' })), 'verified');
+    assert.equal(outcomeOf(await verify({ channel: 'ops' })), 'verified');
     for (const channel of ['ops', 'support', 'temporal'] as const)
-      assert.equal(said(await verify({ channel })), 'the code was used before');
+      assert.equal(outcomeOf(await verify({ channel })), 'the code was used before');
     now = instant(now + STEP_MS);
-    assert.equal(said(await verify()), 'verified');
+    assert.equal(outcomeOf(await verify()), 'verified');
   });
 
   it('a code has the same result for the same purpose later, and is used up and recorded once', async () => {
     const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
     for (let round = 0; round < 3; round += 1) {
-      assert.equal(said(await verifyPerson(deps, good)), 'verified');
-      assert.equal(said(await verifyPerson(deps, bad)), 'the code is wrong');
+      assert.equal(outcomeOf(await verifyPerson(deps, good)), 'verified');
+      assert.equal(outcomeOf(await verifyPerson(deps, bad)), 'the code is wrong');
       now = instant(now + 20 * MINUTE_MS);
     }
     assert.equal((await lines()).length, 1);
@@ -135,35 +135,35 @@ describe('a claim of one of the staff', () => {
       [{ code: null }, /no code was given/, null],
       [{ code: '' }, /no code was given/, null],
     ] as const) {
-      assert.match(said(await verify(changes)), words);
+      assert.match(outcomeOf(await verify(changes)), words);
       const line = (await lines()).at(-1);
       assert.deepEqual([line?.channel, line?.actorClaimed], ['support', actor ?? ana.name]);
       assert.match(line!.details, /"refused":/);
     }
     assert.equal((await lines()).length, 6);
     assert.equal((await rowOf(ana)).failedCodes, 0);
-    assert.equal(said(await verify()), 'verified');
+    assert.equal(outcomeOf(await verify()), 'verified');
   });
 
   it('a code is refused without the right, for an inactive person, and for a service', async () => {
     const bob = await hire(db.database, ['cancel']);
     assert.match(
-      said(await verify({ name: bob.name, code: codeOf(bob, now) })),
+      outcomeOf(await verify({ name: bob.name, code: codeOf(bob, now) })),
       /lacks the right to approve/,
     );
     assert.equal(
-      said(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })),
+      outcomeOf(await verify({ name: bob.name, code: codeOf(bob, now), right: 'cancel' })),
       'verified',
     );
     const robot = { name: `robot ${randomUUID().slice(0, 8)}`, rights: ['approve'] } as const;
     await setService(deps, robot, TEST_ACTOR);
-    assert.match(said(await verify({ name: robot.name })), /has no authenticator/);
+    assert.match(outcomeOf(await verify({ name: robot.name })), /has no authenticator/);
     assert.match(
-      said(await verify({ name: robot.name, twoPeople: true })),
+      outcomeOf(await verify({ name: robot.name, twoPeople: true })),
       /never counts as a person/,
     );
     await dismiss(db.database, ana);
-    assert.match(said(await verify()), /is not active staff/);
+    assert.match(outcomeOf(await verify()), /is not active staff/);
     assert.equal((await lines()).length, 4);
   });
 
@@ -179,18 +179,18 @@ describe('a claim of one of the staff', () => {
       'x'.repeat(300),
     ];
     for (const [index, code] of wrong.entries()) {
-      assert.equal(said(await verify({ code })), 'the code is wrong', code);
+      assert.equal(outcomeOf(await verify({ code })), 'the code is wrong', code);
       assert.equal((await rowOf(ana)).failedCodes, index + 1);
       await db.change('UPDATE staff SET locked_until=NULL');
     }
     assert.equal((await rowOf(bob)).failedCodes, 0);
-    assert.equal(said(await verify()), 'verified');
+    assert.equal(outcomeOf(await verify()), 'verified');
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
   it('a code that is claimed twenty times at once counts once', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => verify()));
-    const words = all.map(said);
+    const words = all.map(outcomeOf);
     assert.equal(words.filter((one) => one === 'verified').length, 1);
     assert(
       words.every((one) => /^verified$|used before|is locked until/.test(one)),
@@ -209,7 +209,7 @@ describe('a claim of one of the staff', () => {
     let judged = 0;
     for (let tries = 0; tries < 100; tries += 1) {
       now = instant(now + 1_000);
-      const words = said(await verify({ code: wrongCode(ana, now) }));
+      const words = outcomeOf(await verify({ code: wrongCode(ana, now) }));
       if (words === 'the code is wrong') judged += 1;
       else assert.match(words, /is locked until/);
     }
@@ -217,9 +217,9 @@ describe('a claim of one of the staff', () => {
     assert.deepEqual([failedCodes, (await lines()).length], [judged, 100]);
     // Four at once, then one after each of the pauses, which double up to an hour.
     assert(judged <= 12, `${judged} codes were judged`);
-    assert.match(said(await verify()), /is locked until/);
+    assert.match(outcomeOf(await verify()), /is locked until/);
     now = lockedUntil!;
-    assert.equal(said(await verify()), 'verified');
+    assert.equal(outcomeOf(await verify()), 'verified');
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
@@ -237,11 +237,11 @@ describe('a claim of one of the staff', () => {
       assert.equal(proxy.cuts, 1);
       proxy.fateOf = () => 'pass';
       const again = await verifyPerson({ ...deps, database }, one);
-      assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
+      assert.equal(outcomeOf(again), isRight ? 'verified' : 'the code is wrong');
       assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
       assert.equal((await lines()).length, isRight ? 0 : 1);
       // For anything else it is used up all the same.
-      assert.equal(said(await verify()), isRight ? 'the code was used before' : 'verified');
+      assert.equal(outcomeOf(await verify()), isRight ? 'the code was used before' : 'verified');
       await database.close();
       await proxy.close();
     });

@@ -8,7 +8,7 @@ import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
 import type { TestApi } from '../helpers/api.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
-import { hooked } from '../webhooks/support.js';
+import { newEndpoint } from '../webhooks/support.js';
 import { type DeskWorld, type Fields, openDesk, type TestDesk, type Visitor } from './desk.js';
 
 const REASON = 'ticket 131';
@@ -37,7 +37,7 @@ describe('a form of the support desk that is sent again', () => {
     return { id, page: `/batches/${id}`, pausedBy };
   }
   async function endpoint() {
-    const { id } = await hooked(api);
+    const { id } = await newEndpoint(api);
     const pausedBy = async () =>
       (await db.database.reader.find(webhookEndpoints, { id }))?.pausedBy;
     return { id, page: `/endpoints/${id}`, pausedBy };

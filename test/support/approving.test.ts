@@ -33,10 +33,10 @@ describe('approving at the support desk', () => {
   afterEach(() => assertLedgerSound(db.database));
   after(() => world.close());
 
-  const pend = async (): Promise<string> => text((await own.pend()).id);
+  const createPending = async (): Promise<string> => text((await own.createPending()).id);
 
   it('a waiting transfer is on the first page, and approved with a reason and a code', async () => {
-    const id = await pend();
+    const id = await createPending();
     assert.match((await maria.get('/')).text, new RegExp(`href="/transfers/${id}"`));
     const page = `/transfers/${id}`;
     const listLink = 'href="/waiting/transfers">Transfers to approve<';
@@ -79,7 +79,7 @@ describe('approving at the support desk', () => {
       ['/tenants', 'Tenants'],
       ['/search', 'Search'],
     ];
-    for (const [path = ''] of [...links, [`/transfers/${await pend()}`]]) {
+    for (const [path = ''] of [...links, [`/transfers/${await createPending()}`]]) {
       const answer = await maria.get(path);
       assert.deepEqual([answer.status, navigation(answer)], [200, links], path);
     }
@@ -97,7 +97,7 @@ describe('approving at the support desk', () => {
     ['cancel', 'Canceled'],
   ] as const)
     it(`the support desk says after "${verb}" that the money is available again`, async () => {
-      const id = await pend();
+      const id = await createPending();
       const answer = await maria.act(`/transfers/${id}`, verb, { reason: 'ticket 122' });
       assert.equal(answer.status, 303, answer.text);
       const { text } = await maria.get(answer.headers.get('location') ?? '');
@@ -112,7 +112,7 @@ describe('approving at the support desk', () => {
     });
 
   it('the support desk says before and after an approval how many more are needed', async () => {
-    const id = await pend();
+    const id = await createPending();
     await db.sql(`UPDATE transfers SET approvals_required=3 WHERE id=${idLiteral(id)}`);
     const page = `/transfers/${id}`;
     assert.match(
@@ -128,7 +128,7 @@ describe('approving at the support desk', () => {
   });
 
   it('the support desk lists what needs approval by tenant and smallest amount, with who may approve it', async () => {
-    const id = text((await own.pend({ raw: 7_654_321n })).id);
+    const id = text((await own.createPending({ raw: 7_654_321n })).id);
     const list = async (query: Record<string, string>): Promise<string> =>
       (await maria.get(`/waiting/transfers?${new URLSearchParams(query).toString()}`)).text;
     const { name } = own.bank.tenant.tenant;
@@ -156,7 +156,7 @@ describe('approving at the support desk', () => {
     [120, true],
   ] as const)
     it(`a workflow that has not been notified for ${seconds} s is ${isShown ? '' : 'not '}reported on the page of its transfer`, async () => {
-      const id = await pend();
+      const id = await createPending();
       await db.sql(
         `UPDATE outbox SET created_at=created_at-INTERVAL ${seconds} SECOND WHERE resource_id=${idLiteral(id)}`,
       );
@@ -165,7 +165,7 @@ describe('approving at the support desk', () => {
     });
 
   it('requests are counted by the route of their page, refused ones too', async () => {
-    await maria.get(`/transfers/${await pend()}`);
+    await maria.get(`/transfers/${await createPending()}`);
     await maria.get('/transfers/12');
     const metrics = await (await fetch(`${desk.adminUrl}/metrics`)).text();
     const routes = new Set(
@@ -180,13 +180,13 @@ describe('approving at the support desk', () => {
   });
 
   it('a forged link cannot make the support desk show that an action was done', async () => {
-    const id = await pend();
+    const id = await createPending();
     for (const done of ['approve', 'Approve', 'approve.AAAA', ''])
       assert.doesNotMatch((await maria.get(`/transfers/${id}?done=${done}`)).text, /role="status"/);
   });
 
   it('a form that is sent twice, even at the same time, acts once and shows the same result', async () => {
-    const id = await pend();
+    const id = await createPending();
     const page = `/transfers/${id}`;
     const fields = {
       ...(await maria.form(page, 'approve')),
@@ -238,7 +238,7 @@ describe('approving at the support desk', () => {
   });
 
   it('the support desk says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
-    const id = await pend();
+    const id = await createPending();
     const page = `/transfers/${id}`;
     const hasty = await startTestDesk(db, { COMMAND_TIMEOUT_MS: '3000' });
     const lock = await createConnection({ uri: db.adminUrl });
@@ -266,7 +266,7 @@ describe('approving at the support desk', () => {
   });
 
   it('a decision made elsewhere meanwhile is shown, and is not changed', async () => {
-    const id = await pend();
+    const id = await createPending();
     const page = `/transfers/${id}`;
     const fields = {
       ...(await maria.form(page, 'approve')),

@@ -237,8 +237,9 @@ describe('in a browser, the support desk', () => {
     const context = await browser.newContext({ storageState });
     const page = await context.newPage();
     page.on('pageerror', (fault) => faults.push(fault.message));
-    page.on('console', (said) => {
-      if (said.type() === 'error' && !said.text().includes('404')) faults.push(said.text());
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('404'))
+        faults.push(message.text());
     });
     const open = async (path: string): Promise<void> => {
       await page.goto(desk.url + path);

@@ -39,8 +39,8 @@ describe('the daily totals of a tenant', () => {
     const { guarded: from, receiver: to } = own;
     await own.bank.sent({ from, to, raw: LEAST });
     await own.bank.sent({ from, to, raw: 2n * LEAST });
-    const [rejected, approved] = [await own.pend(), await own.pend()];
-    await own.pend();
+    const [rejected, approved] = [await own.createPending(), await own.createPending()];
+    await own.createPending();
     await own.act('reject', rejected.id, 'approver');
     await own.act('approve', approved.id, 'approver');
     await sweep();

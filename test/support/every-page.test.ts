@@ -58,7 +58,7 @@ describe('every page of the support desk', () => {
   async function makeFirst(): Promise<void> {
     const by = proven(await desk.hire('leo'), 'support');
     const own = await openGuarded(api);
-    const transfer = text((await own.pend({ description: AWKWARD })).id) as Uuid;
+    const transfer = text((await own.createPending({ description: AWKWARD })).id) as Uuid;
     const paying = await openPayoutBank(api);
     const stuck = await paying.pay('03', { description: AWKWARD });
     await submitAndRaise(db, stuck);
@@ -66,7 +66,7 @@ describe('every page of the support desk', () => {
     await railsOf(db).submissions.submit(unanswered);
     await db.sql('UPDATE payouts SET submitted_at=submitted_at-INTERVAL 2 MINUTE');
     await paying.guard();
-    const payout = await paying.pend();
+    const payout = await paying.createPending();
     const { id: account, tenantId } = own.guarded;
     const { resource } = await proposeAdjustment(desk.core, {
       ...{ tenantId, accountId: account, direction: 'in', amount: { raw: LEAST, asset: 'COPM' } },

@@ -30,17 +30,17 @@ describe('the support desk', () => {
   });
   after(() => world.close());
 
-  const pend = async (): Promise<string> => text((await own.pend()).id);
+  const createPending = async (): Promise<string> => text((await own.createPending()).id);
 
   it("the support desk accepts a form only from its own pages and with the person's own token", async () => {
-    const id = await pend();
+    const id = await createPending();
     const path = `/transfers/${id}/cancel`;
     const other = await desk.staffed('leo');
     const good = { ...(await maria.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 1' };
     const theirs = await other.form(`/transfers/${id}`, 'cancel');
     const { form_token: _, ...without } = good as Record<string, string>;
     const { act: __, ...actless } = good as Record<string, string>;
-    const foreign = await maria.form(`/transfers/${await pend()}`, 'cancel');
+    const foreign = await maria.form(`/transfers/${await createPending()}`, 'cancel');
     const forged: readonly (readonly [string, Fields, Fields])[] = [
       ['another site', good, { 'sec-fetch-site': 'cross-site' }],
       ['a sister site', good, { 'sec-fetch-site': 'same-site' }],
@@ -74,7 +74,7 @@ describe('the support desk', () => {
   });
 
   it('the support desk refuses a form whose session is revoked while it is sent', async () => {
-    const id = await pend();
+    const id = await createPending();
     const late = await desk.staffed('late');
     const fields = { ...(await late.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 2' };
     const body = new URLSearchParams(fields).toString();
@@ -120,7 +120,7 @@ describe('the support desk', () => {
   });
 
   it('every page of the support desk has headers that forbid foreign content and frames', async () => {
-    const id = await pend();
+    const id = await createPending();
     for (const path of [
       '/',
       '/sign-in',
@@ -154,7 +154,7 @@ describe('the support desk', () => {
   });
 
   it('the support desk shows a reader no button, and refuses forms that a reader sends anyway, with one line in the audit log', async () => {
-    const id = await pend();
+    const id = await createPending();
     const reader = await desk.staffed('reader', ['read']);
     const page = `/transfers/${id}`;
     const shown = (await reader.get(page)).text;
@@ -185,7 +185,7 @@ describe('the support desk', () => {
   });
 
   it('the support desk answers 404 for ids of another kind, unknown ids and malformed ids', async () => {
-    const id = await pend();
+    const id = await createPending();
     for (const path of [
       `/payouts/${id}`,
       `/accounts/${id}`,

@@ -54,8 +54,8 @@ describe('the support desk escapes all foreign text', () => {
   async function makeAll(): Promise<void> {
     const by = proven(await desk.hire('leo'), 'support');
     const own = await openGuarded(api);
-    const waiting = text((await own.pend({ description: 'a' })).id);
-    const approved = text((await own.pend()).id);
+    const waiting = text((await own.createPending({ description: 'a' })).id);
+    const approved = text((await own.createPending()).id);
     const code = await desk.freshCode(maria.person);
     await maria.act(`/transfers/${approved}`, 'approve', { reason: 'a', code });
     await maria.act(`/transfers/${waiting}`, 'reject', { reason: 'a' });

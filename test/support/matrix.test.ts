@@ -73,13 +73,13 @@ describe('a staff action at the support desk needs exactly the right and the pro
     `SELECT ${columns} FROM ${name} WHERE id=${idLiteral(id)}`;
 
   async function transfer(verb: string): Promise<Target> {
-    const id = text((await guarded.pend()).id);
+    const id = text((await guarded.createPending()).id);
     return { page: `/transfers/${id}`, verb, id, state: table('transfers', id) };
   }
 
   async function payout(verb: string): Promise<Target> {
     await paying.guard();
-    const id = await paying.pend();
+    const id = await paying.createPending();
     return { page: `/payouts/${id}`, verb, id, state: table('payouts', id) };
   }
 

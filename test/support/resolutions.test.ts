@@ -65,8 +65,8 @@ describe('resolving a payout at the support desk', () => {
     await rails.submissions.submit(id);
     const page = `/payouts/${id}`;
     const [form, edited] = [await maria.form(page, 'propose'), await maria.form(page, 'propose')];
-    const said = { status: 'failed', reference: null, failureCode: 'account_closed' } as const;
-    await rails.callbacks.report('simulated', { key: id, ...said, callbackId: `failed-${id}` });
+    const report = { status: 'failed', reference: null, failureCode: 'account_closed' } as const;
+    await rails.callbacks.report('simulated', { key: id, ...report, callbackId: `failed-${id}` });
     const wanted = { outcome: 'completed', reason: 'statement of today' };
     for (const [fields, status, text] of [
       [form, 409, /Nothing was changed.*the payout has become failed since you looked at it/s],

@@ -29,7 +29,7 @@ describe('the search of the support desk', () => {
 
   it('a search finds resources by id, event, key, alias, amount and day, and requests by their time', async () => {
     const key = randomUUID();
-    const transfer = await own.pend({ raw: 1_234_567n }, { key });
+    const transfer = await own.createPending({ raw: 1_234_567n }, { key });
     const id = text(transfer.id);
     const value = `A-17 é ${randomUUID()}`;
     const labelled = { body: { metadata: { invoice: value, raw: 'x<b>' } } };
@@ -59,7 +59,7 @@ describe('the search of the support desk', () => {
     assert.match(await found({ text: ofFuture }), /the request arrived at.*No results/s);
     assert.match(await found({ amount: '1.x' }), /is not an amount/);
     // A customer's amount is not the beginning of a key.
-    await own.pend({}, { key: `12345${randomUUID().slice(5)}` });
+    await own.createPending({}, { key: `12345${randomUUID().slice(5)}` });
     for (const text of ['12,345.6', '12,345', '12345', '12345.67 COPM', key.slice(0, 12)])
       assert((await found({ text })).includes(`href="/transfers/${id}"`), text);
     for (const text of ['quetzal ra', 'QUÉTZAL RAMIREZ'])
@@ -68,8 +68,8 @@ describe('the search of the support desk', () => {
   });
 
   it('a search by text and by amount or day finds only resources that match both', async () => {
-    const transfer = await own.pend({ raw: 2_345_678n });
-    const { id: other } = await own.pend({ raw: 2_345_679n });
+    const transfer = await own.createPending({ raw: 2_345_678n });
+    const { id: other } = await own.createPending({ raw: 2_345_679n });
     const id = text(transfer.id);
     const { id: account } = await own.account({ alias: '$narrow' });
     const day = dayOf(transfer);
@@ -98,7 +98,9 @@ describe('the search of the support desk', () => {
   it("operations of the last days are found by any part of their description, and payouts by their holder and rail's reference, in any case and without accents", async () => {
     const paying = await openPayoutBank(world.api);
     const id = await paying.pay('03', { description: 'Nómina 12' });
-    const transfer = text((await own.pend({ raw: 3_456_789n, description: 'Pago de Año' })).id);
+    const transfer = text(
+      (await own.createPending({ raw: 3_456_789n, description: 'Pago de Año' })).id,
+    );
     for (const [query, isFound] of [
       [{ text: 'de ano' }, true],
       [{ text: 'DE AÑO', amount: '34,567.89' }, true],

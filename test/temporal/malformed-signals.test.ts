@@ -63,7 +63,7 @@ describe('a signal that is malformed or sent without the right', () => {
   });
 
   async function pending(): Promise<Uuid> {
-    const id = await guarded.pend();
+    const id = await guarded.createPending();
     await untilWaiting(temporal, id);
     return id;
   }

@@ -63,8 +63,8 @@ describe('the outbox', () => {
 
   it('the outbox keeps an entry that the API could not relay; the response is still 202, and the sweeper relays it', async () => {
     await worker.stop();
-    const { pendMany } = await bankOf(cutOff);
-    const ids = await pendMany(5);
+    const { createManyPending } = await bankOf(cutOff);
+    const ids = await createManyPending(5);
     for (const id of ids) {
       const [row] = await outboxOf(db, id);
       assert.deepEqual([row?.resourceType, row?.attempts, row?.lastError], ['transfer', 0, null]);
@@ -80,7 +80,7 @@ describe('the outbox', () => {
   it('the outbox drops an entry whose resource has ended, without starting a workflow', async () => {
     await worker.stop();
     const guarded = await bankOf(cutOff);
-    const [approved, canceled] = (await guarded.pendMany(2)) as [Uuid, Uuid];
+    const [approved, canceled] = (await guarded.createManyPending(2)) as [Uuid, Uuid];
     answered(await guarded.act('approve', approved), 200);
     answered(await guarded.act('cancel', canceled), 200);
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('the outbox', () => {
 
   it('outbox entries may be relayed twice, late and in any order: the transfer has one workflow and one end', async () => {
     const guarded = await bankOf(api);
-    const ids = await guarded.pendMany(4);
+    const ids = await guarded.createManyPending(4);
     const rows = await Promise.all(ids.map((id) => readTransfer(db, id)));
     const twice = (): Promise<void> =>
       write(rows.flatMap((row) => [outboxRow(row), outboxRow(row), outboxRow(row, 200)]).reverse());
@@ -132,7 +132,7 @@ describe('the outbox', () => {
     // The other worker's sweeper must not have it.
     await worker.stop();
     try {
-      const id = await (await bankOf(own)).pend();
+      const id = await (await bankOf(own)).createPending();
       const row = await until('it is refused', async () =>
         (await outboxOf(db, id)).find((one) => one.attempts > 0),
       );
@@ -154,7 +154,7 @@ describe('the outbox', () => {
 
   it('an expired transfer is ended by the sweeper while Temporal is unavailable, which the worker reports; its workflow ends when Temporal is back', async () => {
     const guarded = await bankOf(api);
-    const ids = await guarded.pendMany(3);
+    const ids = await guarded.createManyPending(3);
     for (const id of ids) await untilWaiting(temporal, id);
     await worker.stop();
     const environment = serving('approvals');
@@ -191,7 +191,7 @@ describe('the outbox', () => {
 
     it('a waiting resource without an outbox entry continues after the workflow was terminated by hand', async () => {
       const guarded = await bankOf(api);
-      const [lost, kept] = (await guarded.pendMany(2)) as [Uuid, Uuid];
+      const [lost, kept] = (await guarded.createManyPending(2)) as [Uuid, Uuid];
       for (const id of [lost, kept]) await untilWaiting(temporal, id);
       const { runId } = await workflowOf(temporal, kept).describe();
       await workflowOf(temporal, lost).terminate('by a mistake');
@@ -208,7 +208,7 @@ describe('the outbox', () => {
 
     it('a waiting resource without an outbox entry is read again by every workflow after a restore, even if its status is the same', async () => {
       const guarded = await openGuardedBank(api, { approvals: 2 });
-      const id = await guarded.pend();
+      const id = await guarded.createPending();
       await untilWaiting(temporal, id);
       await actUnseen('approve', id, guarded.approvers[0]);
       assert.equal((await untilWaiting(temporal, id)).received, 0);

@@ -92,7 +92,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
 
   it('an entry of the outbox that cannot be relayed affects no other entry if its resource cannot be read', async () => {
-    const [unreadable, ...others] = (await bank.pendMany(3)) as [Uuid, ...Uuid[]];
+    const [unreadable, ...others] = (await bank.createManyPending(3)) as [Uuid, ...Uuid[]];
     const { relay, seen } = relayOver({
       ...transferWorkflowResource,
       readWaiting: (reader, ids) => {
@@ -121,7 +121,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   };
 
   it('an outbox entry of a busy workflow is postponed alone, and never becomes a dead letter', async () => {
-    const [first, second, ...others] = (await bank.pendMany(4)) as [Uuid, Uuid, ...Uuid[]];
+    const [first, second, ...others] = (await bank.createManyPending(4)) as [Uuid, Uuid, ...Uuid[]];
     const own = busyFor([first, second]);
     const { relay, seen } = relayOver(transferWorkflowResource, own);
     for (let tries = 0; tries <= MAX_TRIES; tries += 1)
@@ -135,7 +135,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
 
   it('Temporal is away once the calls for several workflows fail and none succeeds: further outbox entries are left for the next round', async () => {
-    const ids = await bank.pendMany(40);
+    const ids = await bank.createManyPending(40);
     const own = busyFor(ids);
     const { relay, seen } = relayOver(transferWorkflowResource, own);
     assert.equal(await relay.relay(await claimAll()), true);
@@ -150,7 +150,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
 
   it('an outbox entry of a type that only a later release knows stops no other entry', async () => {
-    const [later, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
+    const [later, other] = (await bank.createManyPending(2)) as [Uuid, Uuid];
     const types = (more: string) =>
       db.sql(
         `ALTER TABLE outbox MODIFY resource_type ENUM('transfer','payout','bonus_batch','webhook_endpoint'${more}) NOT NULL`,
@@ -172,7 +172,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
 
   it('the reconciliation passes over workflows that fail, reports them, and leaves their resources to the outbox', async () => {
-    const ids = await bank.pendMany(6);
+    const ids = await bank.createManyPending(6);
     await db.sql('DELETE FROM outbox');
     const [first, second, ...others] = ids as [Uuid, Uuid, ...Uuid[]];
     const own = busyFor([first, second]);
@@ -186,7 +186,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
 
   it('an outbox entry that cannot be relayed becomes a dead letter, which is not retried until an operator releases it', async () => {
-    const [poisoned, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
+    const [poisoned, other] = (await bank.createManyPending(2)) as [Uuid, Uuid];
     const { relay, seen } = relayOver(refusedFor(poisoned));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) await relay.relay(await claimAll());
     assert.deepEqual([seen.relayed, seen.refused.length, seen.died.length], [1, MAX_TRIES - 1, 1]);

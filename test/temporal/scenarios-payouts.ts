@@ -25,14 +25,14 @@ const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Pro
   completed: (_, own) => own.pay(),
   'approved-and-completed': async ({ temporal, sign }, own) => {
     await own.guard(1);
-    const id = await own.pend();
+    const id = await own.createPending();
     await untilWaiting(temporal, id);
     await workflowOf(temporal, id).signal('approve', await sign());
     return id;
   },
   'rejected-by-api': async ({ temporal }, own) => {
     await own.guard(1);
-    const id = await own.pend();
+    const id = await own.createPending();
     await untilWaiting(temporal, id);
     answered(await own.act('reject', id), 200);
     return id;

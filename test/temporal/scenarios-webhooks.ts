@@ -5,9 +5,9 @@ import { HttpReceiver } from '../helpers/http-receiver.js';
 import { type TestTemporal, until } from '../helpers/temporal.js';
 import { REASON, type Signature } from '../helpers/temporal-world.js';
 import {
-  type HookedBank,
-  openHookedBank,
-  signalHook,
+  type WebhookBank,
+  openWebhookBank,
+  signalEndpoint,
   untilDetails,
   untilHookEnded,
 } from '../helpers/webhook-world.js';
@@ -23,7 +23,7 @@ interface HookStage {
 }
 
 interface Scene extends HookStage {
-  readonly own: HookedBank;
+  readonly own: WebhookBank;
   /** Sets the answer of the endpoint's receiver from now on. */
   answer(status: number): void;
   /** Resolves after this many deliveries to it. */
@@ -40,7 +40,7 @@ async function failing(scene: Scene): Promise<void> {
 
 async function paused(scene: Scene): Promise<void> {
   await failing(scene);
-  await signalHook(scene.temporal, scene.own.id, 'pause', await scene.sign());
+  await signalEndpoint(scene.temporal, scene.own.id, 'pause', await scene.sign());
   await untilDetails(scene.temporal, scene.own.id, /^paused/);
 }
 
@@ -59,7 +59,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'retried-now': async (scene) => {
     await failing(scene);
     scene.answer(200);
-    await signalHook(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
+    await signalEndpoint(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
     await scene.untilTried(3);
   },
   'woken-while-it-waits': async (scene) => {
@@ -67,16 +67,16 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     scene.answer(200);
     await scene.own.send();
     await scene.untilTried(3);
-    await signalHook(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
+    await signalEndpoint(scene.temporal, scene.own.id, 'retry_now', await scene.sign());
     await scene.untilTried(4);
   },
   'paused-and-resumed': async (scene) => {
     await paused(scene);
     scene.answer(200);
     const { temporal, own } = scene;
-    await signalHook(temporal, own.id, 'resume', await scene.sign());
+    await signalEndpoint(temporal, own.id, 'resume', await scene.sign());
     await untilDetails(temporal, own.id, /^waiting until .* to retry/);
-    await signalHook(temporal, own.id, 'retry_now', await scene.sign());
+    await signalEndpoint(temporal, own.id, 'retry_now', await scene.sign());
     await scene.untilTried(3);
   },
   'paused-and-deleted': async (scene) => {
@@ -93,12 +93,12 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'refused-signals': async (scene) => {
     await failing(scene);
     const { temporal, own } = scene;
-    await signalHook(temporal, own.id, 'pause');
-    await signalHook(temporal, own.id, 'resume', { actor: 'Mallory', reason: REASON });
-    await signalHook(temporal, own.id, 'retry_now', { ...(await scene.sign()), reason: '' });
+    await signalEndpoint(temporal, own.id, 'pause');
+    await signalEndpoint(temporal, own.id, 'resume', { actor: 'Mallory', reason: REASON });
+    await signalEndpoint(temporal, own.id, 'retry_now', { ...(await scene.sign()), reason: '' });
     await untilDetails(temporal, own.id, /Refused at/);
     scene.answer(200);
-    await signalHook(temporal, own.id, 'retry_now', await scene.sign());
+    await signalEndpoint(temporal, own.id, 'retry_now', await scene.sign());
     await scene.untilTried(3);
   },
 };
@@ -110,7 +110,7 @@ export async function playWebhooks(stage: HookStage): Promise<readonly Played[]>
   receiver.reply = ({ path }) => answers.get(path) ?? 200;
   const played = await Promise.all(
     Object.entries(WAYS).map(async ([way, act]) => {
-      const own = await openHookedBank(stage.api, receiver);
+      const own = await openWebhookBank(stage.api, receiver);
       await act({
         ...stage,
         own,

@@ -40,14 +40,14 @@ interface Stage {
 }
 
 async function waiting({ temporal }: Stage, bank: GuardedBank): Promise<Uuid> {
-  const id = await bank.pend();
+  const id = await bank.createPending();
   await untilWaiting(temporal, id);
   return id;
 }
 
 /** Approves a transfer with manual capture, which is then held. */
 async function held(stage: Stage): Promise<Uuid> {
-  const id = await stage.one.pend(undefined, { capture: 'manual' });
+  const id = await stage.one.createPending(undefined, { capture: 'manual' });
   await untilWaiting(stage.temporal, id);
   answered(await stage.one.act('approve', id), 200);
   await until('it is held', async () => (await stateOf(stage.temporal, id))?.status === 'held');

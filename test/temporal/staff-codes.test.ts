@@ -84,7 +84,7 @@ describe("a signal's code", () => {
   });
 
   async function pending(): Promise<Uuid> {
-    const id = await guarded.pend();
+    const id = await guarded.createPending();
     await untilWaiting(temporal, id);
     return id;
   }

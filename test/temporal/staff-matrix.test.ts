@@ -15,7 +15,7 @@ import { codeOf, proven, wrongCode } from '../helpers/staff.js';
 import { temporalEnvironment, testTemporal, until, workflowOf } from '../helpers/temporal.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
 import { actsOn, hire, openGuardedBank, REASON } from '../helpers/temporal-world.js';
-import { hookWorkflow, openHookedBank, untilDetails } from '../helpers/webhook-world.js';
+import { endpointWorkflow, openWebhookBank, untilDetails } from '../helpers/webhook-world.js';
 
 /** A resource that waits, and its workflow. */
 interface Target {
@@ -50,11 +50,11 @@ describe('a staff action by signal', () => {
     await paying.guard(1);
     targets = {
       transfer: async () => {
-        const id = await guarded.pend();
+        const id = await guarded.createPending();
         return { id, workflow: workflowOf(temporal, id), table: 'transfers' };
       },
       payout: async () => {
-        const id = await paying.pend();
+        const id = await paying.createPending();
         return { id, workflow: payoutWorkflow(temporal, id), table: 'payouts' };
       },
       bonus_batch: async () => {
@@ -62,10 +62,14 @@ describe('a staff action by signal', () => {
         return { id, workflow: batchWorkflow(temporal, id), table: 'bonus_batches' };
       },
       webhook: async () => {
-        const own = await openHookedBank(api, receiver);
+        const own = await openWebhookBank(api, receiver);
         await own.send();
         await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
-        return { id: own.id, workflow: hookWorkflow(temporal, own.id), table: 'webhook_endpoints' };
+        return {
+          id: own.id,
+          workflow: endpointWorkflow(temporal, own.id),
+          table: 'webhook_endpoints',
+        };
       },
     };
   });
@@ -106,8 +110,8 @@ describe('a staff action by signal', () => {
         [[right], wrongCode, /^the code is wrong$/],
       ] as const) {
         const who = await hire(db.database, rights);
-        const said = { actor: who.name, reason: REASON, code: code(who, systemClock()) };
-        await workflow.signal(signal, said);
+        const claim = { actor: who.name, reason: REASON, code: code(who, systemClock()) };
+        await workflow.signal(signal, claim);
         const [action, refused] = await lineOf(who.name, target);
         assert.equal(action, `${name}_refused`);
         assert.match(refused ?? '', why);

@@ -55,7 +55,7 @@ describe('workers that report their release to Temporal', () => {
       ),
     );
     await until(`what begins, begins on ${buildId}`, async () => {
-      const probe = await guarded.pend();
+      const probe = await guarded.createPending();
       await untilWaiting(temporal, probe);
       const begunOn = await buildOf(probe);
       answered(await guarded.act('reject', probe), 200);
@@ -86,7 +86,7 @@ describe('workers that report their release to Temporal', () => {
   it('waiting workflows move to the release that becomes current, and back, without a failed workflow task', async () => {
     const first = await workerOf('1');
     await makeCurrent('1');
-    const [one, other] = await guarded.pendMany(2);
+    const [one, other] = await guarded.createManyPending(2);
     for (const id of [one!, other!]) {
       await untilWaiting(temporal, id);
       assert.equal(await buildOf(id), '1');

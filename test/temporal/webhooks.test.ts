@@ -20,14 +20,14 @@ import { sdkWarnings, startTestWorker, type TestWorker } from '../helpers/tempor
 import { actsOn, hire, REASON, type Signature, signatureOf } from '../helpers/temporal-world.js';
 import {
   assertGenuine,
-  type HookedBank,
+  type WebhookBank,
   hookAttributes,
-  hookStatus,
-  hookWorkflow,
-  openHookedBank,
+  webhookWorkflowStatus,
+  endpointWorkflow,
+  openWebhookBank,
   parsed,
-  readHook,
-  signalHook,
+  readEndpoint,
+  signalEndpoint,
   transfersAt,
   untilArrived,
   untilDetails,
@@ -40,7 +40,7 @@ import { forgetCodes } from '../helpers/staff.js';
 const WAITING = 2;
 
 /** The resources of the reconciliation, without other endpoints. */
-function onlyThis({ id }: HookedBank): WorkflowResource {
+function onlyThis({ id }: WebhookBank): WorkflowResource {
   return {
     ...endpointWorkflowResource,
     listWaiting: async (...asked) =>
@@ -56,7 +56,7 @@ describe('the workflow of a webhook endpoint', () => {
   let receiver: HttpReceiver;
   let ana: Staff;
   let warnedBefore = 0;
-  let failing: HookedBank[] = [];
+  let failing: WebhookBank[] = [];
 
   before(async () => {
     db = await ownDatabase('hook_flow');
@@ -89,11 +89,11 @@ describe('the workflow of a webhook endpoint', () => {
     await forgetCodes(db.change);
     return signatureOf(ana);
   };
-  const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
-  const untilDelivered = (own: HookedBank): Promise<unknown> =>
-    until('it is delivered', async () => (await readHook(db, own.id)).lastSuccessAt !== null);
+  const open = (): Promise<WebhookBank> => openWebhookBank(api, receiver);
+  const untilDelivered = (own: WebhookBank): Promise<unknown> =>
+    until('it is delivered', async () => (await readEndpoint(db, own.id)).lastSuccessAt !== null);
   /** The actions on it, without its own. */
-  const actsOf = async ({ id }: HookedBank): Promise<unknown[]> =>
+  const actsOf = async ({ id }: WebhookBank): Promise<unknown[]> =>
     (await actsOn(db, id))
       .filter(({ channel }) => channel !== 'api')
       .map(({ channel, actorClaimed, action, details }) => [
@@ -103,7 +103,7 @@ describe('the workflow of a webhook endpoint', () => {
         JSON.parse(details),
       ]);
 
-  async function openWaiting(): Promise<HookedBank> {
+  async function openWaiting(): Promise<WebhookBank> {
     const own = await open();
     await own.send();
     await until('it was tried twice', () => receiver.at(own.path).length === 2);
@@ -111,7 +111,7 @@ describe('the workflow of a webhook endpoint', () => {
     return own;
   }
   /** An endpoint whose one delivery has failed twice: the next attempt is minutes away, and fails too. */
-  function waiting(): HookedBank {
+  function waiting(): WebhookBank {
     const own = failing.pop() ?? assert.fail('more tests wait than endpoints were opened');
     receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
     return own;
@@ -120,7 +120,7 @@ describe('the workflow of a webhook endpoint', () => {
   it('the workflow of a webhook endpoint starts at registration, and is not notified of delivered events', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
-    const described = await hookWorkflow(temporal, own.id).describe();
+    const described = await endpointWorkflow(temporal, own.id).describe();
     const { type, workflowId, taskQueue, historyLength } = described;
     assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
     assert.deepEqual(
@@ -130,7 +130,7 @@ describe('the workflow of a webhook endpoint', () => {
     const transfer = await own.send();
     await untilArrived(receiver, own.path, [transfer]);
     await untilDelivered(own);
-    const after = await hookWorkflow(temporal, own.id).describe();
+    const after = await endpointWorkflow(temporal, own.id).describe();
     assert.deepEqual([after.status.name, after.historyLength], ['RUNNING', historyLength]);
     const [{ body, headers }] = receiver.at(own.path) as [(typeof receiver.arrived)[0]];
     assert.deepEqual(
@@ -144,18 +144,18 @@ describe('the workflow of a webhook endpoint', () => {
 
   it('the workflow of a webhook endpoint sends nothing between a pause and a resume by signals, then all waiting events, and keeps running meanwhile', async () => {
     const own = waiting();
-    await signalHook(temporal, own.id, 'pause', await sign());
+    await signalEndpoint(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
     assert.equal((await hookAttributes(temporal, own.id))[3], 'paused');
     assert.equal(await reconcile(worker, [onlyThis(own)]), 0);
     receiver.reply = () => 200;
     const transfers = await own.sendMany(3);
-    await signalHook(temporal, own.id, 'retry_now', await sign());
+    await signalEndpoint(temporal, own.id, 'retry_now', await sign());
     await until('that is recorded', async () => (await actsOf(own)).length === 2);
-    assert.equal((await readHook(db, own.id)).pausedBy, ana.name);
+    assert.equal((await readEndpoint(db, own.id)).pausedBy, ana.name);
     assert.equal(receiver.at(own.path).length, 2);
-    assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
-    await signalHook(temporal, own.id, 'resume', await sign());
+    assert.equal(await webhookWorkflowStatus(temporal, own.id), 'RUNNING');
+    await signalEndpoint(temporal, own.id, 'resume', await sign());
     await untilArrived(receiver, own.path, transfers);
     await untilWell(temporal, own.id);
     assert.equal(new Set(transfersAt(receiver, own.path)).size, 4);
@@ -176,11 +176,11 @@ describe('the workflow of a webhook endpoint', () => {
       path === own.path ? new Promise((resolve) => (answer = resolve)) : 200;
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
-    await signalHook(temporal, own.id, 'pause', { actor: 'Mallory', reason: REASON });
+    await signalEndpoint(temporal, own.id, 'pause', { actor: 'Mallory', reason: REASON });
     await untilDetails(temporal, own.id, /Refused at .*Mallory is not active/s);
-    await signalHook(temporal, own.id, 'pause', await sign());
-    await until('it is paused', async () => (await readHook(db, own.id)).pausedAt !== null);
-    await signalHook(temporal, own.id, 'resume', await sign());
+    await signalEndpoint(temporal, own.id, 'pause', await sign());
+    await until('it is paused', async () => (await readEndpoint(db, own.id)).pausedAt !== null);
+    await signalEndpoint(temporal, own.id, 'resume', await sign());
     answer(200);
     await untilDelivered(own);
     assert.equal(receiver.at(own.path).length, 1);
@@ -188,14 +188,17 @@ describe('the workflow of a webhook endpoint', () => {
 
   it('a canceled workflow of a webhook endpoint is started again by the next notification', async () => {
     const own = waiting();
-    await hookWorkflow(temporal, own.id).cancel();
-    await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');
+    await endpointWorkflow(temporal, own.id).cancel();
+    await until(
+      'it is canceled',
+      async () => (await webhookWorkflowStatus(temporal, own.id)) === 'CANCELLED',
+    );
     receiver.reply = () => 200;
     await untilArrived(receiver, own.path, [await own.send()]);
     const body = { status: 'disabled' };
     answered(await own.bank.request('PATCH', `/v1/webhook_endpoints/${own.id}`, { body }), 200);
     await untilDetails(temporal, own.id, /^disabled by its tenant/);
-    assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
+    assert.equal(await webhookWorkflowStatus(temporal, own.id), 'RUNNING');
   });
 
   it('the workflow of a webhook endpoint causes no warning of the SDK', () =>

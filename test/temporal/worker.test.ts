@@ -84,8 +84,8 @@ describe('the worker', () => {
     it('a worker on a server that suggests continuing as new early continues a flooded workflow as new: every signal is handled once, and observers see no difference', async () => {
       const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       try {
-        const { pend } = await openGuardedBank(api);
-        const id = await pend();
+        const { createPending } = await openGuardedBank(api);
+        const id = await createPending();
         await untilWaiting(temporal, id);
         const first = await workflowOf(temporal, id).describe();
         for (let wave = 0; wave < 3; wave += 1) {

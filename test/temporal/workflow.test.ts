@@ -41,7 +41,7 @@ describe('the workflow of a pending transfer', () => {
   });
 
   it("the workflow of a pending transfer is started at once under the transfer's id, and the outbox entry is removed", async () => {
-    const id = await guarded.pend();
+    const id = await guarded.createPending();
     const state = await untilWaiting(temporal, id);
     assert.equal(state.status, 'pending_approval');
     const { type, workflowId, taskQueue } = await workflowOf(temporal, id).describe();
@@ -59,7 +59,7 @@ describe('the workflow of a pending transfer', () => {
   });
 
   it('the workflow of a pending transfer shows only ids and states: search attributes, summary, details and query', async () => {
-    const id = await guarded.pend(123_456n);
+    const id = await guarded.createPending(123_456n);
     const { expiresAt, ...state } = await untilWaiting(temporal, id);
     const due = (await readTransfer(db, id)).approvalExpiresAt!;
     assert.equal(Date.parse(expiresAt), due);
@@ -92,7 +92,7 @@ describe('the workflow of a pending transfer', () => {
 
   it('the workflow of a pending transfer is found by its tenant and its business status, which follows its transfer', async () => {
     const own = await openGuardedBank(api);
-    const ids = await own.pendMany(2);
+    const ids = await own.createManyPending(2);
     const find = async (status: string): Promise<string[]> => {
       const query = `TenantId="${own.bank.tenant.tenant.id}" AND BusinessStatus="${status}"`;
       const found: string[] = [];

@@ -81,7 +81,7 @@ describe('a transfer that waits for approval ends', () => {
   ] as const)
     it(`a transfer that waits for approval ends at the last approval as rejected with ${code} if ${what}`, async () => {
       const before = await own.money();
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       await spoil();
       const { json } = answered(await approve(id), 200);
       assert.equal(object(json.rejection).code, code);
@@ -97,11 +97,11 @@ describe('a transfer that waits for approval ends', () => {
       db.change(
         `UPDATE tenants SET network='${name}' WHERE id=${idLiteral(other.tenant.tenant.id)}`,
       );
-    const { id: left } = await own.pend({ to });
+    const { id: left } = await own.createPending({ to });
     await setNetwork('elsewhere');
     assert.equal(object(answered(await approve(left), 200).json.rejection).code, 'not_found');
     await setNetwork(own.bank.tenant.tenant.network);
-    const { id: full } = await own.pend({ to });
+    const { id: full } = await own.createPending({ to });
     await other.fund(to, { raw: 2n ** 63n - THRESHOLD, asset: 'COPM' });
     const { json } = answered(await approve(full), 200);
     await assertEnded(own, full, 'rejected', object(json.rejection));
@@ -112,7 +112,7 @@ describe('a transfer that waits for approval ends', () => {
   it('a transfer that waits for approval completes even if its destination was frozen, limits were lowered or funds were spent meanwhile', async () => {
     const person = await own.account({ type: 'person', funds: { COPM: THRESHOLD } });
     await own.setPolicy({ accountId: person.id });
-    const { id } = await own.pend({ from: person });
+    const { id } = await own.createPending({ from: person });
     await setStatus(db, own.receiver, 'frozen');
     await db.change(
       `INSERT INTO account_limits (account_id, asset, minimum, maximum, month)
@@ -124,7 +124,7 @@ describe('a transfer that waits for approval ends', () => {
 
   it('a transfer that waits for approval is checked again at the last approval and not at an earlier one; that approval is a replay of its key forever after', async () => {
     await own.setPolicy({ approvals: 2 });
-    const { id } = await own.pend();
+    const { id } = await own.createPending();
     await freezeAccount(db.deps, own.guarded.id, DECIDED);
     assert.equal(answered(await approve(id), 200).json.status, 'pending_approval');
     const key = randomUUID();
@@ -139,10 +139,10 @@ describe('a transfer that waits for approval ends', () => {
     const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '2000' }, { clock: () => now });
     const approvals = approvalsOf(hurried);
     while ((await approvals.expireDue(500)) > 0);
-    const kept = [await own.pend(), await own.pend()];
+    const kept = [await own.createPending(), await own.createPending()];
     pass(1_000);
     const other = await openGuarded(api);
-    const { id } = await other.pend();
+    const { id } = await other.createPending();
     pass(EXPIRES_IN_S * 1_000);
     await transact(db.database, async (transaction) => {
       await lockAccount(transaction, own.guarded.id);
@@ -156,7 +156,10 @@ describe('a transfer that waits for approval ends', () => {
 
   it('a transfer that waits for approval expires at its time, even if a row of another account cannot be read', async () => {
     const approvals = approvalsOf(api);
-    const [unreadable, kept] = [await (await openGuarded(api)).pend(), await own.pend()];
+    const [unreadable, kept] = [
+      await (await openGuarded(api)).createPending(),
+      await own.createPending(),
+    ];
     const row = `id=${idLiteral(text(unreadable.id))}`;
     await db.change(`UPDATE transfers SET metadata='{' WHERE ${row}`);
     pass(EXPIRES_IN_S * 1_000);
@@ -178,9 +181,9 @@ describe('a transfer that waits for approval ends', () => {
       );
     };
     at('2035-12-31T09:59:59.999Z');
-    const old = await Promise.all(Array.from({ length: 4 }, () => own.pend()));
+    const old = await Promise.all(Array.from({ length: 4 }, () => own.createPending()));
     at('2035-12-31T10:00:00.000Z');
-    const fresh = await own.pend();
+    const fresh = await own.createPending();
     assert.deepEqual(await months(), { '2035-12': 4n * THRESHOLD, '2036-01': THRESHOLD });
     assert.equal(await own.used(), THRESHOLD);
     answered(await own.act('reject', old[0]?.id, 'approver'), 200);
@@ -205,7 +208,7 @@ describe('a transfer that waits for approval ends', () => {
     await setFeeAccount(db.deps, tenantId, fees.id, TEST_ACTOR);
     await setFee(db.database, { tenantId, flatRaw: FEE });
     const before = await own.money();
-    const { id, fee } = await own.pend();
+    const { id, fee } = await own.createPending();
     assert.deepEqual(fee, { raw: FEE.toString(), asset: 'COPM' });
     const left = { available: before.available - THRESHOLD - FEE, held: THRESHOLD + FEE };
     assert.deepEqual(await own.money(), left);
@@ -215,7 +218,7 @@ describe('a transfer that waits for approval ends', () => {
     const poor = await own.account({ funds: { COPM: THRESHOLD + FEE - 1n } });
     await own.setPolicy({ accountId: poor.id });
     answered(await own.send({ from: poor }), 422, 'insufficient_funds');
-    const { id: second } = await own.pend();
+    const { id: second } = await own.createPending();
     await setFeeAccount(db.deps, tenantId, next.id, TEST_ACTOR);
     await setFee(db.database, { tenantId, flatRaw: 9n });
     assert.deepEqual(answered(await approve(second), 200).json.fee, fee);

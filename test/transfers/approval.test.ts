@@ -34,7 +34,7 @@ describe('POST /v1/transfers that needs approval', () => {
     headers.get('svc-idempotent-replayed') === 'true';
 
   it('POST /v1/transfers answers 202 with the pending transfer and its approval if it needs one', async () => {
-    const transfer = await own.pend({ description: 'Rent' });
+    const transfer = await own.createPending({ description: 'Rent' });
     const { id, created_at: createdAt } = transfer;
     const small = { from: own.guarded, to: own.receiver, raw: LEAST, description: 'Rent' };
     const expiresAt = new Date(Date.parse(text(createdAt)) + EXPIRES_IN_S * 1_000).toISOString();
@@ -53,7 +53,7 @@ describe('POST /v1/transfers that needs approval', () => {
 
   it('POST /v1/transfers that needs approval holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
     const { available } = await own.money();
-    const { id } = await own.pend();
+    const { id } = await own.createPending();
     assert.deepEqual(await own.money(), { available: available - THRESHOLD, held: THRESHOLD });
     assert.equal(await own.used(), THRESHOLD);
     assert.equal(await own.bank.available(own.receiver), 0n);
@@ -68,7 +68,7 @@ describe('POST /v1/transfers that needs approval', () => {
     const maximum = 1_200_000_000n;
     const made: unknown[] = [];
     for (let count = 0; count < 4; count += 1)
-      made.push((await own.pend({ from: person, raw: maximum })).id);
+      made.push((await own.createPending({ from: person, raw: maximum })).id);
     const send = (raw: bigint): Promise<TestAnswer> => own.send({ from: person, raw });
     const refused = answered(await send(maximum), 422, 'monthly_limit_exceeded');
     assert.equal(refused.details?.used, (4n * maximum).toString());
@@ -76,7 +76,7 @@ describe('POST /v1/transfers that needs approval', () => {
     answered(await send(maximum), 202);
     const poor = await own.account({ funds: { COPM: THRESHOLD + LEAST } });
     await own.setPolicy({ accountId: poor.id });
-    await own.pend({ from: poor });
+    await own.createPending({ from: poor });
     const short = await own.send({ from: poor, raw: LEAST + 1n });
     assert.deepEqual(answered(short, 422, 'insufficient_funds').details, {
       available: LEAST.toString(),
@@ -98,7 +98,7 @@ describe('POST /v1/transfers that needs approval', () => {
 
   it('POST /v1/transfers that needs approval repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
     const key = randomUUID();
-    const first = await own.pend({}, { key });
+    const first = await own.createPending({}, { key });
     const again = async (): Promise<unknown> => {
       const answer = answered(await own.send({}, { key }), 200);
       assert(isReplay(answer));
@@ -115,7 +115,7 @@ describe('POST /v1/transfers that needs approval', () => {
   it('three simultaneous approvers of a transfer that needs two: the last approval is one, and money moves once', async () => {
     await own.setPolicy({ approvals: 2 });
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       const answers = await Promise.all(
         (['approver', 'second', 'third'] as const).map((person) => own.act('approve', id, person)),
       );
@@ -130,7 +130,7 @@ describe('POST /v1/transfers that needs approval', () => {
   it('20 simultaneous approvals by one member count once, with new keys or one key', async () => {
     await own.setPolicy({ approvals: 2 });
     for (const key of [undefined, randomUUID()]) {
-      const { id } = await own.pend();
+      const { id } = await own.createPending();
       const options = key === undefined ? {} : { key };
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => own.act('approve', id, 'approver', options)),
@@ -143,16 +143,16 @@ describe('POST /v1/transfers that needs approval', () => {
 
   it('two sweepers and a timer expire each of 60 waiting transfers once, oldest first', async () => {
     const approvals = approvalsOf(api);
-    const pend = (count: number): Promise<unknown[]> =>
-      Promise.all(Array.from({ length: count }, async () => (await own.pend()).id));
+    const createPending = (count: number): Promise<unknown[]> =>
+      Promise.all(Array.from({ length: count }, async () => (await own.createPending()).id));
     now = instant(Date.parse('2037-01-10T12:00:00.000Z'));
     // The work of other tests is over by now.
     while ((await approvals.expireDue(500)) > 0);
     own = await openGuarded(api);
     const before = await own.money();
-    const late = await pend(30);
+    const late = await createPending(30);
     await own.setPolicy({ expiresInS: 60 });
-    const early = await pend(30);
+    const early = await createPending(30);
     const statuses = async (ids: readonly unknown[]): Promise<unknown> => [
       ...new Set(await Promise.all(ids.map(async (id) => (await own.row(id)).status))),
     ];

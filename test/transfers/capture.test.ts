@@ -170,7 +170,7 @@ describe('a transfer with manual capture', () => {
     answered(await capture(id), 200);
     answered(await capture(id), 409, 'invalid_state');
     answered(await capture((await own.send({ raw: LEAST })).json.id), 409, 'invalid_state');
-    answered(await capture((await own.pend(MANUAL)).id), 409, 'invalid_state');
+    answered(await capture((await own.createPending(MANUAL)).id), 409, 'invalid_state');
   });
 
   it('stays held if the source may not send or the destination is out of reach', async () => {
@@ -196,7 +196,7 @@ describe('a transfer with manual capture', () => {
   });
 
   it('becomes held with the last approval, from which its time counts', async () => {
-    const { id } = await own.pend({ ...MANUAL, capture_within_s: 60 });
+    const { id } = await own.createPending({ ...MANUAL, capture_within_s: 60 });
     pass(1_000);
     const { json } = answered(await own.act('approve', id, 'approver'), 200);
     assert.deepEqual(

@@ -21,8 +21,8 @@ import {
   endpointOf,
   eventIds,
   expireLease,
-  type Hooked,
-  hooked,
+  type TestEndpoint,
+  newEndpoint,
   isSigned,
   noticesOf,
   partsOf,
@@ -72,17 +72,17 @@ describe('the dispatcher of a worker', () => {
     working.push(dispatcher);
     return dispatcher;
   }
-  const ids = ({ account }: Hooked): Promise<string[]> => eventIds(api, account.tenantId);
-  const arrivedAt = ({ url }: Hooked): string[] => receiver.at(url).map(({ id }) => id);
+  const ids = ({ account }: TestEndpoint): Promise<string[]> => eventIds(api, account.tenantId);
+  const arrivedAt = ({ url }: TestEndpoint): string[] => receiver.at(url).map(({ id }) => id);
   /** The first of its events. */
-  const redeliver = async (own: Hooked): Promise<void> => {
+  const redeliver = async (own: TestEndpoint): Promise<void> => {
     const [first] = await ids(own);
     answered(await own.bank.request('POST', `/v1/events/${first}/redeliver`), 200);
   };
   /** No run has the endpoint, and nothing is due. */
-  const untilLeft = (own: Hooked): Promise<void> =>
+  const untilLeft = (own: TestEndpoint): Promise<void> =>
     until('it is left', async () => (await endpointOf(api, own.id)).leaseUntil === null);
-  const overdue = ({ id }: Hooked, failuresInRow: number): Promise<unknown> =>
+  const overdue = ({ id }: TestEndpoint, failuresInRow: number): Promise<unknown> =>
     db.change(
       updateSql(
         webhookEndpoints,
@@ -92,7 +92,7 @@ describe('the dispatcher of a worker', () => {
     );
 
   it('the dispatcher of a worker sends events straight from the log, each once, in order and signed, and notifies no workflow', async () => {
-    const own = await Promise.all([hooked(api), hooked(api), hooked(api)]);
+    const own = await Promise.all([newEndpoint(api), newEndpoint(api), newEndpoint(api)]);
     const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
     begin();
     for (let count = 0; count < 5; count += 1) {
@@ -120,7 +120,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker shares the endpoints with another process: nothing is skipped, and nothing is sent twice', async () => {
-    const own = await Promise.all(Array.from({ length: 8 }, () => hooked(api)));
+    const own = await Promise.all(Array.from({ length: 8 }, () => newEndpoint(api)));
     begin();
     begin();
     for (let round = 0; round < 10; round += 1) {
@@ -149,9 +149,9 @@ describe('the dispatcher of a worker', () => {
       ],
     ] as const;
     const own = await Promise.all(
-      statements.map(() => hooked(api, ['account.verified', 'payout.failed'])),
+      statements.map(() => newEndpoint(api, ['account.verified', 'payout.failed'])),
     );
-    const other = await hooked(api);
+    const other = await newEndpoint(api);
     const change = (which: 0 | 1) =>
       Promise.all(
         own.map(({ id }, index) => db.change(`${statements[index]![which]}${idLiteral(id)}`)),
@@ -170,7 +170,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker that starts sends events of any age that no dispatcher has sent', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 2);
     await db.change(
       `UPDATE event_counters SET last_at='2020-01-01' WHERE tenant_id=${idLiteral(own.account.tenantId)}`,
@@ -180,7 +180,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker reaches other endpoints, and the same endpoint, while a delivery hangs', async () => {
-    const [stuck, own] = [await hooked(api), await hooked(api)];
+    const [stuck, own] = [await newEndpoint(api), await newEndpoint(api)];
     const gate = new Gate();
     let hangs = true;
     receiver.reply = ({ url }) => {
@@ -207,7 +207,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker retries deliveries that the workflow missed, and notifies it of failures and of the end', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     receiver.reply = () => 500;
     begin();
     await emit(api, own, 1);
@@ -232,7 +232,7 @@ describe('the dispatcher of a worker', () => {
 
   it('the dispatcher of a worker reaches healthy endpoints that are due, while any number of failing ones wait for room', async () => {
     const [stuck, own, ...failing] = await Promise.all(
-      Array.from({ length: 6 }, () => hooked(api)),
+      Array.from({ length: 6 }, () => newEndpoint(api)),
     );
     assert(stuck !== undefined && own !== undefined);
     const gate = new Gate();
@@ -262,7 +262,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker sends an event again that is redelivered while its first delivery is in flight', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
     begin(1);
@@ -277,7 +277,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker that dies before it has stored results is replaced by another one, which sends the same ids and bytes and skips no event', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     const dying = openDatabase(db.url);
     receiver.reply = async () => {
       if (arrivedAt(own).length === 12) await dying.close();
@@ -296,7 +296,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('the dispatcher of a worker stores attempts in flight when it stops, and canceled attempts use no step', async () => {
-    const [quick, stuck] = [await hooked(api), await hooked(api)];
+    const [quick, stuck] = [await newEndpoint(api), await newEndpoint(api)];
     const gate = new Gate();
     receiver.reply = () => gate.reply();
     const dispatcher = begin();
@@ -321,7 +321,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('a run of the dispatcher sends every event since the registration once, as the log has it, signed with the secret', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 250);
     const result = await dispatched(partsOf(api, receiver), own.id);
     assert.deepEqual(result, { ended: 'idle', attempts: 250 });
@@ -347,7 +347,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('a run of the dispatcher keeps its claim while an attempt is in flight', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 1);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -369,7 +369,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('a run of the dispatcher whose claim was taken over cannot write', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 4);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -388,7 +388,7 @@ describe('the dispatcher of a worker', () => {
   });
 
   it('a run of the dispatcher sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 40);
     const ana = proven(
       await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }),

@@ -13,8 +13,8 @@ import {
   dispatched,
   emit,
   endpointOf,
-  type Hooked,
-  hooked,
+  type TestEndpoint,
+  newEndpoint,
   isDue as takes,
   isSigned,
   newUrl,
@@ -45,22 +45,22 @@ describe('an endpoint that fails', () => {
     await db.remove();
   });
 
-  const run = (id: Hooked['id']) => dispatched(partsOf(api, receiver), id);
-  const failing = async (count: number, reply: () => Reply = () => 500): Promise<Hooked> => {
-    const own = await hooked(api);
+  const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
+  const failing = async (count: number, reply: () => Reply = () => 500): Promise<TestEndpoint> => {
+    const own = await newEndpoint(api);
     await emit(api, own, count);
     receiver.reply = reply;
     await run(own.id);
     return own;
   };
-  const dueIn = async (own: Hooked): Promise<number[]> =>
+  const dueIn = async (own: TestEndpoint): Promise<number[]> =>
     (await deliveriesOf(api, own.id)).map(({ nextAttemptAt }) =>
       Math.round(((nextAttemptAt ?? 0) - clock.now()) / SECOND),
     );
-  const isDue = (own: Hooked): Promise<boolean> => takes(api, own, clock.now());
+  const isDue = (own: TestEndpoint): Promise<boolean> => takes(api, own, clock.now());
 
   it('an endpoint that fails gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 1);
     const replies: Reply[] = [
       answeredWith(500, { responseHead: 'oh no', durationMs: 12 }),
@@ -259,7 +259,7 @@ describe('an endpoint that fails', () => {
   });
 
   it('an endpoint that fails gets retries signed with the new secret after a rotation, and for 24 hours with the previous secret too', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     const path = `/v1/webhook_endpoints/${own.id}/rotate_secret`;
     const rotated = answered(await own.bank.request('POST', path), 200).json;
     const secret = text(rotated.secret);

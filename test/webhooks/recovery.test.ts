@@ -10,8 +10,8 @@ import {
   emit,
   endpointOf,
   eventIds,
-  type Hooked,
-  hooked,
+  type TestEndpoint,
+  newEndpoint,
   isDue,
   partsOf,
   statesOf,
@@ -40,25 +40,25 @@ describe('a recovery', () => {
     await db.remove();
   });
 
-  const run = (id: Hooked['id']) => dispatched(partsOf(api, receiver), id);
-  const due = (own: Hooked): Promise<boolean> => isDue(api, own, clock.now());
-  const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
-  const change = async (own: Hooked, body: object): Promise<void> => {
+  const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
+  const due = (own: TestEndpoint): Promise<boolean> => isDue(api, own, clock.now());
+  const path = ({ id }: TestEndpoint): string => `/v1/webhook_endpoints/${id}`;
+  const change = async (own: TestEndpoint, body: object): Promise<void> => {
     answered(await own.bank.request('PATCH', path(own), { body }), 200);
   };
-  const recover = (own: Hooked, agoMs: number) =>
+  const recover = (own: TestEndpoint, agoMs: number) =>
     own.bank.request('POST', `${path(own)}/recover`, {
       body: { since: new Date(clock.now() - agoMs).toISOString() },
     });
   const tidy = async (): Promise<void> => {
-    for (let after: Hooked['id'] | null = null; ;) {
+    for (let after: TestEndpoint['id'] | null = null; ;) {
       const done = await removeOldAttempts(api.core.database, clock.now(), after);
       if (done === null) return;
       after = done.lastId;
     }
   };
   /** The events that have arrived, in the order of the log, each as often as it came. */
-  const arrived = async (own: Hooked): Promise<number[]> => {
+  const arrived = async (own: TestEndpoint): Promise<number[]> => {
     const ids = await eventIds(api, own.account.tenantId);
     return receiver
       .at(own.url)
@@ -67,7 +67,7 @@ describe('a recovery', () => {
   };
 
   it('a recovery resends only events without a 2xx since then', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 1);
     clock.pass(10 * 60_000);
     await emit(api, own, 200);
@@ -99,7 +99,7 @@ describe('a recovery', () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
-    const own = { ...(await hooked(api, ['account.verified'], bank)), account };
+    const own = { ...(await newEndpoint(api, ['account.verified'], bank)), account };
     receiver.reply = () => 500;
     await emit(api, own, 1);
     await run(own.id);
@@ -110,7 +110,7 @@ describe('a recovery', () => {
   });
 
   it('a recovery begins at most thirty days ago and not in the future; a disabled endpoint is enabled first', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     answered(await recover(own, 30 * DAY - 60_000), 202);
     for (const ago of [30 * DAY + 60_000, -60_000]) {
       const answer = answered(await recover(own, ago), 400, 'invalid_field');
@@ -122,7 +122,7 @@ describe('a recovery', () => {
   });
 
   it('a recovery sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 2);
     await run(own.id);
     // Behind: its cursor has reached neither the events that it is told of nor those of the other type.
@@ -140,7 +140,7 @@ describe('a recovery', () => {
   });
 
   it('a recovery requested while a delivery is in flight, even twice, does not send this delivery again', async () => {
-    const own = await hooked(api);
+    const own = await newEndpoint(api);
     await emit(api, own, 2);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -159,8 +159,8 @@ describe('a recovery', () => {
 
   describe('by enabling', () => {
     /** Two events have arrived, and the third has failed, when the tenant disables the endpoint. */
-    const disabled = async (): Promise<Hooked> => {
-      const own = await hooked(api);
+    const disabled = async (): Promise<TestEndpoint> => {
+      const own = await newEndpoint(api);
       await emit(api, own, 2);
       await run(own.id);
       receiver.reply = () => 500;

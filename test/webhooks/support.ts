@@ -56,7 +56,7 @@ export function partsOf(
 }
 
 /** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */
-export interface Hooked {
+export interface TestEndpoint {
   readonly bank: Bank;
   readonly account: Account;
   readonly id: Uuid;
@@ -82,11 +82,11 @@ export async function register(
   ).json;
 }
 
-export async function hooked(
+export async function newEndpoint(
   api: TestApi,
   events: readonly string[] = ['account.verified'],
   bank?: Bank,
-): Promise<Hooked> {
+): Promise<TestEndpoint> {
   const own = bank ?? (await openBank(api));
   const account = await own.account();
   const endpoint = await register(own, events);
@@ -102,7 +102,7 @@ export async function hooked(
 /** Events of a type about an account, as its transaction would write them, without the change itself. */
 export async function emit(
   api: TestApi,
-  { account }: Pick<Hooked, 'account'>,
+  { account }: Pick<TestEndpoint, 'account'>,
   count: number,
   type: EventType = 'account.verified',
 ): Promise<void> {
@@ -171,7 +171,7 @@ export async function endpointOf({ core }: TestApi, id: Uuid): Promise<WebhookEn
 /** Whether a sender would take it now. */
 export async function isDue(
   { core }: TestApi,
-  { id, account }: Pick<Hooked, 'id' | 'account'>,
+  { id, account }: Pick<TestEndpoint, 'id' | 'account'>,
   now: Instant,
 ): Promise<boolean> {
   const { reader } = core.database;
@@ -228,17 +228,20 @@ export async function eventIds(api: TestApi, tenantId: Uuid): Promise<string[]> 
 }
 
 export function isSigned(
-  { secret }: Pick<Hooked, 'secret'>,
+  { secret }: Pick<TestEndpoint, 'secret'>,
   headers: Readonly<Record<string, string>>,
   body: string,
 ): boolean {
   return headers['Svc-Signature'] === sign(secret, body);
 }
 
-/** Resolves when it is so; fails when it never is. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+/** Resolves once the condition holds. Throws after two minutes. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+): Promise<void> {
   const end = performance.now() + 120_000;
-  while (!(await isSo())) {
+  while (!(await condition())) {
     assert(performance.now() < end, `it never happened: ${what}`);
     await sleep(10);
   }

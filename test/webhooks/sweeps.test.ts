@@ -18,8 +18,8 @@ import {
   emit,
   endpointOf,
   eventIds,
-  type Hooked,
-  hooked,
+  type TestEndpoint,
+  newEndpoint,
   isDue,
   isSigned,
   makeAllMissedDue,
@@ -48,19 +48,19 @@ describe('webhooks', () => {
     await db.remove();
   });
 
-  const run = (id: Hooked['id']) => dispatched(partsOf(api, receiver), id);
-  const due = (own: Hooked): Promise<boolean> => isDue(api, own, clock.now());
-  const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
+  const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
+  const due = (own: TestEndpoint): Promise<boolean> => isDue(api, own, clock.now());
+  const path = ({ id }: TestEndpoint): string => `/v1/webhook_endpoints/${id}`;
 
   describe('that were missed', () => {
     it('endpoints that were missed are made due though their retry is due only later, and at their probe if they are probed', async () => {
-      const [own, probed] = [await hooked(api), await hooked(api)];
+      const [own, probed] = [await newEndpoint(api), await newEndpoint(api)];
       const [probeAt, later] = [instant(clock.now() + 60_000), instant(clock.now() + DAY)];
       await db.change(updateSql(webhookEndpoints, { nextDueAt: later }, { id: own.id }));
       await db.change(
         updateSql(webhookEndpoints, { nextDueAt: later, probeAt }, { id: probed.id }),
       );
-      const dueAt = async ({ id }: Hooked): Promise<number | null> =>
+      const dueAt = async ({ id }: TestEndpoint): Promise<number | null> =>
         (await endpointOf(api, id)).nextDueAt;
       await makeAllMissedDue(api, clock.now());
       assert.deepEqual([await dueAt(own), await dueAt(probed)], [later, later]);
@@ -77,7 +77,7 @@ describe('webhooks', () => {
   });
 
   it('sweeps pass over endpoints that this release cannot read', async () => {
-    const own = await Promise.all([hooked(api), hooked(api)]);
+    const own = await Promise.all([newEndpoint(api), newEndpoint(api)]);
     for (const { id } of own) {
       await emit(api, { account: own.find((one) => one.id === id)!.account }, 1);
       await db.change(
@@ -98,13 +98,13 @@ describe('webhooks', () => {
   });
 
   describe('redeliver', () => {
-    const redeliver = (own: Hooked, id: string) =>
+    const redeliver = (own: TestEndpoint, id: string) =>
       own.bank.request('POST', `/v1/events/${id}/redeliver`);
 
     it('redelivering sends one event again to each endpoint that has received it, with the same id and bytes', async () => {
-      const own = await hooked(api);
-      const second = await hooked(api, ['account.verified', 'payout.failed'], own.bank);
-      const other = await hooked(api, ['payout.failed'], own.bank);
+      const own = await newEndpoint(api);
+      const second = await newEndpoint(api, ['account.verified', 'payout.failed'], own.bank);
+      const other = await newEndpoint(api, ['payout.failed'], own.bank);
       await emit(api, own, 3);
       await run(own.id);
       await run(second.id);
@@ -130,8 +130,8 @@ describe('webhooks', () => {
     });
 
     it('redelivering skips disabled endpoints, and events that the cursor will still deliver', async () => {
-      const own = await hooked(api);
-      const off = await hooked(api, ['account.verified'], own.bank);
+      const own = await newEndpoint(api);
+      const off = await newEndpoint(api, ['account.verified'], own.bank);
       answered(await own.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
       await emit(api, own, 1);
       const [id] = await eventIds(api, own.account.tenantId);
@@ -145,7 +145,7 @@ describe('webhooks', () => {
   });
 
   it('attempts and deliveries of webhooks are kept for thirty days, also those of a disabled endpoint', async () => {
-    const [own, off] = [await hooked(api), await hooked(api)];
+    const [own, off] = [await newEndpoint(api), await newEndpoint(api)];
     await emit(api, own, 3);
     await run(own.id);
     const old = instant(clock.now() - 31 * DAY);
@@ -154,7 +154,7 @@ describe('webhooks', () => {
       return `${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}` as ReturnType<typeof newId>;
     };
     const [like] = await deliveriesOf(api, own.id);
-    const row = (endpointId: Hooked['id'], isFailed: boolean) => ({
+    const row = (endpointId: TestEndpoint['id'], isFailed: boolean) => ({
       ...like!,
       endpointId,
       id: oldId(),
@@ -178,7 +178,7 @@ describe('webhooks', () => {
     );
     answered(await off.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
     const seen: string[] = [];
-    for (let after: Hooked['id'] | null = null; ;) {
+    for (let after: TestEndpoint['id'] | null = null; ;) {
       const done = await removeOldAttempts(api.core.database, clock.now(), after);
       if (done === null) break;
       assert(done.isPieceDone);
@@ -197,7 +197,7 @@ describe('webhooks', () => {
   describe('retention', () => {
     const remove = async (): Promise<number> => {
       let removed = 0;
-      for (let after: Hooked['id'] | null = null; ;) {
+      for (let after: TestEndpoint['id'] | null = null; ;) {
         const done = await removeOldEvents(api.core.database, clock.now(), after);
         if (done === null) return removed;
         removed += done.removed;
@@ -206,7 +206,7 @@ describe('webhooks', () => {
     };
 
     it('retention of events is forever unless an operator sets it, to at least thirty days', async () => {
-      const own = await hooked(api);
+      const own = await newEndpoint(api);
       await emit(api, own, 2);
       clock.pass(1_000 * DAY);
       assert.equal(await remove(), 0);
@@ -219,7 +219,7 @@ describe('webhooks', () => {
     it('retention of events removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
-      const behind = await hooked(api, ['account.verified'], bank);
+      const behind = await newEndpoint(api, ['account.verified'], bank);
       await emit(api, { account }, 700);
       const cursor = async (query: string): Promise<string> =>
         text(answered(await bank.get(`/v1/events?${query}`), 200).json.next_cursor);
@@ -292,7 +292,7 @@ describe('webhooks', () => {
     });
 
     it('a delivery whose event retention removed ends without an attempt, and is shown as lost', async () => {
-      const own = await hooked(api);
+      const own = await newEndpoint(api);
       await emit(api, own, 1);
       await run(own.id);
       await emit(api, own, 3);

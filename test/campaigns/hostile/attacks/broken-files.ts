@@ -35,7 +35,7 @@ export function brokenFileAttack({
             const tookMs = Math.round(performance.now() - began);
             if (tookMs > MAX_MS / 2)
               process.stdout.write(
-                `    ${said(next.value)} took ${tookMs} ms, ended ${new Date().toISOString()}\n`,
+                `    ${titleOf(next.value)} took ${tookMs} ms, ended ${new Date().toISOString()}\n`,
               );
             slowest = Math.max(slowest, tookMs);
           }
@@ -47,7 +47,8 @@ export function brokenFileAttack({
   };
 }
 
-const said = ({ kind, bytes }: BrokenFile): string => `a file of ${kind}, ${bytes.length} bytes,`;
+const titleOf = ({ kind, bytes }: BrokenFile): string =>
+  `a file of ${kind}, ${bytes.length} bytes,`;
 
 async function endOf(
   attacker: PayrollBank,
