@@ -12,6 +12,7 @@ import {
   LISTED_ASSETS,
 } from '../../src/core/amount.js';
 import { API_VERSIONS } from '../../src/core/api-version.js';
+import { ROLES } from '../../src/core/permissions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/http/rate-limit.js';
@@ -132,6 +133,14 @@ describe('the guides for tenants', () => {
         ];
       }),
     );
+  });
+
+  it('the guides for tenants explain every role', () => {
+    const roles = /^## Roles$(.*?)^## /ms.exec(
+      readFileSync('docs/guides/concepts.md', 'utf8'),
+    )?.[1];
+    const explained = Array.from(roles?.matchAll(/^- An? `(\w+)`/gm) ?? [], ([, role]) => role);
+    assert.deepEqual(explained.sort(), [...ROLES].sort());
   });
 
   it('the guides for tenants name every dated version of the API', () => {

@@ -9,6 +9,7 @@ import {
   eventRetention,
   type EventRow,
   events,
+  type EventType,
 } from '../../db/entities/events.js';
 import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
@@ -220,11 +221,18 @@ function resourceTypeOf(type: string): string {
   return type.split('.')[0] ?? '';
 }
 
-/** Compares event logs with their counters and heads, and events of verifications with the accounts. */
+type AccountEvent = Extract<EventType, `account.${string}`>;
+
+/** Compares each type of account events with the accounts. */
+const ACCOUNT_CHECKS: Readonly<Record<AccountEvent, (audit: AuditRun) => Promise<void>>> = {
+  'account.verified': checkVerified,
+};
+
+/** Compares event logs with their counters and heads, and events of accounts with the accounts. */
 export const eventLogChecks: Check = {
   tables: [],
   run: async (audit) => {
-    await checkVerified(audit);
+    for (const check of Object.values(ACCOUNT_CHECKS)) await check(audit);
     await checkCounters(audit);
     await checkHeads(audit);
   },
