@@ -77,8 +77,8 @@ async function compareList(deps: RailReconciliation, name: string, rail: Rail): 
   let seen = 0;
   let after: Uuid | null = null;
   do {
-    const page: RailPage | null | undefined = await rail.list?.(since, after);
-    if (page === null || page === undefined) return false;
+    const page: RailPage | null = await rail.list(since, after);
+    if (page === null) return false;
     await compareListed(deps, name, page.items);
     seen += page.items.length;
     deps.onProgress(name, seen);

@@ -32,6 +32,7 @@ describe('an approved payout', () => {
     const watching: Rail = {
       status: (key) => rail.status(key),
       void: (key) => rail.void(key),
+      list: () => rail.list(),
       submit: async (order) => {
         seen.push((await rowOf(db, id)).status);
         return rail.submit(order);

@@ -37,6 +37,10 @@ export class ScriptedRail implements Rail {
     return Promise.resolve(this.next());
   }
 
+  list(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   private next(): RailReport | null {
     const answer = this.answers.shift();
     if (answer === undefined || answer === 'silent') throw new RailUnresponsive('no answer');

@@ -63,7 +63,7 @@ export interface Rail {
   /** Asks the rail never to pay the key. Null if it cannot void; another report is the outcome. */
   void(key: Uuid): Promise<RailReport | null>;
   /** Returns orders received from `since` on, whose keys follow `after`. Null if it cannot list. */
-  list?(since: Instant, after: Uuid | null): Promise<RailPage | null>;
+  list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 
 export interface ListedPayment extends RailReport {
