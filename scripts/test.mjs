@@ -1,14 +1,14 @@
 /**
  * `npm test`: everything that the tests need, then the tests. The last line printed is always `N passed, N failed`.
  *
- *   npm test -- test/transfers -g 'held amount'   only these; mocha gets all other arguments
+ *   npm test -- test/transfers -g 'held amount'   only these, and all types; mocha gets all other arguments
  *   npm test -- --keep                            leaves the servers running for the next run; --stop ends them
  *   npm run test:fast                             only *.unit.test.ts
  *   npm run test:mysql                            on MySQL itself where the machine's server is MariaDB
  */
 import { join } from 'node:path';
 import { PrivateServers, endKeptServers } from './lib/private-servers.mjs';
-import { buildSite, bundleWorkflows, compile } from './lib/build.mjs';
+import { buildSite, bundleWorkflows, checkTypes, compile } from './lib/build.mjs';
 import { findChromium } from './lib/chromium.mjs';
 import { findHaproxy } from './lib/haproxy.mjs';
 import { selectTests, startMocha } from './lib/mocha.mjs';
@@ -39,12 +39,15 @@ async function main() {
   const run = { mocha: undefined, interrupted: false };
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };
+  const compiled = compile();
+  const checksTypes = selection.isNamed && !has('--fast');
+  const typeFaults = checksTypes && compiled.then(countTypeFaults, () => 0);
   try {
     const [env, node24, [chromium, redis, haproxy]] = await Promise.all([
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findTools(selection),
-      compile().then(() =>
+      compiled.then(() =>
         Promise.all([bundleWorkflows(), servers && bundlePrograms(), servers && buildSite()]),
       ),
     ]);
@@ -65,8 +68,20 @@ async function main() {
     endCommands();
   }
   if (servers) await servers.close();
+  counts.failed += Number(await typeFaults);
   say(`${counts.passed} passed, ${counts.failed} failed`);
   process.exit(run.interrupted ? 130 : Number(counts.failed > 0));
+}
+
+/** Counts wrong types as one failure. */
+async function countTypeFaults() {
+  try {
+    await checkTypes();
+    return 0;
+  } catch (error) {
+    say(error.message);
+    return 1;
+  }
 }
 
 /** Finds the tools in sequence, because apt-get runs once at a time. */

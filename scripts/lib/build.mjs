@@ -39,6 +39,15 @@ export async function compile({ onlyService = false } = {}) {
   removeOrphans(outputs, new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
 }
 
+/** Checks the types, from the cache of `npm run check`. Throws UserError with the faults. */
+export function checkTypes() {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  return run(process.execPath, [tsc, '--noEmit', '--incremental'], {
+    cwd: ROOT,
+    failure: 'The types have faults',
+  });
+}
+
 /** Bundles the workflows, with and without tracing, if they or the few modules that they may import have changed. */
 export async function bundleWorkflows() {
   const reachable = /^(workflows\/|src\/core\/|src\/temporal\/contracts|src\/.+\/rules)/;

@@ -54,6 +54,7 @@ export function selectTests(args, { onlyUnit }) {
   const all = () => filesUnder(join(ROOT, 'test'), ending).map((file) => relative(ROOT, file));
   const selected = named.length > 0 ? files : all().sort();
   return {
+    isNamed: named.length > 0,
     files: longestFirst(selected),
     needServers: selected.some((file) => !file.endsWith(UNIT)),
     needBrowser: selected.some((file) => file.endsWith(BROWSER)),
