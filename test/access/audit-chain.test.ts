@@ -8,7 +8,7 @@ import { uuid } from '../../src/db/columns.js';
 import { type ChainedAuditRow, chainedAuditLog } from '../../src/db/entities/identity.js';
 import { verifyAuditLog } from '../../src/auditor/audit.js';
 import { run } from '../ops/ops.js';
-import { freshDatabase, type TestDatabase } from '../helpers/database.js';
+import { freshDatabase } from '../helpers/database.js';
 import { assertLedgerSound, makeTenant, TEST_ACTOR } from '../helpers/world.js';
 
 const adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
@@ -107,12 +107,9 @@ const DAMAGES: readonly Damage[] = [
   ],
 ];
 
-describe('the chains of the audit log', () => {
-  let db: TestDatabase;
+const db = await freshDatabase(adminUrl, 'money_test_audit_chain');
 
-  before(async () => {
-    db = await freshDatabase(adminUrl, 'money_test_audit_chain');
-  });
+describe('the chains of the audit log', () => {
   after(() => db.remove());
 
   const chainWhere = (chainId: string) => (sequence: number) =>

@@ -7,44 +7,24 @@ import { freezeAccount } from '../../src/accounts/status.js';
 import { readText } from '../../src/batches/validation/cells.js';
 import { ApiError } from '../../src/core/errors.js';
 import { systemClock as clock } from '../../src/core/instant.js';
-import type { Account } from '../../src/db/entities/parties.js';
 import { proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
 import { run } from '../ops/ops.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import {
-  answered,
-  type Bank,
-  idLiteral,
-  type Json,
-  LEAST,
-  object,
-  openBank,
-  text,
-} from '../helpers/bank.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, type Json, LEAST, object, openBank, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
 import { assertLedgerSound, someone, TEST_ACTOR } from '../helpers/world.js';
 import { addStaff } from '../helpers/staff.js';
 
 /** Shown by most programs as "Ana PM" though it is not. */
 const TURNED = 'Ana \u202eMP';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
+
 describe('a text with invisible or direction-changing characters', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
-  let payer: Account;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
-    payer = await bank.account({ funds: { COPM: 100n * LEAST } });
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
+  after(() => assertLedgerSound(db.database));
 
   it('every text field of the API refuses invisible and direction-changing characters', async () => {
     const paths = object(object(JSON.parse(JSON.stringify(await serviceDocument()))).paths);

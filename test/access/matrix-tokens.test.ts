@@ -1,28 +1,20 @@
 import assert from 'node:assert/strict';
 import { issueToken, type NewToken } from '../../src/access/tokens.js';
-import { type Instant, instant } from '../../src/core/instant.js';
+import { instant } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
-import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
-import { ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
+import { ENDPOINTS, makeTarget, methodOf } from './matrix-endpoints.js';
 
 const db = await testDatabase();
+const now = instant(Date.parse('2034-01-01T00:00:00.000Z'));
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
+const target = await makeTarget(bank);
 
 describe('a token', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let target: Target;
-  let now: Instant;
-
-  before(async () => {
-    now = instant(Date.parse('2034-01-01T00:00:00.000Z'));
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
-    target = await makeTarget(bank);
-  });
-
   const issue = async (
     wanted: Partial<NewToken> = {},
   ): Promise<{ text: string; keyId: string }> => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { grantRole, removeRole } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Role, ROLES, type Scope, SCOPES } from '../../src/core/permissions.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import { answered, type Bank, type Json, LEAST, openBank } from '../helpers/bank.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Json, LEAST, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { TEST_ACTOR } from '../helpers/world.js';
@@ -23,27 +23,20 @@ const STANDINGS: readonly Standing[] = [...ROLES, NONE];
 
 const db = await testDatabase();
 
+/** By the member's role in the target's accounts, and the one scope of the token. */
+const tokens = new Map<string, string>();
+// What it answers, and takes, is what its document describes: every operation is asked here.
+const api = await describedApi(await startTestApi(db));
+const bank = await openBank(api);
+const roles = [];
+for (const standing of STANDINGS) {
+  const member = await bank.member(`who has ${standing}`);
+  if (standing !== NONE) roles.push({ memberId: member.id, role: standing });
+  for (const scope of SCOPES) tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
+}
+const target = await makeTarget(bank, { roles });
+
 describe('the rights of roles and scopes', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let target: Target;
-  /** By the member's role in the target's accounts, and the one scope of the token. */
-  const tokens = new Map<string, string>();
-
-  before(async () => {
-    // What it answers, and takes, is what its document describes: every operation is asked here.
-    api = await describedApi(await startTestApi(db));
-    bank = await openBank(api);
-    const roles = [];
-    for (const standing of STANDINGS) {
-      const member = await bank.member(`who has ${standing}`);
-      if (standing !== NONE) roles.push({ memberId: member.id, role: standing });
-      for (const scope of SCOPES)
-        tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
-    }
-    target = await makeTarget(bank, { roles });
-  });
-
   const tokenOf = (standing: Standing, scope: Scope): string => tokens.get(`${standing}/${scope}`)!;
 
   it('the matrix of permissions covers every endpoint of the service', async () => {

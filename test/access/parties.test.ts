@@ -13,14 +13,7 @@ import { ApiError } from '../../src/core/errors.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { memberRoles } from '../../src/db/entities/parties.js';
 import { testDatabase } from '../helpers/database.js';
-import {
-  makeAccount,
-  makeTenant,
-  makeToken,
-  openWriter,
-  type TestTenant,
-  TEST_ACTOR,
-} from '../helpers/world.js';
+import { makeAccount, makeTenant, makeToken, openWriter, TEST_ACTOR } from '../helpers/world.js';
 
 /** The code and the reason with which it is refused. */
 async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
@@ -33,14 +26,9 @@ async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
 }
 
 const test = await testDatabase();
+const world = await makeTenant(test.database);
 
 describe('tenants, members and tokens', () => {
-  let world: TestTenant;
-
-  before(async () => {
-    world = await makeTenant(test.database);
-  });
-
   const { database } = test;
   const deps = () => ({ database, writer: openWriter(database).writer });
 

@@ -4,8 +4,8 @@ import { closeAccount } from '../../src/accounts/status.js';
 import { reserveAlias, unreserveAlias } from '../../src/accounts/alias.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
-import { answered, type Bank, openBank } from '../helpers/bank.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 
@@ -17,16 +17,13 @@ const newAlias = (): string => `$${randomUUID().slice(0, 18)}x`;
 
 const db = await testDatabase();
 
-describe('the alias of an account', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let account: Account;
-  let now: Instant | null = null;
+let now: Instant | null = null;
+const api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
+const bank = await openBank(api);
 
-  before(async () => {
-    api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
-    bank = await openBank(api);
-  });
+describe('the alias of an account', () => {
+  let account: Account;
+
   beforeEach(async () => {
     now = null;
     account = await bank.account();

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ASSETS } from '../../src/core/amount.js';
-import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
-import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import {
-  answered,
-  type Bank,
-  type Json,
-  LEAST,
-  object,
-  openBank,
-  text,
-  walk,
-} from '../helpers/bank.js';
+import { instant, toRfc3339 } from '../../src/core/instant.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Json, LEAST, object, openBank, text, walk } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { payoutBody } from '../payouts/support.js';
 
@@ -24,46 +14,38 @@ const LISTS = ['transfers', 'bonuses', 'payouts'] as const;
 
 const db = await testDatabase();
 
+/** By list, newest first, as they were answered when they were made. */
+const made: Record<(typeof LISTS)[number], Json[]> = { transfers: [], bonuses: [], payouts: [] };
+const raw = (one: Json): bigint => BigInt(text(object(one.amount).raw));
+const asset = (one: Json): unknown => object(one.amount).asset;
+let now = instant(START);
+const api = await startTestApi(db, {}, { clock: () => now });
+const bank = await openBank(api);
+const payer = await bank.account({ funds: { COPM: 9_000n * LEAST, DUSD: 9_000n * LEAST } });
+const others = [await bank.account(), await bank.account()];
+for (let step = 0; step < 12; step += 1) {
+  now = instant(START + step);
+  const asset = step % 4 === 0 ? 'DUSD' : 'COPM';
+  const raw = LEAST + BigInt(step);
+  const to = others[step % 2]!;
+  made.transfers.unshift(await bank.sent({ from: payer, to, raw, asset }));
+  const recipient = { account_id: to.id };
+  const bonus = { source_account: payer.id, recipient, amount: { raw: raw.toString(), asset } };
+  made.bonuses.unshift(
+    answered(await bank.request('POST', '/v1/bonuses', { body: bonus }), 201).json,
+  );
+  const destination = {
+    bank_code: step % 2 ? '0007' : '0009',
+    account_number: `12345${6_000 + (step % 3)}`,
+  };
+  const payout = payoutBody({ from: payer, raw, destination });
+  made.payouts.unshift(
+    answered(await bank.request('POST', '/v1/payouts', { body: payout }), 201).json,
+  );
+}
+
 describe('the lists of operations', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let now: Instant;
-  let payer: Account;
-  let others: Account[];
-  /** By list, newest first, as they were answered when they were made. */
-  const made: Record<(typeof LISTS)[number], Json[]> = { transfers: [], bonuses: [], payouts: [] };
-
-  before(async () => {
-    now = instant(START);
-    api = await startTestApi(db, {}, { clock: () => now });
-    bank = await openBank(api);
-    payer = await bank.account({ funds: { COPM: 9_000n * LEAST, DUSD: 9_000n * LEAST } });
-    others = [await bank.account(), await bank.account()];
-    for (let step = 0; step < 12; step += 1) {
-      now = instant(START + step);
-      const asset = step % 4 === 0 ? 'DUSD' : 'COPM';
-      const raw = LEAST + BigInt(step);
-      const to = others[step % 2]!;
-      made.transfers.unshift(await bank.sent({ from: payer, to, raw, asset }));
-      const recipient = { account_id: to.id };
-      const bonus = { source_account: payer.id, recipient, amount: { raw: raw.toString(), asset } };
-      made.bonuses.unshift(
-        answered(await bank.request('POST', '/v1/bonuses', { body: bonus }), 201).json,
-      );
-      const destination = {
-        bank_code: step % 2 ? '0007' : '0009',
-        account_number: `12345${6_000 + (step % 3)}`,
-      };
-      const payout = payoutBody({ from: payer, raw, destination });
-      made.payouts.unshift(
-        answered(await bank.request('POST', '/v1/payouts', { body: payout }), 201).json,
-      );
-    }
-  });
-
   const at = (offset: number): string => toRfc3339(instant(START + offset));
-  const raw = (one: Json): bigint => BigInt(text(object(one.amount).raw));
-  const asset = (one: Json): unknown => object(one.amount).asset;
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
   /** The list shows, by any size of page, what the rule keeps. */

@@ -9,23 +9,20 @@ import type { Asset } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import { answered, type Bank, type Json, LEAST, list, object, openBank } from '../helpers/bank.js';
+import { startTestApi } from '../helpers/api.js';
+import { answered, type Json, LEAST, list, object, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 
 const db = await testDatabase();
 
-describe('the limits of an account', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let to: Account;
-  let now: Instant | null = null;
+let now: Instant | null = null;
+const api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
+const bank = await openBank(api);
 
-  before(async () => {
-    api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
-    bank = await openBank(api);
-  });
+describe('the limits of an account', () => {
+  let to: Account;
+
   beforeEach(async () => {
     now = null;
     to = await bank.account();

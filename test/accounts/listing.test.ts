@@ -12,23 +12,18 @@ const DECIDED = { actor: TEST_ACTOR, reason: null };
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const opened: Account[] = [];
+for (let count = 0; count < 9; count += 1)
+  opened.push(
+    await bank.account({
+      type: count % 3 === 0 ? 'person' : 'business',
+      isVerified: count !== 8,
+    }),
+  );
+await freezeAccount(db.deps, opened[1]!.id, DECIDED);
+await closeAccount(db.deps, opened[2]!.id, DECIDED);
 
 describe('the accounts of a tenant', () => {
-  let opened: Account[];
-
-  before(async () => {
-    opened = [];
-    for (let count = 0; count < 9; count += 1)
-      opened.push(
-        await bank.account({
-          type: count % 3 === 0 ? 'person' : 'business',
-          isVerified: count !== 8,
-        }),
-      );
-    await freezeAccount(db.deps, opened[1]!.id, DECIDED);
-    await closeAccount(db.deps, opened[2]!.id, DECIDED);
-  });
-
   const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => text(id));
   const newest = (...indexes: readonly number[]): string[] =>
     indexes.map((index) => opened[index]!.id);

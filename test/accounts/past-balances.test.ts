@@ -104,7 +104,6 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
     now = instant(START + HOUR_MS);
   });
-  after(() => api.stop());
 
   it('GET /v1/accounts/{account_id}/balances?at= gives, for any moment, the sum of all movements dated at or before it', async () => {
     for (const account of [payer, person]) {

@@ -28,16 +28,14 @@ const db = await testDatabase();
 /** The database without its readers. */
 const UNREAD = Object.create(db.database, { readerFor: { value: () => ({}) } }) as Database;
 
+const clock = new TestClock();
+const api = await startTestApi(db, SIZES, { clock: clock.now });
+
 describe('the budget of new recipients', () => {
-  let api: TestApi;
   let bank: Bank;
   let payer: Account;
   let count = 0;
-  const clock = new TestClock();
 
-  before(async () => {
-    api = await startTestApi(db, SIZES, { clock: clock.now });
-  });
   beforeEach(async () => {
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });

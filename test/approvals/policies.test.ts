@@ -12,11 +12,11 @@ import type { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, type Bank, type Json, LEAST, object, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
-import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 
 const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400, refuses_batches: false };
@@ -29,20 +29,15 @@ const MOST = 2n ** 63n - 1n;
 
 const db = await testDatabase();
 
+let now: Instant | null = null;
+const api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
+const own = await openGuarded(api);
+const { bank } = own;
+
 describe('an approval policy', () => {
-  let api: TestApi;
-  let own: GuardedBank;
-  let bank: Bank;
   let account: Account;
   /** Each test has its own account: one that was posted to in another year moves its payers there. */
   let receiver: Account;
-  let now: Instant | null = null;
-
-  before(async () => {
-    api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
-    own = await openGuarded(api);
-    ({ bank } = own);
-  });
 
   beforeEach(async () => {
     now = null;

@@ -10,11 +10,11 @@ import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
-import { answered, type Bank, type Json, LEAST, object } from '../helpers/bank.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
+import { answered, type Json, LEAST, object } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
-import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { openGuarded } from '../helpers/guarded.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 
 const DELAY_S = 600;
@@ -41,18 +41,13 @@ const ruleOf = ({ refuses_batches: refuses, approvals }: Json): string => {
 
 const db = await testDatabase();
 
-describe('the delay of a weaker approval policy', () => {
-  let api: TestApi;
-  let own: GuardedBank;
-  let bank: Bank;
-  let account: Account;
-  let now: Instant = instant(START);
+let now: Instant = instant(START);
+const api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
+const own = await openGuarded(api);
+const { bank } = own;
 
-  before(async () => {
-    api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
-    own = await openGuarded(api);
-    ({ bank } = own);
-  });
+describe('the delay of a weaker approval policy', () => {
+  let account: Account;
 
   beforeEach(async () => {
     await delay(DELAY_S);

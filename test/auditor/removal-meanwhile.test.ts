@@ -3,27 +3,19 @@ import { audit } from '../../src/auditor/audit.js';
 import { type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import { type Bank, LEAST, openBank } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { LEAST, openBank } from '../helpers/bank.js';
+import { ownDatabase } from '../helpers/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 const DAY_MS = 86_400_000;
 
-describe('an audit beside other work', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
+const db = await ownDatabase('audit_removal');
+const api = await startTestApi(db);
+const bank = await openBank(api);
 
-  before(async () => {
-    db = await ownDatabase('audit_removal');
-    api = await startTestApi(db);
-    bank = await openBank(api);
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await db.remove();
-  });
+describe('an audit beside other work', () => {
+  after(() => assertLedgerSound(db.database));
 
   /** Audits, and does `work` after every slice. */
   async function auditBeside(work: () => Promise<void>): Promise<void> {

@@ -3,10 +3,9 @@ import { audit, type AuditedPart, auditNext, auditStatus } from '../../src/audit
 import { systemClock } from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
 import { auditFindings, auditPasses } from '../../src/db/entities/audits.js';
-import type { Account } from '../../src/db/entities/parties.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import { type Bank, idLiteral, LEAST, openBank } from '../helpers/bank.js';
+import { startTestApi } from '../helpers/api.js';
+import { idLiteral, LEAST, openBank } from '../helpers/bank.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 import { newNamespace, serving, sharedAddress, until } from '../helpers/temporal.js';
 import { startTestWorker } from '../helpers/temporal-worker.js';
@@ -16,24 +15,17 @@ const TRANSFERS = 1_000;
 const FEW_CLIENTS = 16;
 
 const db = await testDatabase();
+const api = await startTestApi(db, { COMMAND_TIMEOUT_MS: '60000' });
+const bank = await openBank(api);
+const source = await bank.account({ funds: { COPM: 10_000n * LEAST } });
+const target = await bank.account();
+let made = 0;
+const client = async (): Promise<void> => {
+  while (made++ < TRANSFERS) await bank.sent({ from: source, to: target, raw: LEAST });
+};
+await Promise.all(Array.from({ length: FEW_CLIENTS }, client));
 
 describe('the scheduled audit', () => {
-  let api: TestApi;
-  let bank: Bank;
-  let source: Account;
-
-  before(async () => {
-    api = await startTestApi(db, { COMMAND_TIMEOUT_MS: '60000' });
-    bank = await openBank(api);
-    source = await bank.account({ funds: { COPM: 10_000n * LEAST } });
-    const target = await bank.account();
-    let made = 0;
-    const client = async (): Promise<void> => {
-      while (made++ < TRANSFERS) await bank.sent({ from: source, to: target, raw: LEAST });
-    };
-    await Promise.all(Array.from({ length: FEW_CLIENTS }, client));
-  });
-
   const never = new AbortController().signal;
   const openFindings = () => db.database.reader.select(auditFindings, {});
 

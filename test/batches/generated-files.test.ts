@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { generateMissingFiles } from '../../src/batches/execution.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, object, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -14,18 +13,11 @@ const MIN = LEAST.toString();
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const served = new ServedBatches(bank);
+const payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+const ana = await bank.account();
 
 describe('the files that a batch generates', () => {
-  let served: ServedBatches;
-  let payer: Account;
-  let ana: Account;
-
-  before(async () => {
-    served = new ServedBatches(bank);
-    payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
-    ana = await bank.account();
-  });
-
   const shown = async (id: Uuid): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
   const urls = async (id: Uuid): Promise<Json> => object((await shown(id)).files);

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import type { Uuid } from '../../src/core/ids.js';
-import type { Account } from '../../src/db/entities/parties.js';
-import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, LEAST, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -35,17 +33,11 @@ async function cellsOf({ bytes }: TestAnswer, format: Format): Promise<string[][
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
+await bank.account({ alias: '$ana', phone: '+573001112233' });
+const work = batchServiceOf(api.core);
 
 describe('the files of batches over HTTP', () => {
-  let payer: Account;
-  let work: BatchWorkflowService;
-
-  before(async () => {
-    payer = await bank.account({ funds: { COPM: 100n * LEAST } });
-    await bank.account({ alias: '$ana', phone: '+573001112233' });
-    work = batchServiceOf(api.core);
-  });
-
   async function uploaded(file: Buffer): Promise<Uuid> {
     const form = formOf(file, { source_account: payer.id });
     return text(

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { grantRole } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
-import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type RequestOptions, type TestAnswer } from '../helpers/api.js';
 import { answered, idLiteral, LEAST, list, object, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -14,14 +13,9 @@ const FILE = csvOf([['$ana', LEAST.toString(), 'COPM', 'November', 'r1']]);
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const payer = await bank.account();
 
 describe('the upload of a batch over HTTP', () => {
-  let payer: Account;
-
-  before(async () => {
-    payer = await bank.account();
-  });
-
   const upload = (form: FormData, options: RequestOptions = {}): Promise<TestAnswer> =>
     bank.request('POST', '/v1/bonus_batches', { form, ...options });
   const usual = (file: Buffer = FILE, named: Parameters<typeof formOf>[2] = {}): FormData =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase } from '../helpers/database.js';
 import { MAIN, relsXml, workbook, xml } from '../spreadsheets/workbooks.js';
 import { BatchWorld, batchServiceOf, UNWATCHED } from './support.js';
@@ -282,17 +281,11 @@ const PRODUCED: readonly Variant[] = ['openpyxl', 'xlsxwriter', 'pandas', 'sheet
 );
 
 const db = await testDatabase();
+const world = await BatchWorld.open(db);
+const source = await world.account({ alias: '$payroll' });
+await world.account({ alias: '$dora' });
 
 describe('what a person sees of a workbook', () => {
-  let world: BatchWorld;
-  let source: Account;
-
-  before(async () => {
-    world = await BatchWorld.open(db);
-    source = await world.account({ alias: '$payroll' });
-    await world.account({ alias: '$dora' });
-  });
-
   const rule: Readonly<Record<string, readonly Variant[]>> = {
     'hidden columns that are read are named': HIDDEN_COLUMNS,
     'visible sheets that are not read are named, and refused if they could be the payroll': SHEETS,

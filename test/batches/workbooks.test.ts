@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Uuid } from '../../src/core/ids.js';
-import type { Account } from '../../src/db/entities/parties.js';
-import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { MAIN, sheetXml, workbook, xml } from '../spreadsheets/workbooks.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../helpers/bank.js';
@@ -17,19 +15,12 @@ type Json = Awaited<ReturnType<Bank['get']>>['json'];
 
 const db = await testDatabase();
 const api = await startTestApi(db);
+const bank = await openBank(api);
+const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
+await bank.account({ alias: '$dora' });
+const work = batchServiceOf(api.core);
 
 describe('workbooks uploaded over HTTP', () => {
-  let bank: Bank;
-  let payer: Account;
-  let work: BatchWorkflowService;
-
-  before(async () => {
-    bank = await openBank(api);
-    payer = await bank.account({ funds: { COPM: 100n * LEAST } });
-    await bank.account({ alias: '$dora' });
-    work = batchServiceOf(api.core);
-  });
-
   const sample = (name: string): Buffer => readFileSync(`test/batches/samples/${name}.xlsx`);
 
   async function validated(file: Buffer): Promise<Json> {

@@ -31,21 +31,17 @@ const answer = await client.getTransfer('nobody').then(described, (error: unknow
 console.log(answer);
 `;
 
-describe('the packed client', () => {
-  let folder: string;
-  let packed: string;
+const folder = mkdtempSync(join(tmpdir(), 'packed-'));
+await run('npm', ['pack', './packages/client', '--pack-destination', folder], { cwd: ROOT });
+const [file] = readdirSync(folder);
+assert.ok(file !== undefined, 'nothing was packed');
+const packed = join(folder, file);
+writeFileSync(join(folder, 'package.json'), JSON.stringify(PROJECT));
+await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${file}`], {
+  cwd: folder,
+});
 
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'packed-'));
-    await run('npm', ['pack', './packages/client', '--pack-destination', folder], { cwd: ROOT });
-    const [file] = readdirSync(folder);
-    assert.ok(file !== undefined, 'nothing was packed');
-    packed = join(folder, file);
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(PROJECT));
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${file}`], {
-      cwd: folder,
-    });
-  });
+describe('the packed client', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const installed = (): string => join(folder, 'node_modules/money-movement-client');

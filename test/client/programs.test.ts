@@ -16,13 +16,11 @@ import { assertLedgerSound } from '../helpers/world.js';
 import { outputOf, type Ran } from '../helpers/child-output.js';
 import { LiveService } from './live.js';
 
+const live = await LiveService.start();
+
 describe('the programs around the client', () => {
-  let live: LiveService;
   const running: ChildProcess[] = [];
 
-  before(async () => {
-    live = await LiveService.start();
-  });
   afterEach(async () => {
     for (const child of running.splice(0)) {
       if (child.exitCode !== null || child.signalCode !== null) continue;

@@ -15,12 +15,9 @@ function program(): string {
   return Array.from(blocks, ([, block = '']) => block).join('\n');
 }
 
-describe(README, () => {
-  let live: LiveService;
+const live = await LiveService.start();
 
-  before(async () => {
-    live = await LiveService.start();
-  });
+describe(README, () => {
   after(() => live.stop());
 
   it("the program in the client's README runs against the service as described", async () => {

@@ -18,12 +18,10 @@ const GOOD = 'recipient,amount,asset,description,reference\r\n';
 const BAD_ROWS = '$ana,1.5,COPM,-cmd,r1\r\n=1+1,100000,EUR,,r1\r\n$nobody,,COPM,,\r\n';
 const ROWS = '$ana,150000,COPM,"Bonus, November",N-1\r\n$ana,150000,COPM,-cmd,N-2\r\n';
 
+const world = await World.open();
+
 /** The output that operators and tenants of 1.0.0 get, beyond the responses of the API. */
 describe('the recorded outputs', () => {
-  let world: World;
-  before(async () => {
-    world = await World.open();
-  });
   after(async () => {
     await assertLedgerSound(world.db.database);
     await world.close();

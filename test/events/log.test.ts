@@ -66,10 +66,7 @@ describe('GET /v1/events', () => {
     all = list(answered(await bank.get('/v1/events?limit=100'), 200).json.items);
   });
 
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
+  after(() => assertLedgerSound(db.database));
 
   async function verify(): Promise<Json> {
     const account: Account = await bank.account({ isVerified: false });

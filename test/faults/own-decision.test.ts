@@ -8,14 +8,9 @@ import { type Fate, isCommit, Proxy } from '../helpers/proxy.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
 const db = await testDatabase();
+const proxy = await Proxy.open(db.url);
 
 describe('a COMMIT that was never answered', () => {
-  let proxy: Proxy;
-
-  before(async () => {
-    proxy = await Proxy.open(db.url);
-  });
-
   /** The next such COMMIT meets this fate; resolves when it has. */
   const fateOfNextCommit = (
     fate: Fate,

@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { EXAMPLE } from '../../src/http/zod.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -20,12 +20,16 @@ import { testDatabase } from '../helpers/database.js';
 import { Proxy } from '../helpers/proxy.js';
 
 const db = await testDatabase();
+const lines: string[] = [];
+const proxy = await Proxy.open(db.url);
+const api = await startTestApi(
+  { url: proxy.through(db.url) },
+  { LOG_LEVEL: 'debug', COMMAND_TIMEOUT_MS: '5000' },
+  { log: { write: (line) => void lines.push(line) } },
+);
+const bank = await openBank(api);
 
 describe('secrets and personal data in requests', () => {
-  let api: TestApi;
-  let proxy: Proxy;
-  let bank: Bank;
-  const lines: string[] = [];
   const planted = new Map<string, string>();
   /** Every error that was answered. */
   const errors: string[] = [];
@@ -42,16 +46,6 @@ describe('secrets and personal data in requests', () => {
     planted.set(`the phone ${planted.size}`, phone);
     return phone;
   }
-
-  before(async () => {
-    proxy = await Proxy.open(db.url);
-    api = await startTestApi(
-      { url: proxy.through(db.url) },
-      { LOG_LEVEL: 'debug', COMMAND_TIMEOUT_MS: '5000' },
-      { log: { write: (line) => void lines.push(line) } },
-    );
-    bank = await openBank(api);
-  });
 
   after(async () => {
     await proxy.close();

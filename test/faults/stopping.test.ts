@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request, startTestApi, type TestApi } from '../helpers/api.js';
+import { request, startTestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, LEAST, openBank, transferBody } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -11,14 +11,9 @@ import { assertLedgerSound } from '../helpers/world.js';
 const CLIENTS = 16;
 
 const db = await testDatabase();
+const healthy = await startTestApi(db);
 
 describe('a process that is told to stop', () => {
-  let healthy: TestApi;
-
-  before(async () => {
-    healthy = await startTestApi(db);
-  });
-
   it('a process that gets SIGTERM answers accepted requests correctly, refuses later ones, and exits', async () => {
     const bank = await openBank(healthy);
     const [from, to] = [

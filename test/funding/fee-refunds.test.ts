@@ -17,31 +17,23 @@ const RIGHT = 300n;
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const charge = (flatRaw: bigint): Promise<void> =>
+  setFee(db.database, { tenantId: bank.tenant.tenant.id, flatRaw });
+const people = new SignedInPeople(db);
+await people.signIn('maria', ['adjust']);
+await people.signIn('leo', ['adjust']);
+const fees = await bank.account();
+const from = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+const to = await bank.account();
+await setFeeAccount(db.deps, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+await charge(WRONG);
+const began = toRfc3339(instant(systemClock() - 1));
 
 describe('a refund of wrong fees', () => {
-  let people: SignedInPeople;
-  let fees: Account;
-  let from: Account;
-  let to: Account;
-  let began: string;
-
-  before(async () => {
-    people = new SignedInPeople(db);
-    await people.signIn('maria', ['adjust']);
-    await people.signIn('leo', ['adjust']);
-    fees = await bank.account();
-    from = await bank.account({ funds: { COPM: 1_000n * LEAST } });
-    to = await bank.account();
-    await setFeeAccount(db.deps, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
-    await charge(WRONG);
-    began = toRfc3339(instant(systemClock() - 1));
-  });
   after(async () => {
     people.remove();
   });
 
-  const charge = (flatRaw: bigint): Promise<void> =>
-    setFee(db.database, { tenantId: bank.tenant.tenant.id, flatRaw });
   const send = async (payer = from): Promise<void> =>
     void answered(await bank.send({ from: payer, to, raw: LEAST }), 201);
   const overcharged = async (times: number, payer = from): Promise<void> => {

@@ -6,7 +6,6 @@ import { type Adjustment, payIns } from '../../src/db/entities/operations.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import {
   approveAdjustment,
-  type FundingDeps,
   listAdjustments,
   type NewAdjustment,
   type NewPayIn,
@@ -35,15 +34,12 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 const test = await testDatabase();
+const deps = { database: test.database, writer: openWriter(test.database).writer };
 
 describe('pay-ins and adjustments', () => {
   let world: TestTenant;
-  let deps: FundingDeps;
   let account: Account;
 
-  before(async () => {
-    deps = { database: test.database, writer: openWriter(test.database).writer };
-  });
   beforeEach(async () => {
     world = await makeTenant(test.database);
     account = await makeAccount(deps, world);

@@ -3,6 +3,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { systemClock } from '../../src/core/instant.js';
 import { Database, type DatabaseDeps } from '../../src/db/database.js';
 import { migrate } from '../../src/db/migrate.js';
+import { stoppedAfterTests } from './after-tests.js';
 
 /** A database of a test's own: the application's connections, and an administrator's to look and to break things with. */
 export interface TestDatabase {
@@ -145,14 +146,15 @@ function unref(connection: Connection): void {
   inner.stream.unref();
 }
 
-/** A database of a file's own, which the file removes: what is in it need not be sound. */
-export function ownDatabase(name: string): Promise<TestDatabase> {
+/** A database of a file's own, which is removed after its tests: what is in it need not be sound. */
+export async function ownDatabase(name: string): Promise<TestDatabase> {
   const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
   if (adminUrl === undefined) throw new Error('TEST_MYSQL_ADMIN_URL is not set');
-  return freshDatabase(
+  const own = await freshDatabase(
     adminUrl,
     `money_${name}_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
   );
+  return { ...own, remove: stoppedAfterTests(own.remove) };
 }
 
 /** An empty, migrated database of this name with an application user of the same name. What was there is lost. */

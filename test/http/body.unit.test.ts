@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { ASSETS } from '../../src/core/amount.js';
-import { type Answered, call, postJson, startWorld, type World } from './support.js';
+import { type Answered, call, postJson, startWorld } from './support.js';
 import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 
-describe('the body of a request', () => {
-  let world: World;
-  let seen: unknown[] = [];
+let seen: unknown[] = [];
+const world = await startWorld({ routes: thingRoutes((request) => seen.push(request)) });
 
-  before(async () => {
-    world = await startWorld({ routes: thingRoutes((request) => seen.push(request)) });
-  });
+describe('the body of a request', () => {
   beforeEach(() => {
     seen = [];
   });

@@ -6,7 +6,7 @@ import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import { CONTENTS } from '../../scripts/docs/site/contents.js';
 import { prose } from '../../scripts/docs/site/html.js';
 import { buildSite } from '../../scripts/docs/site/write.js';
-import { call, rawHead, sendRaw, startWorld, type World } from './support.js';
+import { call, rawHead, sendRaw, startWorld } from './support.js';
 import { thingRoutes } from './routes.js';
 
 const PAGES = [
@@ -15,14 +15,11 @@ const PAGES = [
   '/docs/reference/deliveries',
 ];
 
-describe('the docs pages', () => {
-  const siteFolder = mkdtempSync(join(tmpdir(), 'docs-'));
-  let world: World;
+const siteFolder = mkdtempSync(join(tmpdir(), 'docs-'));
+await buildSite(siteFolder);
+const world = await startWorld({ routes: thingRoutes(), siteFolder });
 
-  before(async () => {
-    await buildSite(siteFolder);
-    world = await startWorld({ routes: thingRoutes(), siteFolder });
-  });
+describe('the docs pages', () => {
   after(async () => {
     await world.server.stop(0);
     rmSync(siteFolder, { recursive: true });

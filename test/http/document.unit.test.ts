@@ -18,29 +18,17 @@ const NOT_ASKED = {
   'no-unused-components': 'off',
 } as const;
 
-interface Described {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: Json;
-}
+const document = object(JSON.parse(JSON.stringify(await serviceDocument())));
+const webhooks = object(document.webhooks);
+const operations = Object.entries(object(document.paths)).flatMap(([path, methods]) =>
+  Object.entries(object(methods)).map(([method, operation]) => ({
+    method,
+    path,
+    operation: object(operation),
+  })),
+);
 
 describe('the OpenAPI document of the service', () => {
-  let document: Json;
-  let operations: readonly Described[];
-  let webhooks: Json;
-
-  before(async () => {
-    document = object(JSON.parse(JSON.stringify(await serviceDocument())));
-    webhooks = object(document.webhooks);
-    operations = Object.entries(object(document.paths)).flatMap(([path, methods]) =>
-      Object.entries(object(methods)).map(([method, operation]) => ({
-        method,
-        path,
-        operation: object(operation),
-      })),
-    );
-  });
-
   it('the OpenAPI document of the service has a webhook for every type that an endpoint can receive, with its own schema', () => {
     assert.deepEqual(Object.keys(webhooks), [...SUBSCRIBABLE_TYPES, 'webhook.test']);
     const schemas = new Set<unknown>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES, ERRORS } from '../../src/core/error-table.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../../src/db/failures.js';
-import { call, callerWith, eventually, startWorld, TENANT, type World } from './support.js';
+import { call, callerWith, eventually, startWorld, TENANT } from './support.js';
 import { A_KEY, failingRoutes, refusing } from './routes.js';
 
 const SECRET = 'svc_live_in_an_error';
@@ -10,22 +10,19 @@ function coded(code: string, errno: number): Error {
   return Object.assign(new Error(SECRET), { code, errno });
 }
 
-describe('errors', () => {
-  let world: World;
-  let fault: () => unknown = () => null;
-  let authenticationFault: (() => unknown) | null = null;
-  const lines: string[] = [];
+let fault: () => unknown = () => null;
+let authenticationFault: (() => unknown) | null = null;
+const lines: string[] = [];
+const world = await startWorld({
+  routes: failingRoutes(() => fault()),
+  log: (line) => void lines.push(line),
+  authenticate: () =>
+    authenticationFault === null
+      ? Promise.resolve(callerWith())
+      : Promise.reject(authenticationFault()),
+});
 
-  before(async () => {
-    world = await startWorld({
-      routes: failingRoutes(() => fault()),
-      log: (line) => void lines.push(line),
-      authenticate: () =>
-        authenticationFault === null
-          ? Promise.resolve(callerWith())
-          : Promise.reject(authenticationFault()),
-    });
-  });
+describe('errors', () => {
   beforeEach(() => {
     authenticationFault = null;
     lines.length = 0;

@@ -9,23 +9,19 @@ import {
   sendRaw,
   startWorld,
   TOKEN,
-  type World,
 } from './support.js';
 import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
 
 const OTHER_MEMBERS = 'svc_live_key2_secret';
 
-describe('the headers of a request', () => {
-  let world: World;
-  let seen: unknown[] = [];
+let seen: unknown[] = [];
+const world = await startWorld({
+  routes: thingRoutes((request) => seen.push(request)),
+  authenticate: (token) =>
+    token === OTHER_MEMBERS ? callerWith({ memberId: asUuid(A_KEY) }) : callerWith(),
+});
 
-  before(async () => {
-    world = await startWorld({
-      routes: thingRoutes((request) => seen.push(request)),
-      authenticate: (token) =>
-        token === OTHER_MEMBERS ? callerWith({ memberId: asUuid(A_KEY) }) : callerWith(),
-    });
-  });
+describe('the headers of a request', () => {
   beforeEach(() => {
     seen = [];
   });

@@ -11,7 +11,6 @@ import {
   sendRaw,
   startWorld,
   TOKEN,
-  type World,
 } from './support.js';
 import { A_KEY, thingRoutes, VALID_BODY } from './routes.js';
 
@@ -25,15 +24,12 @@ function posting(...lines: readonly string[]): string {
   return rawHead('POST /v1/transfers HTTP/1.1', ...usual, ...lines);
 }
 
-describe('malformed HTTP', () => {
-  let world: World;
+const world = await startWorld({
+  routes: (api) => thingRoutes()(api),
+  timeouts: { headersMs: 300, requestMs: 600, keepAliveMs: 5_000, stalledMs: 5_000 },
+});
 
-  before(async () => {
-    world = await startWorld({
-      routes: (api) => thingRoutes()(api),
-      timeouts: { headersMs: 300, requestMs: 600, keepAliveMs: 5_000, stalledMs: 5_000 },
-    });
-  });
+describe('malformed HTTP', () => {
   after(() => world.server.stop(0));
 
   function assertRefused(answer: string, status = 400, what = ''): void {

@@ -9,7 +9,6 @@ import {
   startWorld,
   TOKEN,
   UUID_PATTERN,
-  type World,
 } from './support.js';
 import { thingRoutes } from './routes.js';
 
@@ -19,17 +18,14 @@ const CALLERS: Readonly<Record<string, ReturnType<typeof callerWith>>> = {
   svc_live_spent_x: callerWith({ tokenKeyId: 'spent', tenantId: OTHER_TENANT }),
 };
 
-describe('the order of checks', () => {
-  let world: World;
-  let seen: unknown[] = [];
+let seen: unknown[] = [];
+const world = await startWorld({
+  routes: thingRoutes((request) => seen.push(request)),
+  authenticate: (token) => CALLERS[token] ?? null,
+  rates: { requests: { perSecond: 0.01, burst: 1000 }, lookup: { perSecond: 0.01, burst: 2 } },
+});
 
-  before(async () => {
-    world = await startWorld({
-      routes: thingRoutes((request) => seen.push(request)),
-      authenticate: (token) => CALLERS[token] ?? null,
-      rates: { requests: { perSecond: 0.01, burst: 1000 }, lookup: { perSecond: 0.01, burst: 2 } },
-    });
-  });
+describe('the order of checks', () => {
   beforeEach(() => {
     seen = [];
   });

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import { call, startWorld, type World } from './support.js';
+import { call, startWorld } from './support.js';
 import { asRequest, thingRoutes } from './routes.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 
-describe('the query of a request', () => {
-  let world: World;
-  let seen: unknown[] = [];
+let seen: unknown[] = [];
+const world = await startWorld({ routes: thingRoutes((request) => seen.push(request)) });
 
-  before(async () => {
-    world = await startWorld({ routes: thingRoutes((request) => seen.push(request)) });
-  });
+describe('the query of a request', () => {
   beforeEach(() => {
     seen = [];
   });

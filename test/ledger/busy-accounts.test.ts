@@ -2,20 +2,15 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { move, testKind } from '../helpers/kinds.js';
-import { makeAccount, makeTenant, openWriter, type WatchedWriter } from '../helpers/world.js';
+import { makeAccount, makeTenant, openWriter } from '../helpers/world.js';
+
+const own = await testDatabase();
+// Those that stay locked are waited for to the end of it, twice.
+const watched = openWriter(own.database, { commandTimeoutMs: 8_000 });
 
 describe('an account whose row another session keeps locked', () => {
-  let own: TestDatabase;
-  let watched: WatchedWriter;
-
-  before(async () => {
-    own = await testDatabase();
-    // Those that stay locked are waited for to the end of it, twice.
-    watched = openWriter(own.database, { commandTimeoutMs: 8_000 });
-  });
-
   async function twoAccounts(): Promise<[Account, Account]> {
     const deps = { database: own.database, writer: watched.writer };
     const tenant = await makeTenant(own.database);

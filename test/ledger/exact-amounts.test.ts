@@ -4,17 +4,12 @@ import { ApiError } from '../../src/core/errors.js';
 import { uuid } from '../../src/db/columns.js';
 import { testDatabase } from '../helpers/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../helpers/kinds.js';
-import { fund, makeAccount, makeTenant, openWriter, type WatchedWriter } from '../helpers/world.js';
+import { fund, makeAccount, makeTenant, openWriter } from '../helpers/world.js';
 
 const db = await testDatabase();
+const watched = openWriter(db.database);
 
 describe('amounts are exact', () => {
-  let watched: WatchedWriter;
-
-  before(async () => {
-    watched = openWriter(db.database);
-  });
-
   const deps = () => ({ database: db.database, writer: watched.writer });
 
   for (const raw of [9_007_199_254_740_991n, 9_007_199_254_740_993n, MAX_RAW - 1n, MAX_RAW])

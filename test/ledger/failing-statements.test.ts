@@ -5,7 +5,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { insertRow, refuse, rowKey } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, text } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase, untilLockIsAwaited } from '../helpers/database.js';
+import { ownDatabase, untilLockIsAwaited } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { move, SHORT_OF_FUNDS, testKind } from '../helpers/kinds.js';
 import {
@@ -34,17 +34,12 @@ const PLACES = [
 const ERRORS = [1062, 1644] as const;
 const COMMANDS = 3;
 
+const db = await ownDatabase('endings');
+
 describe('a group with a failing statement', () => {
-  let db: TestDatabase;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await ownDatabase('endings');
-  });
-
-  after(() => db.remove());
 
   beforeEach(async () => {
     const deps = { database: db.database, writer: openWriter(db.database).writer };

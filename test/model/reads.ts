@@ -4,7 +4,7 @@ import type { ReadFilter } from './arbitraries.js';
 import type { Operation, Plays } from './generated.js';
 import { ACTORS, type ActorName, ASSETS } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
-import { ListedReads } from './reads-listed.js';
+import { ListedReads } from './listed-reads.js';
 import {
   type Expected,
   type Json,

@@ -5,19 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { startTestApi, type TestApi } from '../helpers/api.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { startTestApi } from '../helpers/api.js';
+import { testDatabase } from '../helpers/database.js';
 import {
   ALERTS,
   OBSERVABILITY,
   PrivatePrometheus,
   promtool,
   prometheusTools,
-  type PrometheusTools,
 } from '../helpers/prometheus.js';
 import { ROOT } from '../helpers/service-process.js';
 import { temporalEnvironment, testTemporal } from '../helpers/temporal.js';
-import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
+import { startTestWorker } from '../helpers/temporal-worker.js';
 
 const rulesSchema = z.object({
   groups: z.array(
@@ -84,24 +83,17 @@ function declared(text: string): string[] {
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
 }
 
+const tools = await prometheusTools();
+const db = await testDatabase();
+const temporal = await testTemporal();
+// A Redis that is away: what is measured of it is measured all the same.
+const api = await startTestApi(db, {
+  ...temporalEnvironment(temporal),
+  REDIS_URL: 'redis://127.0.0.1:1',
+});
+const worker = await startTestWorker(db, temporal, { sweeps: false });
+
 describe('metrics, alerts and dashboards', () => {
-  let tools: PrometheusTools | undefined;
-  let db: TestDatabase;
-  let api: TestApi;
-  let worker: TestWorker;
-
-  before(async () => {
-    tools = await prometheusTools();
-    db = await testDatabase();
-    const temporal = await testTemporal();
-    // A Redis that is away: what is measured of it is measured all the same.
-    api = await startTestApi(db, {
-      ...temporalEnvironment(temporal),
-      REDIS_URL: 'redis://127.0.0.1:1',
-    });
-    worker = await startTestWorker(db, temporal, { sweeps: false });
-  });
-
   const scraped = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
   const known = async (): Promise<ReadonlySet<string>> =>
     new Set([

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
-import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { commandLine, run, runSetAhead, words } from './ops.js';
@@ -16,16 +16,13 @@ import { SignedInPeople } from './signed-in.js';
 const OBJECT = z.record(z.string(), z.unknown());
 const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 
+const test = await testDatabase();
+const people = new SignedInPeople(test);
+for (const name of ['mary', 'bob']) await people.signIn(name);
+
 describe('npm run ops', () => {
-  let test: TestDatabase;
-  let people: SignedInPeople;
   const tenant = `ops ${randomUUID()}`;
 
-  before(async () => {
-    test = await testDatabase();
-    people = new SignedInPeople(test);
-    for (const name of ['mary', 'bob']) await people.signIn(name);
-  });
   after(async () => {
     people.remove();
     await assertLedgerSound(test.database);

@@ -8,12 +8,9 @@ import { OpsError } from '../../src/ops/failures.js';
 
 const COLUMNS = { required: ['type', 'name'], optional: ['alias'] };
 
-describe('the lines of a CSV file', () => {
-  let folder: string;
+const folder = mkdtempSync(join(tmpdir(), 'csv-'));
 
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'csv-'));
-  });
+describe('the lines of a CSV file', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   function read(content: string | Buffer | null): readonly CsvLine[] {

@@ -9,7 +9,7 @@ import { closeAccount } from '../../src/accounts/status.js';
 import { readAccountDetails } from '../../src/accounts/read-accounts.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { makeTenant, TEST_ACTOR, type TestTenant } from '../helpers/world.js';
 import { type Ran, run } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
@@ -22,18 +22,14 @@ const RESULT = z.strictObject({
   dry_run: z.boolean(),
 });
 
-describe('the import of accounts', () => {
-  let test: TestDatabase;
-  let world: TestTenant;
-  let folder: string;
-  let people: SignedInPeople;
+const test = await testDatabase();
+const folder = mkdtempSync(join(tmpdir(), 'import-'));
+const people = new SignedInPeople(test);
+await people.signIn('maria', ['manage']);
 
-  before(async () => {
-    test = await testDatabase();
-    folder = mkdtempSync(join(tmpdir(), 'import-'));
-    people = new SignedInPeople(test);
-    await people.signIn('maria', ['manage']);
-  });
+describe('the import of accounts', () => {
+  let world: TestTenant;
+
   beforeEach(async () => {
     world = await makeTenant(test.database);
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { LEAST, openBank } from '../helpers/bank.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { countByFingerprintKey } from '../../src/ops/fingerprint-keys.js';
 import { commandLine, TEST_KEYS } from './ops.js';
@@ -16,24 +16,16 @@ const ROWS = z.array(
   }),
 );
 
+const ring = `rolled:${Buffer.alloc(32, 5).toString('base64')},${TEST_KEYS}`;
+const db = await testDatabase();
+const api = await startTestApi(db, { FINGERPRINT_KEYS: ring });
+const bank = await openBank(api);
+const from = await bank.account({ funds: { COPM: 100n * LEAST } });
+const to = await bank.account();
+for (const _ of [1, 2, 3]) await bank.sent({ from, to, raw: LEAST });
+
 describe('the commands keys list and keys roll', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  const ring = `rolled:${Buffer.alloc(32, 5).toString('base64')},${TEST_KEYS}`;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db, { FINGERPRINT_KEYS: ring });
-    const bank = await openBank(api);
-    const from = await bank.account({ funds: { COPM: 100n * LEAST } });
-    const to = await bank.account();
-    for (const _ of [1, 2, 3]) await bank.sent({ from, to, raw: LEAST });
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
+  after(() => assertLedgerSound(db.database));
 
   const { json: ops } = commandLine(() => ({ MYSQL_URL: db.url }));
 

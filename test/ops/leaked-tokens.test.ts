@@ -5,9 +5,9 @@ import { TokenUses } from '../../src/access/authenticator.js';
 import { listTokens, revokeToken } from '../../src/access/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, openBank } from '../helpers/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../helpers/database.js';
+import { openDatabase, testDatabase } from '../helpers/database.js';
 import { until } from '../helpers/temporal.js';
 import { makeToken, TEST_ACTOR } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
@@ -15,18 +15,14 @@ import { SignedInPeople } from './signed-in.js';
 
 const MINUTE_MS = 60_000;
 
-describe('the tokens of a member', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
-  let people: SignedInPeople;
+const db = await testDatabase();
+const api = await startTestApi(db);
+const people = new SignedInPeople(db);
+await people.signIn('maria', ['manage']);
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    people = new SignedInPeople(db);
-    await people.signIn('maria', ['manage']);
-  });
+describe('the tokens of a member', () => {
+  let bank: Bank;
+
   beforeEach(async () => {
     bank = await openBank(api);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { PAGES, shellBlocks } from '../operating/pages.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { object } from '../helpers/bank.js';
 import { DemoWorld } from '../helpers/demo-world.js';
 import { forgetCodes } from '../helpers/staff.js';
@@ -14,17 +14,12 @@ npm() {
   if [ "$2" = --silent ]; then shift 4; "$NODE" "$DEMO_CODE" "$@"; else shift 3; ops "$@"; fi
 }; sleep() { :; };`;
 
+const ops = await OpsForShells.open();
+const world = await DemoWorld.make('pages');
+const api = await startTestApi(world.db, {}, { receiver: 'real' });
+
 /** The commands as a person pastes them, against an API and the demo world, without worker and Temporal. */
 describe('the commands in the documentation', () => {
-  let world: DemoWorld;
-  let api: TestApi;
-  let ops: OpsForShells;
-
-  before(async () => {
-    ops = await OpsForShells.open();
-    world = await DemoWorld.make('pages');
-    api = await startTestApi(world.db, {}, { receiver: 'real' });
-  });
   after(async () => {
     await api.stop();
     await ops.close();

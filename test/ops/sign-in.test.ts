@@ -1,26 +1,23 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
-import { STAFF_RIGHTS, type Staff } from '../../src/db/entities/staff.js';
+import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { openSession } from '../../src/staff/sessions.js';
 import { codeAt } from '../../src/staff/authenticator.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { idLiteral, type Json, text } from '../helpers/bank.js';
-import { testDatabase, type TestDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../helpers/staff.js';
 import { commandLine, type Ran, run, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('signing in on the command line', () => {
-  let test: TestDatabase;
-  let people: SignedInPeople;
-  let maria: Staff;
+const test = await testDatabase();
+const maria = await addStaff(test.database, { name: 'María Gómez', rights: ['approve', 'manage'] });
 
-  before(async () => {
-    test = await testDatabase();
-    maria = await addStaff(test.database, { name: 'María Gómez', rights: ['approve', 'manage'] });
-  });
+describe('signing in on the command line', () => {
+  let people: SignedInPeople;
+
   beforeEach(async () => {
     people = new SignedInPeople(test);
     await forgetCodes(test.sql);

@@ -2,33 +2,26 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { asUuid } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
-import { testDatabase, type TestDatabase } from '../helpers/database.js';
-import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { testDatabase } from '../helpers/database.js';
+import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 
-describe('the commands of operators for support', () => {
-  let test: TestDatabase;
-  let api: TestApi;
-  let own: GuardedBank;
-  let tenant: string;
-  let people: SignedInPeople;
-  /** Support staff with every right and new names. */
-  const mary = `mary ${randomUUID()}`;
+/** Support staff with every right and new names. */
+const mary = `mary ${randomUUID()}`;
+const test = await testDatabase();
+const api = await startTestApi(test);
+const own = await openGuarded(api, { approvals: 2 });
+const tenant = own.bank.tenant.tenant.name;
+const people = new SignedInPeople(test);
+await people.signIn(mary);
 
-  before(async () => {
-    test = await testDatabase();
-    api = await startTestApi(test);
-    own = await openGuarded(api, { approvals: 2 });
-    tenant = own.bank.tenant.tenant.name;
-    people = new SignedInPeople(test);
-    await people.signIn(mary);
-  });
+describe('the commands of operators for support', () => {
   // What this tenant has in the outbox would be found by others' sweepers.
   afterEach(() =>
     test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`),

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { payoutRailEvents } from '../../src/db/entities/payouts.js';
-import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
+import { serveGateway } from '../../development/simulated-rail/gateway.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import { railHeaders } from '../../src/payouts/rails/wire.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailUnresponsive } from '../../src/payouts/rails/rail.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { freePorts } from '../helpers/service-process.js';
@@ -33,34 +33,28 @@ const PATH = `/rails/${NAME}/callbacks`;
 const [KEY] = TEST_KEYRING;
 
 const db = await testDatabase();
+const [port] = await freePorts(1);
+const url = `http://127.0.0.1:${port!}`;
+const api = await startTestApi(db, {
+  PAYOUT_RAILS: `*=${RAIL}`,
+  PAYOUT_RAIL_URLS: `${NAME}=${url}`,
+  PAYOUT_RAIL_KEYS: `${NAME}=${KEY.id}:${KEY.secret.toString('base64')}`,
+});
+const gateway = await serveGateway(
+  new SimulatedRail(db.database, systemClock, `gateway:${NAME}`),
+  systemClock,
+  {
+    name: NAME,
+    port: port!,
+    keys: TEST_KEYRING,
+    serviceUrl: api.baseUrl,
+    onLine: () => undefined,
+  },
+);
+const rail = new HttpRail(NAME, url, TEST_KEYRING, systemClock);
 
 describe('the HTTP rail', () => {
-  let api: TestApi;
   let own: PayoutBank;
-  let gateway: RunningGateway;
-  let rail: HttpRail;
-
-  before(async () => {
-    const [port] = await freePorts(1);
-    const url = `http://127.0.0.1:${port!}`;
-    api = await startTestApi(db, {
-      PAYOUT_RAILS: `*=${RAIL}`,
-      PAYOUT_RAIL_URLS: `${NAME}=${url}`,
-      PAYOUT_RAIL_KEYS: `${NAME}=${KEY.id}:${KEY.secret.toString('base64')}`,
-    });
-    gateway = await serveGateway(
-      new SimulatedRail(db.database, systemClock, `gateway:${NAME}`),
-      systemClock,
-      {
-        name: NAME,
-        port: port!,
-        keys: TEST_KEYRING,
-        serviceUrl: api.baseUrl,
-        onLine: () => undefined,
-      },
-    );
-    rail = new HttpRail(NAME, url, TEST_KEYRING, systemClock);
-  });
 
   beforeEach(async () => {
     own = await openPayoutBank(api);

@@ -26,15 +26,11 @@ const RESOLVE = ['payouts', 'resolve'] as const;
 
 const db = await testDatabase();
 const api = await startTestApi(db);
+const people = new SignedInPeople(db);
+for (const name of ['leo', 'maria']) await people.signIn(name);
 
 describe('the commands of operators for payouts', () => {
   let own: PayoutBank;
-  let people: SignedInPeople;
-
-  before(async () => {
-    people = new SignedInPeople(db);
-    for (const name of ['leo', 'maria']) await people.signIn(name);
-  });
 
   beforeEach(async () => {
     own = await openPayoutBank(api);

@@ -7,9 +7,9 @@ import { insertSql } from '../../src/db/statements.js';
 import { approveResolution } from '../../src/payouts/resolution/approve.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolution/resolutions.js';
 import { newRestore } from '../../src/restores/begin-restore.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { LEAST } from '../helpers/bank.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { assertLedgerSound, balanceOf, someone } from '../helpers/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 import {
@@ -27,18 +27,14 @@ const VOIDED = { status: 'voided', reference: null, failureCode: null } as const
 const HELD = { available: 9_999n * LEAST, held: LEAST };
 const FREE = { available: 10_000n * LEAST, held: 0n };
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+// A restore that disappears would close the ledger.
+api.core.rollbackGuard.stop();
+
 describe('an outcome that releases money', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let id: Uuid;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    // A restore that disappears would close the ledger.
-    api.core.rollbackGuard.stop();
-  });
 
   beforeEach(async () => {
     own = await openPayoutBank(api);

@@ -6,11 +6,11 @@ import type { Payout } from '../../src/db/entities/payouts.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { newPayoutCommand } from '../../src/payouts/commands.js';
 import { attemptPayout } from '../../src/payouts/attempts.js';
-import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
+import type { Rail } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { LineInput } from '../../src/payouts/statements/store.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 import { ScriptedRail } from './scripted-rail.js';
@@ -23,32 +23,26 @@ const COUNTRIES = 'AR BO BR CL CR CU DO EC GT HN MX NI'.split(' ');
 const railOf = (country: string): string => `http:bank-${country.toLowerCase()}`;
 
 const db = await testDatabase();
+const names = COUNTRIES.map((one) => [one, railOf(one)] as const);
+const gateways = names.map(([, rail]) => rail.slice('http:'.length));
+const api = await startTestApi(db, {
+  PAYOUT_RAILS: names.map(([one, rail]) => `*/${one}=${rail}`).join(','),
+  PAYOUT_RAIL_URLS: gateways.map((name) => `${name}=http://127.0.0.1:1`).join(','),
+  PAYOUT_RAIL_KEYS: gateways
+    .map((name) => `${name}=k1:${Buffer.alloc(32, 7).toString('base64')}`)
+    .join(','),
+});
+const simulated = names.map(([, rail]): [string, Rail] => [
+  rail,
+  new SimulatedRail(db.database, systemClock, rail),
+]);
+const rails = new Map(simulated);
+const deps = railsOf(db, { rails });
 
 describe('the statements of a rail', () => {
-  let api: TestApi;
   let own: PayoutBank;
-  let deps: ReturnType<typeof railsOf>;
-  let rails: Rails;
   let country: string;
   const left = [...COUNTRIES];
-
-  before(async () => {
-    const names = COUNTRIES.map((one) => [one, railOf(one)] as const);
-    const gateways = names.map(([, rail]) => rail.slice('http:'.length));
-    api = await startTestApi(db, {
-      PAYOUT_RAILS: names.map(([one, rail]) => `*/${one}=${rail}`).join(','),
-      PAYOUT_RAIL_URLS: gateways.map((name) => `${name}=http://127.0.0.1:1`).join(','),
-      PAYOUT_RAIL_KEYS: gateways
-        .map((name) => `${name}=k1:${Buffer.alloc(32, 7).toString('base64')}`)
-        .join(','),
-    });
-    const simulated = names.map(([, rail]): [string, Rail] => [
-      rail,
-      new SimulatedRail(db.database, systemClock, rail),
-    ]);
-    rails = new Map(simulated);
-    deps = railsOf(db, { rails });
-  });
 
   beforeEach(async () => {
     own = await openPayoutBank(api);

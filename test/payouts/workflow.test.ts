@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { LEAST, object } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { serving, temporalEnvironment, testTemporal, until } from '../helpers/temporal.js';
@@ -25,14 +25,11 @@ import { newSignature } from '../helpers/temporal-world.js';
 const db = await testDatabase();
 const temporal = await testTemporal();
 
-describe('the workflow of a payout', () => {
-  let api: TestApi;
-  let own: PayoutBank;
+await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals') });
+const api = await startTestApi(db, temporalEnvironment(temporal));
 
-  before(async () => {
-    await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals') });
-    api = await startTestApi(db, temporalEnvironment(temporal));
-  });
+describe('the workflow of a payout', () => {
+  let own: PayoutBank;
 
   beforeEach(async () => {
     own = await openPayoutBank(api);

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { grantRole } from '../../src/access/members.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import type { Account } from '../../src/db/entities/parties.js';
 import { REQUESTS_KEPT_DAYS, readRequest, removeOldRequests } from '../../src/requests/log.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
@@ -25,16 +24,10 @@ const DAY_MS = 86_400_000;
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+const ana = await bank.account();
 
 describe('GET /v1/requests/{request_id}', () => {
-  let payer: Account;
-  let ana: Account;
-
-  before(async () => {
-    payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
-    ana = await bank.account();
-  });
-
   const idOf = ({ headers }: TestAnswer): string => text(headers.get('svc-request-id'));
   const ask = (id: string, token = bank.token): Promise<TestAnswer> =>
     bank.request('GET', `/v1/requests/${id}`, { token });

@@ -17,22 +17,15 @@ import {
   rowOf,
   railEventsOf,
 } from '../payouts/support.js';
-import type { TestApi } from '../helpers/api.js';
 import { answered, idLiteral, LEAST } from '../helpers/bank.js';
-import type { TestDatabase } from '../helpers/database.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import { balanceOf } from '../helpers/world.js';
 import { idsOf, RestoredService } from './support.js';
 
-describe('finishing a restore', () => {
-  let service: RestoredService;
-  let db: TestDatabase;
-  let api: TestApi;
+const service = await RestoredService.open();
+const { db, api } = service;
 
-  before(async () => {
-    service = await RestoredService.open();
-    ({ db, api } = service);
-  });
+describe('finishing a restore', () => {
   after(() => service.stop());
 
   const proveLeo = async (): Promise<StaffIdentity> =>

@@ -13,11 +13,9 @@ const OF_EACH_KIND =
 /** Too large even for a tenth of the bounds of memory, unless it is read as it is unpacked. */
 const IN_FULL = /of nothing but texts of two thousand letters /;
 
+const folder = mkdtempSync(join(tmpdir(), 'bombs-'));
+
 describe('files that unpack to far more than their size', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'bombs-'));
-  });
   after(() => rmSync(folder, { recursive: true }));
 
   const read = (file: Buffer, scale = FULL): Promise<ReadApart> =>

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Account } from '../../src/db/entities/parties.js';
-import { type Staff, staff } from '../../src/db/entities/staff.js';
+import { staff } from '../../src/db/entities/staff.js';
 import { ApiError } from '../../src/core/errors.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { approveResolution } from '../../src/payouts/resolution/approve.js';
@@ -10,7 +9,7 @@ import { approveFactorReset, proposeFactorReset } from '../../src/staff/factor-r
 import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
+import { openPayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
 import { startTestApi } from '../helpers/api.js';
 import { LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -30,21 +29,14 @@ const WAYS: Readonly<Record<string, (name: string) => string>> = {
 
 const db = await testDatabase();
 const api = await startTestApi(db);
+const own = await openPayoutBank(api);
+const account = own.source;
+const maria = await addStaff(db.database, {
+  name: `maria ${process.pid}`,
+  rights: ['adjust', 'resolve', 'manage'],
+});
 
 describe('one person', () => {
-  let own: PayoutBank;
-  let account: Account;
-  let maria: Staff;
-
-  before(async () => {
-    own = await openPayoutBank(api);
-    account = own.source;
-    maria = await addStaff(db.database, {
-      name: `maria ${process.pid}`,
-      rights: ['adjust', 'resolve', 'manage'],
-    });
-  });
-
   const funding = () => ({ database: db.database, writer: api.core.writer });
   const denied = (work: Promise<unknown>): Promise<void> =>
     assert.rejects(

@@ -5,27 +5,17 @@ import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
-import type { TestApi } from '../helpers/api.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
-import type { TestDatabase } from '../helpers/database.js';
 import { newEndpoint } from '../webhooks/support.js';
-import { type DeskWorld, type Fields, openDesk, type TestDesk, type Visitor } from './desk.js';
+import { type Fields, openDesk, type Visitor } from './desk.js';
 
 const REASON = 'ticket 131';
 
-describe('a form of the support desk that is sent again', () => {
-  let world: DeskWorld;
-  let db: TestDatabase;
-  let api: TestApi;
-  let desk: TestDesk;
-  let maria: Visitor;
-  let leo: Visitor;
+const world = await openDesk();
+const { db, api, desk, maria } = world;
+const leo = await desk.staffed('leo');
 
-  before(async () => {
-    world = await openDesk();
-    ({ db, api, desk, maria } = world);
-    leo = await desk.staffed('leo');
-  });
+describe('a form of the support desk that is sent again', () => {
   after(() => world.close());
 
   async function batch() {

@@ -1,35 +1,18 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
-import type { TestDatabase } from '../helpers/database.js';
-import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { openGuarded } from '../helpers/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { LISTS, WAITING_KINDS } from '../../src/support/reading/waiting.js';
 import { idLiteral, text } from '../helpers/bank.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import {
-  type DeskWorld,
-  type Fields,
-  findForm,
-  formOf,
-  openDesk,
-  startTestDesk,
-  type TestDesk,
-  type Visitor,
-} from './desk.js';
+import { type Fields, findForm, formOf, openDesk, startTestDesk } from './desk.js';
+
+const world = await openDesk();
+const { db, desk, maria } = world;
+const own = await openGuarded(world.api);
 
 describe('approving at the support desk', () => {
-  let world: DeskWorld;
-  let db: TestDatabase;
-  let desk: TestDesk;
-  let own: GuardedBank;
-  let maria: Visitor;
-
-  before(async () => {
-    world = await openDesk();
-    ({ db, desk, maria } = world);
-    own = await openGuarded(world.api);
-  });
   afterEach(() => assertLedgerSound(db.database));
   after(() => world.close());
 

@@ -3,20 +3,15 @@ import { readFileSync } from 'node:fs';
 import { batchServiceOf, BatchWorld, resourceOf, UNWATCHED } from '../batches/support.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import { LEAST } from '../helpers/bank.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
-import { startTestDesk, type TestDesk } from './desk.js';
+import { testDatabase } from '../helpers/database.js';
+import { startTestDesk } from './desk.js';
 
 const PAYROLL = 'recipient,amount,asset,description,reference\n$dora,100000,COPM,Nomina,PAY-001\n';
 
+const db = await testDatabase();
+const desk = await startTestDesk(db);
+
 describe("a batch's page at the support desk", () => {
-  let db: TestDatabase;
-  let desk: TestDesk;
-
-  before(async () => {
-    db = await testDatabase();
-    desk = await startTestDesk(db);
-  });
-
   after(() => desk.stop());
 
   it("a batch's page at the support desk lists the rows that were paid before, although the line endings of the file differ", async () => {

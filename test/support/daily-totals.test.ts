@@ -7,24 +7,18 @@ import { newRestore } from '../../src/restores/begin-restore.js';
 import { skipSequences } from '../../src/restores/finish-restore.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, LEAST, openBank } from '../helpers/bank.js';
-import { freshDatabase, type TestDatabase, testDatabase } from '../helpers/database.js';
-import { type GuardedBank, openGuarded, THRESHOLD } from '../helpers/guarded.js';
+import { freshDatabase, testDatabase } from '../helpers/database.js';
+import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
-describe('the daily totals of a tenant', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let own: GuardedBank;
+const db = await testDatabase();
+const api = await startTestApi(db);
+const own = await openGuarded(api);
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    own = await openGuarded(api);
-  });
+describe('the daily totals of a tenant', () => {
   afterEach(() => assertLedgerSound(db.database));
-  after(() => api.stop());
 
   const later = (ms: number): Instant => instant(api.core.clock() + ms);
   /** Rounds of the sweep until nothing is left. */

@@ -7,13 +7,13 @@ import { MAX_PAGES } from '../../src/support/pages/waiting.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
 import { batchServiceOf, BatchWorld, payroll, resourceOf, UNWATCHED } from '../batches/support.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { idLiteral, LEAST, openBank, text } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { ownDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
 import { register } from '../webhooks/support.js';
-import { type Answer, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+import { type Answer, startTestDesk } from './desk.js';
 
 /** No page, one page, two, and one in between. */
 const COUNTS = [0, 1, 26, 60] as const;
@@ -31,23 +31,18 @@ interface Listed {
   readonly changes?: Readonly<Record<string, string>>;
 }
 
+// A database of its own, because the auditor would report the copied rows.
+const db = await ownDatabase('every_page');
+const api = await startTestApi(db);
+const desk = await startTestDesk(db);
+const maria = await desk.staffed('maria');
+
 describe('every page of the support desk', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let desk: TestDesk;
-  let maria: Visitor;
   let lists: Readonly<Record<WaitingKind, Listed>>;
   /** The account, batch and endpoint whose pages have lists of their own. */
   let owners: { readonly account: Uuid; readonly batch: Uuid; readonly endpoint: Uuid };
   const made = new Map<WaitingKind, Uuid[]>(WAITING_KINDS.map((kind) => [kind, []]));
 
-  before(async () => {
-    // A database of its own, because the auditor would report the copied rows.
-    db = await ownDatabase('every_page');
-    api = await startTestApi(db);
-    desk = await startTestDesk(db);
-    maria = await desk.staffed('maria');
-  });
   after(async () => {
     await desk.stop();
     await api.stop();

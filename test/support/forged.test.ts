@@ -5,29 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/core/ids.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
 import { text } from '../helpers/bank.js';
-import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { openGuarded } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
-import {
-  type DeskWorld,
-  type Fields,
-  findForm,
-  formOf,
-  openDesk,
-  type TestDesk,
-  Visitor,
-} from './desk.js';
+import { type Fields, findForm, formOf, openDesk, Visitor } from './desk.js';
+
+const world = await openDesk();
+const { desk, maria } = world;
+const own = await openGuarded(world.api);
 
 describe('the support desk', () => {
-  let world: DeskWorld;
-  let desk: TestDesk;
-  let own: GuardedBank;
-  let maria: Visitor;
-
-  before(async () => {
-    world = await openDesk();
-    ({ desk, maria } = world);
-    own = await openGuarded(world.api);
-  });
   after(() => world.close());
 
   const createPending = async (): Promise<string> => text((await own.createPending()).id);

@@ -1,29 +1,12 @@
 import assert from 'node:assert/strict';
-import type { TestApi } from '../helpers/api.js';
-import type { TestDatabase } from '../helpers/database.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
-import {
-  actFields,
-  type DeskWorld,
-  type Fields,
-  findForm,
-  openDesk,
-  type TestDesk,
-  type Visitor,
-} from './desk.js';
+import { actFields, type Fields, findForm, openDesk, type Visitor } from './desk.js';
+
+const world = await openDesk();
+const { db, api, desk, maria } = world;
 
 describe('resolving a payout at the support desk', () => {
-  let world: DeskWorld;
-  let db: TestDatabase;
-  let api: TestApi;
-  let desk: TestDesk;
-  let maria: Visitor;
-
-  before(async () => {
-    world = await openDesk();
-    ({ db, api, desk, maria } = world);
-  });
   afterEach(() => assertLedgerSound(db.database));
   after(() => world.close());
 

@@ -2,23 +2,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, localTime } from '../../src/core/instant.js';
 import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
-import type { TestDatabase } from '../helpers/database.js';
-import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { HOLDER, openPayoutBank } from '../payouts/support.js';
-import { type DeskWorld, openDesk, type Visitor } from './desk.js';
+import { openDesk } from './desk.js';
+
+const world = await openDesk();
+const { db, maria } = world;
+const own = await openGuarded(world.api);
 
 describe('the search of the support desk', () => {
-  let world: DeskWorld;
-  let db: TestDatabase;
-  let own: GuardedBank;
-  let maria: Visitor;
-
-  before(async () => {
-    world = await openDesk();
-    ({ db, maria } = world);
-    own = await openGuarded(world.api);
-  });
   afterEach(() => assertLedgerSound(db.database));
   after(() => world.close());
 

@@ -3,24 +3,21 @@ import { type Instant, instant } from '../../src/core/instant.js';
 import { deactivateStaff } from '../../src/staff/people.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
 import { proven } from '../helpers/staff.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { TEST_ACTOR } from '../helpers/world.js';
-import { formOf, startTestDesk, type TestDesk, Visitor } from './desk.js';
+import { formOf, startTestDesk, Visitor } from './desk.js';
 
 const MINUTE_MS = 60_000;
 
+const moved = { ms: 0 };
+const clock = (): Instant => instant(Date.now() + moved.ms);
+const db = await testDatabase();
+const desk = await startTestDesk(db, {}, clock);
+
 describe('signing in at the support desk', () => {
-  let db: TestDatabase;
-  let desk: TestDesk;
-  const moved = { ms: 0 };
-  const clock = (): Instant => instant(Date.now() + moved.ms);
   let count = 0;
   const name = (): string => `somebody ${(count += 1)}`;
 
-  before(async () => {
-    db = await testDatabase();
-    desk = await startTestDesk(db, {}, clock);
-  });
   beforeEach(() => (moved.ms = 0));
   after(() => desk.stop());
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { temporal as proto } from '@temporalio/proto';
 import { SIGNALS, transferWorkflowId } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { testDatabase } from '../helpers/database.js';
 import {
   detailsOf,
@@ -17,7 +17,6 @@ import { startTestWorker } from '../helpers/temporal-worker.js';
 import {
   actsOn,
   assertEnds,
-  type GuardedBank,
   hire,
   newSignature,
   openGuardedBank,
@@ -50,18 +49,12 @@ const UNDECODABLE: Readonly<Record<string, Payload>> = {
 const db = await testDatabase();
 const temporal = await testTemporal();
 
+await startTestWorker(db, temporal, { environment: serving('approvals') });
+const api = await startTestApi(db, temporalEnvironment(temporal));
+const guarded = await openGuardedBank(api);
+const active = (await hire(db.database)).name;
+
 describe('a signal that is malformed or sent without the right', () => {
-  let api: TestApi;
-  let guarded: GuardedBank;
-  let active: string;
-
-  before(async () => {
-    await startTestWorker(db, temporal, { environment: serving('approvals') });
-    api = await startTestApi(db, temporalEnvironment(temporal));
-    guarded = await openGuardedBank(api);
-    active = (await hire(db.database)).name;
-  });
-
   async function pending(): Promise<Uuid> {
     const id = await guarded.createPending();
     await untilWaiting(temporal, id);

@@ -7,7 +7,7 @@ import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { idLiteral } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { reconcile } from '../helpers/reconciling.js';
@@ -17,37 +17,29 @@ import {
   testTemporal,
   workflowStatus,
 } from '../helpers/temporal.js';
-import { type GuardedBank, openGuardedBank, outboxOf } from '../helpers/temporal-world.js';
+import { openGuardedBank, outboxOf } from '../helpers/temporal-world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
 const db = await testDatabase();
 const temporal = await testTemporal();
+const clientTo = (
+  { address, namespace }: Pick<TestTemporal, 'address' | 'namespace'>,
+  interceptors: readonly WorkflowClientInterceptor[] = [],
+): TemporalClient =>
+  new TemporalClient({ address, namespace, tls: null, apiKey: undefined }, interceptors);
+const api = await startTestApi(db, temporalEnvironment(AWAY));
+const bank = await openGuardedBank(api);
+const outbox = new Outbox(db.database, systemClock);
+const client = clientTo(temporal);
+await client.registerSearchAttributes();
 
 describe('an entry of the outbox that cannot be relayed', () => {
-  let api: TestApi;
-  let bank: GuardedBank;
-  let outbox: Outbox;
-  let client: TemporalClient;
-
-  before(async () => {
-    api = await startTestApi(db, temporalEnvironment(AWAY));
-    bank = await openGuardedBank(api);
-    outbox = new Outbox(db.database, systemClock);
-    client = clientTo(temporal);
-    await client.registerSearchAttributes();
-  });
-
   after(async () => {
     await Promise.all([client.close(), api.stop()]);
   });
   afterEach(() => db.sql('DELETE FROM outbox'));
 
-  const clientTo = (
-    { address, namespace }: Pick<TestTemporal, 'address' | 'namespace'>,
-    interceptors: readonly WorkflowClientInterceptor[] = [],
-  ): TemporalClient =>
-    new TemporalClient({ address, namespace, tls: null, apiKey: undefined }, interceptors);
   const relayOver = (resource: WorkflowResource, own = client) => {
     const seen = {
       relayed: 0,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { TemporalClient, type WorkflowRun } from '../../src/temporal/client.js';
+import { TemporalClient } from '../../src/temporal/client.js';
 import { testTemporal } from '../helpers/temporal.js';
 
 /** Some pages of a history. */
@@ -13,28 +12,22 @@ const SILENT = { actor: null, reason: null, code: null };
 const approved = (number: number) => ({ ...SAID, action: 'approve', number });
 
 const temporal = await testTemporal();
+const client = new TemporalClient({
+  address: temporal.address,
+  namespace: temporal.namespace,
+  tls: null,
+});
+// No worker serves this queue: signals wait.
+const workflow = await temporal.client.workflow.start('transfer', {
+  workflowId: `signal-times/${randomUUID()}`,
+  taskQueue: 'of-nobody',
+  args: [],
+});
+const run = { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
+for (let sent = 0; sent < MANY; sent += AT_ONCE)
+  await Promise.all(Array.from({ length: AT_ONCE }, () => workflow.signal('approve', SAID)));
 
 describe('the moment a signal arrived', () => {
-  let client: TemporalClient;
-  let workflow: WorkflowHandleWithFirstExecutionRunId;
-  let run: WorkflowRun;
-
-  before(async () => {
-    client = new TemporalClient({
-      address: temporal.address,
-      namespace: temporal.namespace,
-      tls: null,
-    });
-    // No worker serves this queue: signals wait.
-    workflow = await temporal.client.workflow.start('transfer', {
-      workflowId: `signal-times/${randomUUID()}`,
-      taskQueue: 'of-nobody',
-      args: [],
-    });
-    run = { workflowId: workflow.workflowId, runId: workflow.firstExecutionRunId };
-    for (let sent = 0; sent < MANY; sent += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, () => workflow.signal('approve', SAID)));
-  });
   after(async () => {
     await workflow.terminate('the test is over');
     await client.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import {
@@ -9,30 +9,22 @@ import {
   serving,
   sharedAddress,
   temporalEnvironment,
-  type TestTemporal,
   until,
   untilEnded,
   untilWaiting,
 } from '../helpers/temporal.js';
 import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
-import { type GuardedBank, openGuardedBank } from '../helpers/temporal-world.js';
+import { openGuardedBank } from '../helpers/temporal-world.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
 const DEPLOYMENT = 'money-movement';
 
 const db = await testDatabase();
+const temporal = await newNamespace(sharedAddress(), 'versions');
+const api = await startTestApi(db, temporalEnvironment(temporal));
+const guarded = await openGuardedBank(api);
 
 describe('workers that report their release to Temporal', () => {
-  let temporal: TestTemporal;
-  let api: TestApi;
-  let guarded: GuardedBank;
-
-  before(async () => {
-    temporal = await newNamespace(sharedAddress(), 'versions');
-    api = await startTestApi(db, temporalEnvironment(temporal));
-    guarded = await openGuardedBank(api);
-  });
-
   const workerOf = (buildId: string): Promise<TestWorker> =>
     startTestWorker(db, temporal, {
       environment: {

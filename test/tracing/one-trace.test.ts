@@ -4,19 +4,18 @@ import { Worker } from '@temporalio/worker';
 import { IN_A_THREAD } from '../../development/replay-histories.js';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../../src/temporal/workers.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
-import { openPayoutBank, type PayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { openPayoutBank, payoutBody, TEST_KEYRING } from '../payouts/support.js';
+import { request, startTestApi, type TestAnswer } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, text } from '../helpers/bank.js';
 import { BankGateway, type GatewayAnswer, type GatewayRequest } from '../helpers/bank-gateway.js';
-import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { testDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
 import {
   newNamespace,
   serving,
   sharedAddress,
   temporalEnvironment,
-  type TestTemporal,
   until,
 } from '../helpers/temporal.js';
 import { installRuntimeOnce, startTestWorker } from '../helpers/temporal-worker.js';
@@ -35,49 +34,37 @@ class ListeningGateway extends BankGateway {
   }
 }
 
-describe('a trace', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
-  let setting: TestApi;
-  let own: PayoutBank;
-  let collector: TraceCollector;
-  let gateway: ListeningGateway;
-  let receiver: HttpReceiver;
-  let environment: Record<string, string>;
-  let api: ApiProcess;
-  let worker: WorkerProcess;
+installRuntimeOnce();
+const db = await testDatabase();
+const temporal = await newNamespace(sharedAddress(), 'traces');
+const [collector, gateway, receiver] = await Promise.all([
+  new TraceCollector().start(),
+  new ListeningGateway(NAME, TEST_KEYRING).start(),
+  new HttpReceiver().open(),
+]);
+const [key] = TEST_KEYRING;
+const environment = {
+  ...temporalEnvironment(temporal),
+  ...serving('payouts', 'webhooks'),
+  PAYOUT_RAILS: `*=http:${NAME}`,
+  PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
+  PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
+  LOG_LEVEL: 'info',
+};
+const setting = await startTestApi(db, environment, {
+  receiver: 'real',
+  log: { write: () => undefined },
+});
+const own = await openPayoutBank(setting);
+const body = { url: receiver.url('/hook'), events: ['payout.completed'] };
+answered(await own.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
+const traced = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+const [api, worker] = await Promise.all([
+  ApiProcess.start(db.url, traced),
+  WorkerProcess.start(db.url, temporal, traced),
+]);
 
-  before(async () => {
-    installRuntimeOnce();
-    db = await testDatabase();
-    temporal = await newNamespace(sharedAddress(), 'traces');
-    [collector, gateway, receiver] = await Promise.all([
-      new TraceCollector().start(),
-      new ListeningGateway(NAME, TEST_KEYRING).start(),
-      new HttpReceiver().open(),
-    ]);
-    const [key] = TEST_KEYRING;
-    environment = {
-      ...temporalEnvironment(temporal),
-      ...serving('payouts', 'webhooks'),
-      PAYOUT_RAILS: `*=http:${NAME}`,
-      PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
-      PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
-      LOG_LEVEL: 'info',
-    };
-    setting = await startTestApi(db, environment, {
-      receiver: 'real',
-      log: { write: () => undefined },
-    });
-    own = await openPayoutBank(setting);
-    const body = { url: receiver.url('/hook'), events: ['payout.completed'] };
-    answered(await own.bank.request('POST', '/v1/webhook_endpoints', { body }), 201);
-    const traced = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    [api, worker] = await Promise.all([
-      ApiProcess.start(db.url, traced),
-      WorkerProcess.start(db.url, temporal, traced),
-    ]);
-  });
+describe('a trace', () => {
   after(async () => {
     await Promise.all([setting.stop(), api.stop(), worker.stop()]);
     collector.stop();

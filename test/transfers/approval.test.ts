@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, idLiteral, LEAST, list, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
@@ -17,14 +17,11 @@ const ROUNDS = 5;
 
 const db = await testDatabase();
 
-describe('POST /v1/transfers that needs approval', () => {
-  let api: TestApi;
-  let own: GuardedBank;
-  let now: Instant | null = null;
+let now: Instant | null = null;
+const api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
 
-  before(async () => {
-    api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
-  });
+describe('POST /v1/transfers that needs approval', () => {
+  let own: GuardedBank;
 
   beforeEach(async () => {
     own = await openGuarded(api);

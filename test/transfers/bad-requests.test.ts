@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, type Bank, type Json, LEAST, openBank, transferBody } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -12,19 +11,12 @@ const FUNDS = 100n * LEAST;
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const payer = await bank.account({ funds: { COPM: FUNDS } });
+const receiver = await bank.account();
+const good = transferBody({ from: payer, to: receiver, raw: LEAST });
 
 /** The faults of a transfer; faults of any body or header are in test/http. */
 describe('POST /v1/transfers: a malformed request', () => {
-  let payer: Account;
-  let receiver: Account;
-  let good: Json;
-
-  before(async () => {
-    payer = await bank.account({ funds: { COPM: FUNDS } });
-    receiver = await bank.account();
-    good = transferBody({ from: payer, to: receiver, raw: LEAST });
-  });
-
   // Nothing is lost and nothing is kept by what was refused.
   afterEach(async () => {
     assert.deepEqual([await bank.available(payer), await bank.available(receiver)], [FUNDS, 0n]);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { grantRole } from '../../src/access/members.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
+import { accounts, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, type Bank, LEAST, openBank, setStatus } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -11,31 +11,20 @@ import { TEST_ACTOR } from '../helpers/world.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);
+const network = `net-${randomUUID()}`;
+const bank = await openBank(api, { network });
+const stranger = await openBank(api, { network: `${network}x` });
+const payer = await bank.account({ funds: { COPM: 100n * LEAST } });
+const receiver = await bank.account();
+const foreign = await stranger.account({ funds: { COPM: 100n * LEAST } });
+const tenantId = bank.tenant.tenant.id;
+const systemIds = await Promise.all(
+  SYSTEM_ROLES.map(
+    async (systemRole) => (await db.database.reader.find(accounts, { tenantId, systemRole }))!.id,
+  ),
+);
 
 describe('the source and the destination of POST /v1/transfers', () => {
-  let bank: Bank;
-  let stranger: Bank;
-  let payer: Account;
-  let receiver: Account;
-  let foreign: Account;
-  let systemIds: Uuid[];
-
-  before(async () => {
-    const network = `net-${randomUUID()}`;
-    bank = await openBank(api, { network });
-    stranger = await openBank(api, { network: `${network}x` });
-    payer = await bank.account({ funds: { COPM: 100n * LEAST } });
-    receiver = await bank.account();
-    foreign = await stranger.account({ funds: { COPM: 100n * LEAST } });
-    const tenantId = bank.tenant.tenant.id;
-    systemIds = await Promise.all(
-      SYSTEM_ROLES.map(
-        async (systemRole) =>
-          (await db.database.reader.find(accounts, { tenantId, systemRole }))!.id,
-      ),
-    );
-  });
-
   afterEach(async () => {
     assert.deepEqual(
       [await bank.available(payer), await stranger.available(foreign)],

@@ -33,14 +33,9 @@ const MAX = 2n ** 63n - 1n;
 const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
+const receiver = await bank.account();
 
 describe('POST /v1/transfers: the rules about money', () => {
-  let receiver: Account;
-
-  before(async () => {
-    receiver = await bank.account();
-  });
-
   /** The 422 with exactly these details. */
   function assertRefused(answer: TestAnswer, code: string, details: Json): void {
     answered(answer, 422, code);

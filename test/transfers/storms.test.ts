@@ -1,5 +1,5 @@
 import { drainStorm, racingStorm, RIVALS, sameKeyStorm } from '../campaigns/storms.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { testDatabase } from '../helpers/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
@@ -8,16 +8,10 @@ const CLIENTS = 64;
 
 const db = await testDatabase();
 const api = await startTestApi(db);
+const other = await startTestApi(db);
+const storm = { api, others: [other.baseUrl] };
 
 describe('POST /v1/transfers, at the same time', () => {
-  let other: TestApi;
-  let storm: { api: TestApi; others: string[] };
-
-  before(async () => {
-    other = await startTestApi(db);
-    storm = { api, others: [other.baseUrl] };
-  });
-
   for (const rival of RIVALS)
     it(`100 simultaneous requests with one key over two processes act once if every other one is for ${rival}`, async () => {
       await sameKeyStorm({ ...storm, rival, rounds: ROUNDS, width: 100 });

@@ -8,9 +8,9 @@ import { updateSql } from '../../src/db/statements.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';
 import { pauseEndpoint, resumeEndpoint } from '../../src/webhooks/staff-actions.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral } from '../helpers/bank.js';
-import { openDatabase, ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { openDatabase, ownDatabase } from '../helpers/database.js';
 import { failedWith, FakeReceiver, Gate } from '../helpers/receiver.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import {
@@ -31,28 +31,21 @@ import {
   until,
 } from './support.js';
 
+const db = await ownDatabase('dispatcher');
+const receiver = new FakeReceiver();
+const api = await startTestApi(db, {}, { receiver });
+
 describe('the dispatcher of a worker', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let receiver: FakeReceiver;
   let told: OutboxRow[] = [];
   let failures: unknown[] = [];
   let setAside: Uuid[] = [];
   const working: WebhookDispatcher[] = [];
 
-  before(async () => {
-    db = await ownDatabase('dispatcher');
-    receiver = new FakeReceiver();
-    api = await startTestApi(db, {}, { receiver });
-  });
   beforeEach(() => {
     receiver.reply = () => 200;
     [told, failures, setAside] = [[], [], []];
   });
   afterEach(() => Promise.all(working.splice(0).map((dispatcher) => dispatcher.stop())));
-  after(async () => {
-    await db.remove();
-  });
 
   /** Endpoints of earlier tests may be retried meanwhile. */
   const toldOf = ({ id }: { readonly id: Uuid }): OutboxRow[] =>

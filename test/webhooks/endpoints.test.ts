@@ -13,7 +13,7 @@ import { insertSql } from '../../src/db/statements.js';
 import { attemptRow } from '../../src/webhooks/sender.js';
 import { newDelivery } from '../../src/webhooks/event-reader.js';
 import { readDeliveries } from '../../src/webhooks/endpoints.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
+import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import {
   answered,
   type Bank,
@@ -33,16 +33,12 @@ const PATH = '/v1/webhook_endpoints';
 const TYPES: readonly string[] = SUBSCRIBABLE_TYPES;
 
 const db = await testDatabase();
+const receiver = new FakeReceiver();
+const api = await startTestApi(db, {}, { receiver });
 
 describe('webhook endpoints', () => {
-  let api: TestApi;
-  let receiver: FakeReceiver;
   let bank: Bank;
 
-  before(async () => {
-    receiver = new FakeReceiver();
-    api = await startTestApi(db, {}, { receiver });
-  });
   beforeEach(async () => {
     receiver.reply = () => 200;
     bank = await openBank(api);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, list, object, text } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { ownDatabase } from '../helpers/database.js';
 import { answeredWith, failedWith, FakeReceiver, type Reply } from '../helpers/receiver.js';
 import {
   readDescribedEndpoint as describeEndpoint,
@@ -27,22 +27,14 @@ import { addStaff, proven } from '../helpers/staff.js';
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 
-describe('an endpoint that fails', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let receiver: FakeReceiver;
-  const clock = new TestClock();
+const clock = new TestClock();
+const db = await ownDatabase('failing');
+const receiver = new FakeReceiver();
+const api = await startTestApi(db, {}, { receiver, clock: clock.now });
 
-  before(async () => {
-    db = await ownDatabase('failing');
-    receiver = new FakeReceiver();
-    api = await startTestApi(db, {}, { receiver, clock: clock.now });
-  });
+describe('an endpoint that fails', () => {
   beforeEach(() => {
     receiver.reply = () => 200;
-  });
-  after(async () => {
-    await db.remove();
   });
 
   const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);

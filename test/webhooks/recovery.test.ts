@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, openBank } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { ownDatabase } from '../helpers/database.js';
 import { FakeReceiver, Gate } from '../helpers/receiver.js';
 import {
   deliveriesOf,
@@ -22,22 +22,14 @@ import {
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 
-describe('a recovery', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let receiver: FakeReceiver;
-  const clock = new TestClock();
+const clock = new TestClock();
+const db = await ownDatabase('recovering');
+const receiver = new FakeReceiver();
+const api = await startTestApi(db, {}, { receiver, clock: clock.now });
 
-  before(async () => {
-    db = await ownDatabase('recovering');
-    receiver = new FakeReceiver();
-    api = await startTestApi(db, {}, { receiver, clock: clock.now });
-  });
+describe('a recovery', () => {
   beforeEach(() => {
     receiver.reply = () => 200;
-  });
-  after(async () => {
-    await db.remove();
   });
 
   const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);

@@ -7,9 +7,9 @@ import { insertSql, updateSql } from '../../src/db/statements.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
 import { audit } from '../../src/auditor/audit.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
-import { startTestApi, type TestApi } from '../helpers/api.js';
+import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, list, openBank, text, withQuery } from '../helpers/bank.js';
-import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { ownDatabase } from '../helpers/database.js';
 import { FakeReceiver } from '../helpers/receiver.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 import {
@@ -30,22 +30,14 @@ import {
 
 const DAY = 86_400_000;
 
-describe('webhooks', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let receiver: FakeReceiver;
-  const clock = new TestClock();
+const clock = new TestClock();
+const db = await ownDatabase('sweeping');
+const receiver = new FakeReceiver();
+const api = await startTestApi(db, {}, { receiver, clock: clock.now });
 
-  before(async () => {
-    db = await ownDatabase('sweeping');
-    receiver = new FakeReceiver();
-    api = await startTestApi(db, {}, { receiver, clock: clock.now });
-  });
+describe('webhooks', () => {
   beforeEach(() => {
     receiver.reply = () => 200;
-  });
-  after(async () => {
-    await db.remove();
   });
 
   const run = (id: TestEndpoint['id']) => dispatched(partsOf(api, receiver), id);
