@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { getCountries } from 'libphonenumber-js';
 import { ApiError, invalidField } from './errors.js';
+import { reasonInWords } from './field-reasons.js';
 import { normaliseText, type TextFault, textFault } from './text.js';
 
 export const MAX_REASON = 140;
@@ -19,11 +20,18 @@ export function cleanText(
   return lengthFault === null ? { clean } : { fault: lengthFault };
 }
 
+export function faultInWords(fault: TextFault, max: number): string {
+  if (fault === 'too_short') return 'it is empty';
+  return fault === 'too_long' ? `at most ${max} characters` : reasonInWords(fault);
+}
+
 /** Throws ApiError invalid_field for `field`. */
 export function checkedText(field: string, text: string, max: number): string {
   const cleaned = cleanText(text, max);
-  if ('fault' in cleaned) throw new ApiError(invalidField(field, cleaned.fault));
-  return cleaned.clean;
+  if ('clean' in cleaned) return cleaned.clean;
+  const { fault } = cleaned;
+  const message = `${field} is not valid: ${faultInWords(fault, max)}`;
+  throw new ApiError({ ...invalidField(field, fault), message });
 }
 
 /** Returns a schema that parses text with `parse`, and fails with `reason` if that returns null. */

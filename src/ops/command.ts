@@ -177,10 +177,11 @@ async function runAuthorised<S extends z.ZodRawShape>(
     spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;
   if (first !== null) {
     const { deps, actor } = first;
+    ops.output.actsAs(actor.name);
     return run({ ...ops, ...deps }, null, actor).finally(() => deps.database.close());
   }
   const identity = await authorise(ops, need, invocation);
-  ops.output.assertStillAuthorised = () => assertStillAuthorised(ops, need, identity);
+  ops.output.actsAs(identity.name, () => assertStillAuthorised(ops, need, identity));
   return run(ops, identity, identity);
 }
 

@@ -17,10 +17,19 @@ export class UnknownOutcome extends OpsError {
   override name = 'UnknownOutcome';
 }
 
-export const EXIT = { impossible: 1, misused: 2, unknown: 3 } as const;
+/** The user ended a question by Ctrl-C or Ctrl-D. Commands ask before they change anything. */
+export class Canceled extends OpsError {
+  override name = 'Canceled';
+  constructor() {
+    super('canceled, nothing was changed');
+  }
+}
+
+export const EXIT = { impossible: 1, misused: 2, unknown: 3, canceled: 130 } as const;
 
 export function exitCodeOf(failure: unknown): number {
   if (failure instanceof UsageError) return EXIT.misused;
+  if (failure instanceof Canceled) return EXIT.canceled;
   const isUnknown =
     failure instanceof UnknownOutcome ||
     failure instanceof CommitUnknown ||

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
-import { parsedTextSchema } from '../core/checked-text.js';
-import { parseRfc3339 } from '../core/instant.js';
+import { cleanText, faultInWords, MAX_REASON, parsedTextSchema } from '../core/checked-text.js';
+import { isTimeZone, parseRfc3339 } from '../core/instant.js';
 import { isMetadataKey } from '../core/metadata.js';
 import { reasonInWords } from '../core/field-reasons.js';
 import { normaliseText } from '../core/text.js';
@@ -28,6 +28,20 @@ export function option(help: string, schema: z.ZodType = text): z.ZodType {
 
 export const optional = (help: string) => option(help, optionalText);
 export const flag = (help: string) => option(help, z.boolean().default(false));
+
+/** Defines a reason in one line of at most `MAX_REASON` characters. */
+export const reason = (purpose = '; the audit log keeps it') =>
+  option(
+    `<text> why, up to ${MAX_REASON} characters${purpose}`,
+    text.transform((given, context) => {
+      const cleaned = cleanText(given, MAX_REASON);
+      if ('clean' in cleaned) return cleaned.clean;
+      context.addIssue(faultInWords(cleaned.fault, MAX_REASON));
+      return z.NEVER;
+    }),
+  );
+
+export const optionalReason = option(`<text> why; the audit log keeps it`, reason().optional());
 
 export function optionsOf(schema: z.ZodObject): (readonly [flags: string, help: string])[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
@@ -147,6 +161,21 @@ export const seconds = (min: number, max: number): z.ZodType<number, string> =>
     (given) =>
       `${given} is not from ${min} to ${max} seconds: write it as 15m, 24h, 7d, or in seconds`,
   );
+
+/** The name of a zone that this machine knows. */
+export const timeZone = parsedTextSchema(
+  (given) => (isTimeZone(given) ? given : null),
+  (given) => `${given} is not a time zone: ${similarZones(given)}`,
+);
+
+function similarZones(given: string): string {
+  const place = (given.split('/').at(-1) ?? '').replaceAll(' ', '_').toLowerCase();
+  const zones = Intl.supportedValuesOf('timeZone');
+  const similar = zones.filter((zone) => zone.toLowerCase().includes(place)).slice(0, 5);
+  return similar.length > 0 && place !== ''
+    ? `did you mean ${similar.join(', ')}?`
+    : 'use a name of the IANA database, such as America/Bogota, Europe/Madrid or UTC';
+}
 
 export const time = parsedTextSchema(
   parseRfc3339,

@@ -6,7 +6,7 @@ import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { escapeInvisible } from '../core/text.js';
 import type { Table as DatabaseTable } from '../db/table.js';
-import { OpsError, UsageError } from './failures.js';
+import { Canceled, OpsError, UsageError } from './failures.js';
 
 /** A value as an operator sees it. */
 export type Value = Plain | Amount | readonly string[] | Readonly<Record<string, Plain>>;
@@ -60,11 +60,14 @@ interface OutputOptions {
 
 /** Writes results to standard output and remarks to standard error, with escapes. */
 export class Output {
+  /** Name of the user who acts, which questions state. */
+  private actor: string | null = null;
   /** Throws unless the user still has the right after confirming. */
   assertStillAuthorised: () => Promise<void> = () => Promise.resolve();
 
   /** Written before the next result, to clear the screen. */
   private prefix = '';
+  private indent: number | undefined = 2;
 
   /** `width`: the terminal's columns; undefined, if it is not a terminal, folds no line. */
   constructor(
@@ -73,6 +76,11 @@ export class Output {
       ? process.stdout.columns
       : undefined,
   ) {}
+
+  actsAs(name: string, assertStillAuthorised = this.assertStillAuthorised): void {
+    this.actor = name;
+    this.assertStillAuthorised = assertStillAuthorised;
+  }
 
   /** Writes a resource field by field, without the fields that have no value. JSON: all fields. */
   one(fields: Fields): void {
@@ -164,14 +172,12 @@ export class Output {
     process.stdout.write(text);
   }
 
-  /**
-   * Repeats `work` every 2 seconds until the process ends. Throws UsageError if JSON is requested.
-   */
+  /** Repeats `work` every 2 seconds until the process ends. JSON: one line each time. */
   async watch(work: () => Promise<void>): Promise<never> {
-    if (this.options.json) throw new UsageError('give either --watch or --json');
+    this.indent = undefined;
     for (;;) {
       const at = `Every ${WATCH_MS / 1000} s until Ctrl-C. ${toRfc3339(systemClock())}\n\n`;
-      this.prefix = process.stdout.isTTY ? CLEAR + at : at;
+      if (!this.options.json) this.prefix = process.stdout.isTTY ? CLEAR + at : at;
       await work();
       await sleep(WATCH_MS);
     }
@@ -184,29 +190,43 @@ export class Output {
   /** Asks a question. Without a terminal, throws UsageError with the text `otherwise`. */
   ask(question: string, otherwise: string): Promise<string> {
     if (!this.canAsk) throw new UsageError(otherwise);
-    return this.prompt(`${question}: `);
+    return this.prompt(`${question}${this.inName}: `);
   }
 
-  /** Asks before a final action. Throws OpsError if the answer is "no", or without a terminal. */
-  async confirm(what: string): Promise<void> {
+  /**
+   * Asks before an action that ends or weakens something. `follows`: its consequence. Throws
+   * OpsError if the answer is "no", or without a terminal.
+   */
+  async confirm(what: string, follows = 'this cannot be undone'): Promise<void> {
     if (this.options.yes) return;
-    if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
-    const answer = await this.prompt(`${what}. This cannot be undone. Go on? [y/N] `);
+    if (!this.canAsk) throw new OpsError(`${what}: ${follows}; confirm it with --yes`);
+    const answer = await this.prompt(
+      `${what}${this.inName}. ${capitalised(follows)}. Go on? [y/N] `,
+    );
     if (!/^y(es)?$/i.test(answer)) throw new OpsError('nothing was done');
     await this.assertStillAuthorised();
   }
 
+  private get inName(): string {
+    return this.actor === null ? '' : `, in the name of ${this.actor}`;
+  }
+
+  /** Throws Canceled after Ctrl-C or Ctrl-D, which close the prompt. */
   private async prompt(text: string): Promise<string> {
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    const closed = new AbortController();
+    prompt.once('close', () => closed.abort());
     try {
-      return (await prompt.question(escapeInvisible(text))).trim();
+      return (await prompt.question(escapeInvisible(text), closed)).trim();
+    } catch (failure) {
+      throw closed.signal.aborted ? new Canceled() : failure;
     } finally {
       prompt.close();
     }
   }
 
   private json(value: unknown): void {
-    this.line(linesWithEscapes(JSON.stringify(value, null, 2)));
+    this.line(linesWithEscapes(JSON.stringify(value, null, this.indent)));
   }
 
   private line(text: string): void {

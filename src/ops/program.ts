@@ -22,7 +22,7 @@ import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
 import { transferCommands } from './commands/transfers.js';
 import { webhookCommands } from './commands/webhooks.js';
-import { EXIT, exitCodeOf, explain, UnknownOutcome, UsageError } from './failures.js';
+import { Canceled, EXIT, exitCodeOf, explain, UnknownOutcome, UsageError } from './failures.js';
 import { addParagraphs, PROGRAM } from './help.js';
 import { linesWithEscapes } from './output.js';
 
@@ -39,7 +39,7 @@ First steps:
   $ ${PROGRAM} tokens issue 'first token' --tenant acme --member finance --scopes all
 
 Every command explains itself: ${PROGRAM} accounts open --help
-Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done.`;
+Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done, 130 canceled at a question.`;
 
 /** The commands by the headings of the program's help. */
 const COMMANDS: Readonly<Record<string, Commands>> = {
@@ -139,7 +139,9 @@ function explainFailure(failure: unknown): number {
   // Commander has already printed the fault, or the requested help.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
   const hint = failure instanceof UsageError ? `\n${HELP_HINT}` : '';
-  process.stderr.write(`error: ${linesWithEscapes(explain(failure))}${hint}\n`);
+  // The cursor is still on the line of the question.
+  const label = failure instanceof Canceled ? '\n' : 'error: ';
+  process.stderr.write(`${label}${linesWithEscapes(explain(failure))}${hint}\n`);
   return exitCodeOf(failure);
 }
 

@@ -18,7 +18,7 @@ export const MAKING: readonly string[] = [
   'boss_token = tokens issue second --tenant acme --member boss --scopes all',
   'tenants set-fee-account acme {fees}',
   'fees set --tenant acme --operation payout --asset COPM --basis-points 10 --floor 100 --cap 500000',
-  'limits set $ana --tenant acme --asset COPM --month 900000000',
+  'limits set $ana --tenant acme --asset COPM --month 900000000 --yes',
   'policies set {guarded} --tenant acme --asset COPM --threshold 1000000 --approvals 1 --expires-in 24h',
   'aliases reserve $bank',
   'tenants quotas acme --open-batches 500',

@@ -131,18 +131,22 @@ describe('npm run ops', () => {
       await fails(2, message, ...args);
   });
 
-  it('npm run ops shows a list again and again with --watch, but not as JSON', async () => {
-    const child = spawn(process.execPath, [MAIN, 'tenants', 'list', '--watch'], {
-      env: { PATH: process.env.PATH, ...people.env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let shown = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (shown += piece));
-    await until('it is shown twice', () => Promise.resolve(shown.split(tenant).length > 2));
-    child.kill();
-    await once(child, 'close');
-    assert.match(shown, /^Every 2 s until Ctrl-C\. 20[-0-9T:.]+Z\n\nid .* name /);
-    await fails(2, /--watch or --json/, 'tenants', 'list', '--watch', '--json');
+  it('npm run ops shows a list again and again with --watch, as JSON on one line each time', async () => {
+    const watch = async (...options: readonly string[]): Promise<string> => {
+      const child = spawn(process.execPath, [MAIN, 'tenants', 'list', '--watch', ...options], {
+        env: { PATH: process.env.PATH, ...people.env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let shown = '';
+      child.stdout.setEncoding('utf8').on('data', (piece: string) => (shown += piece));
+      await until('it is shown twice', () => Promise.resolve(shown.split(tenant).length > 2));
+      child.kill();
+      await once(child, 'close');
+      return shown;
+    };
+    assert.match(await watch(), /^Every 2 s until Ctrl-C\. 20[-0-9T:.]+Z\n\nid .* name /);
+    const lines = (await watch('--json')).split('\n').slice(0, 2);
+    for (const line of lines) assert.ok(Array.isArray(JSON.parse(line)));
     await fails(2, /unknown option/, 'tenants', 'show', tenant, '--watch');
   });
 

@@ -249,11 +249,17 @@ describe('the privileged commands of operators', () => {
     await api.stop();
     const state = async (...args: readonly string[]): Promise<string> =>
       String((await acts(`webhook.${args[1]!.replace('-', '_')}`, ...args)).waits_for);
-    assert.match(await state('webhooks', 'pause', id), /^paused by bob since \d\d:\d\d UTC$/);
+    assert.match(
+      await state(...words`webhooks pause ${id} --reason 'ticket 118'`),
+      /^paused by bob since \d\d:\d\d UTC$/,
+    );
     assert.equal(await state('webhooks', 'resume', id), 'no events to send');
     await state('webhooks', 'retry-now', id);
     await state('webhooks', 'recover', id, '--since', new Date(Date.now() - 60_000).toISOString());
-    assert.match(await state('webhooks', 'disable', id), /^disabled by an operator since/);
+    assert.match(
+      await state(...words`webhooks disable ${id} --reason 'ticket 118'`),
+      /^disabled by an operator since/,
+    );
     const listed = z.array(OBJECT).parse((await done(['webhooks', 'list'])).items);
     const own = listed.find((row) => row.id === id);
     assert.equal(own?.disabled_reason, 'by_operator');

@@ -188,7 +188,7 @@ describe('signing in on the command line', () => {
     await fails(noPerson, words`login nightly --code 123456`);
     const renewed = text((await json('staff', 'add-service', 'nightly', '--can', 'manage')).key);
     assert.match((await reserve('$old-key')).stderr, /OPS_KEY is not the key of an active service/);
-    await json('staff', 'deactivate', 'nightly');
+    await json('staff', 'deactivate', 'nightly', '--yes');
     assert.match(
       (await reserve('$gone', { ...env, OPS_KEY: renewed })).stderr,
       /OPS_KEY is not the key of an active service/,

@@ -162,11 +162,11 @@ async function webhooks(api: TestApi) {
     ...more,
   ];
   return {
-    'webhook.pause': act('pause'),
+    'webhook.pause': act('pause', ...WHY),
     'webhook.resume': act('resume'),
     'webhook.retry_now': act('retry-now'),
     'webhook.recover': act('recover', '--since', new Date(Date.now() - 60_000).toISOString()),
-    'webhook.disable': ['webhooks', 'disable', await register()],
+    'webhook.disable': ['webhooks', 'disable', await register(), ...WHY],
     'webhook.enable': ['webhooks', 'enable', disabled],
   };
 }

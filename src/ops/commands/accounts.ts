@@ -22,14 +22,16 @@ import {
   oneOf,
   option,
   optional,
+  optionalReason,
   readStandardInput,
+  reason,
   tenant,
   text,
   time,
   tenantOfAlias,
 } from '../inputs.js';
 import { importCommand } from './import.js';
-import { type Fields, rowFields } from '../output.js';
+import { capitalised, type Fields, rowFields } from '../output.js';
 
 export function accountFields(account: Account): Fields {
   return rowFields(accounts, account, 'id type name alias phone status verifiedAt createdAt');
@@ -54,6 +56,7 @@ function statusCommand(
   summary: string,
   change: typeof freezeAccount,
   unchanged: string,
+  question?: { readonly unless: readonly Account['status'][]; readonly follows?: string },
 ): CommandDefinition {
   return managerCommand({
     summary,
@@ -61,11 +64,14 @@ function statusCommand(
     input: {
       account: named.account,
       tenant: tenantOfAlias,
-      reason: optional('<text> why, for the audit log; up to 140 characters'),
+      reason: optionalReason,
     },
     run: async (ops, { reason = null, account: { id, name, status } }) => {
-      if (verb === 'close' && status !== 'closed')
-        await ops.output.confirm(`Close the account of ${name} (${id})`);
+      if (question?.unless.includes(status) === false)
+        await ops.output.confirm(
+          `${capitalised(verb)} the account of ${name} (${id})`,
+          question.follows,
+        );
       const { account, changed } = await change(ops, id, { actor: ops.actor(), reason });
       ops.output.one(accountFields(account));
       if (!changed) ops.output.say(`Nothing was changed: ${unchanged}.`);
@@ -208,6 +214,10 @@ export const accountCommands = {
     'the account may receive, but not send',
     freezeAccount,
     'it was frozen already',
+    {
+      unless: ['frozen', 'closed'],
+      follows: 'until it is unfrozen it may receive, but not send',
+    },
   ),
   'unfreeze <account>': statusCommand(
     'unfreeze',
@@ -220,6 +230,7 @@ export const accountCommands = {
     'close an account for good, empty and with nothing held; its alias and phone are released',
     closeAccount,
     'it was closed already',
+    { unless: ['closed'] },
   ),
   // Only by id, because system accounts have no other name.
   'reset-clock <account-id>': managerCommand({
@@ -234,7 +245,7 @@ in time at this point, so lists by created_at are not exact around it.`,
     ],
     input: {
       accountId: text,
-      reason: option('<text> why, for the audit log; up to 140 characters'),
+      reason: reason(),
     },
     run: async (ops, { accountId, reason }) => {
       const id = parseUuid(accountId);

@@ -5,7 +5,6 @@ import {
   recordAction,
 } from '../../access/audit-log.js';
 import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
-import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { counted } from '../../core/collections.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
@@ -14,7 +13,7 @@ import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { flag, limit, onlyTenant, option, optional, text } from '../inputs.js';
+import { flag, limit, onlyTenant, optional, reason, text } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 export const auditCommand = query({
@@ -125,11 +124,10 @@ export const findingCommands = {
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
     ],
-    input: { id: text, reason: option('<text> its cause, for the audit log') },
-    run: async (ops, { id: given, reason: text }) => {
+    input: { id: text, reason: reason() },
+    run: async (ops, { id: given, reason }) => {
       const id = parseUuid(given);
       if (id === null) throw new UsageError(`${given} is not the id of a finding`);
-      const reason = checkedText('reason', text, MAX_REASON);
       const now = ops.clock();
       const acknowledged = { acknowledgedAt: now, acknowledgedBy: ops.by().name };
       const found = await transact(ops.database, async (transaction) => {

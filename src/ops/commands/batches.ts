@@ -1,4 +1,3 @@
-import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
@@ -12,7 +11,7 @@ import { namesOf } from '../../support/reading/transfers.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { named } from '../lookups.js';
-import { duration, limit, option, status, tenant } from '../inputs.js';
+import { duration, limit, option, reason, status, tenant } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: BonusBatch): Fields {
@@ -69,11 +68,10 @@ function controlCommand(
     ],
     input: {
       batch: named.batch,
-      reason: option(`<text> why, up to ${MAX_REASON} characters; the audit log keeps it`),
+      reason: reason(),
     },
     needs: `bonus_batch.${action}`,
-    run: async (ops, { batch, ...input }) => {
-      const reason = checkedText('reason', input.reason, MAX_REASON);
+    run: async (ops, { batch, reason }) => {
       if (more.question !== undefined) await ops.output.confirm(more.question(batch));
       const request = { batchId: batch.id, action, by: ops.by(), reason, actionId: newId() };
       const result = await performBatchAction(ops, request);

@@ -18,6 +18,7 @@ import {
   limit,
   option,
   optional,
+  reason,
   raw,
   status,
   tenant,
@@ -98,7 +99,7 @@ export const adjustmentCommands = {
     input: {
       'in|out': eitherOf('in', 'out'),
       ...AMOUNT_INPUT,
-      reason: option("<text> why; the account's owner reads it with the movement"),
+      reason: reason("; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
     run: async (ops, { account, reference, reason, ...input }, tenantName) => {

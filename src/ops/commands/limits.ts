@@ -11,10 +11,10 @@ import {
   setPolicy,
 } from '../../approvals/policies.js';
 import { batchRule, policyDetails } from '../../approvals/policy-rules.js';
-import { EXAMPLE_ASSET } from '../../core/amount.js';
+import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import type { Account } from '../../db/entities/parties.js';
+import { type Account, tenants } from '../../db/entities/parties.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
@@ -31,6 +31,26 @@ import {
 import type { Fields } from '../output.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
+
+const LIMITS = ['minimum', 'maximum', 'month'] as const;
+type LimitsChange = Omit<Parameters<typeof setAccountLimits>[1], 'accountId'>;
+
+async function confirmLimits(ops: Ops, account: Account, change: LimitsChange): Promise<void> {
+  const { asset } = change;
+  const state = await readLimitState(ops.database.reader, account, ops.clock());
+  const { limits, isOwn } = state.find((one) => one.asset === asset) ?? {};
+  const changes = LIMITS.flatMap((name) => {
+    const [raw, before] = [change[name], limits?.[name]];
+    if (raw === undefined || before === undefined || (raw === null && isOwn === false)) return [];
+    const after = raw === null ? 'that of its type' : formatAmount({ raw, asset });
+    return [`${name} from ${formatAmount({ raw: before, asset })} to ${after}`];
+  });
+  if (changes.length === 0) return;
+  await ops.output.confirm(
+    `Set the limits of ${account.name}: ${changes.join(', ')}`,
+    'they apply from its next operation on',
+  );
+}
 
 async function showLimits({ database, clock, output }: Ops, account: Account): Promise<void> {
   const state = await readLimitState(database.reader, account, clock());
@@ -72,6 +92,7 @@ export const limitCommands = {
         throw new UsageError('give at least one of --minimum, --maximum and --month');
     },
     run: async (ops, { account, tenant: _, ...change }) => {
+      await confirmLimits(ops, account, change);
       await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor());
       await showLimits(ops, account);
     },
@@ -81,6 +102,7 @@ export const limitCommands = {
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: { account: named.account, tenant: tenantOfAlias, asset },
     run: async (ops, { asset, account }) => {
+      await confirmLimits(ops, account, { asset, minimum: null, maximum: null, month: null });
       const cleared = await clearAccountLimits(ops, account.id, asset, ops.actor());
       await showLimits(ops, account);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${asset}.`);
@@ -160,8 +182,16 @@ for members and operators. Setting the policy in force again withdraws a change 
       "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
     examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: { account: named.account, tenant: tenantOfAlias, asset },
-    run: async (ops, { asset, account: { id } }) => {
+    run: async (ops, { asset, account: { id, tenantId, name } }) => {
       const { database, clock, actor, output } = ops;
+      const policies = await listPolicies(database.reader, id, clock());
+      const policy = policies.find((one) => one.asset === asset);
+      const delayS = (await database.reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
+      if (policy !== undefined)
+        await output.confirm(
+          `Remove the approval policy of ${name} from ${formatAmount({ raw: policy.threshold, asset })} on`,
+          `${delayS === 0 ? 'from now on' : `after the tenant's delay of ${delayS} s`} payments of any amount leave it without approval`,
+        );
       const removed = await removePolicy(database, clock, id, asset, actor());
       await listAccountPolicies(ops, id);
       if (removed === null) output.say(`Nothing was changed: it had no policy in ${asset}.`);

@@ -1,6 +1,5 @@
 import { recordOnce } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
-import { MAX_REASON } from '../../core/checked-text.js';
 import { newId } from '../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
@@ -21,7 +20,7 @@ import { Outbox } from '../../temporal/outbox.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { named } from '../lookups.js';
-import { flag, limit, oneOf, option, optional } from '../inputs.js';
+import { flag, limit, oneOf, option, optionalReason } from '../inputs.js';
 import { payoutList } from '../../payouts/service.js';
 import {
   eventLine,
@@ -233,7 +232,7 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         `<outcome> the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
         oneOf(RESOLUTION_OUTCOMES).optional(),
       ),
-      reason: optional(`<text> why, up to ${MAX_REASON} characters`),
+      reason: optionalReason,
       approve: flag('apply what another person proposed'),
       reject: flag('end the proposal'),
     },
@@ -260,6 +259,13 @@ PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order m
         await show(ops, await proposeResolution(ops.writer, seen, proposal));
         return ops.output.say(
           `A second person applies it: ${PROGRAM} payouts resolve ${payout.id} --approve`,
+        );
+      }
+      const last = (await listResolutions(ops.database.reader, payout.id)).at(-1);
+      if (last?.status === (approve ? 'applied' : 'rejected')) {
+        await show(ops, payout);
+        return ops.output.say(
+          `Nothing was changed, because this was done: ${resolutionLine(last)}`,
         );
       }
       if (seen.proposal !== undefined)

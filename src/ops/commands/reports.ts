@@ -1,7 +1,7 @@
 import { DEFAULT_TIME_ZONE } from '../../accounts/tenants.js';
 import { awaitPostings, totalsAt } from '../../accounts/balances.js';
 import { type Asset, ASSETS } from '../../core/amount.js';
-import { type Instant, instant, isTimeZone, parseMonth } from '../../core/instant.js';
+import { type Instant, instant, parseMonth } from '../../core/instant.js';
 import type { Uuid } from '../../core/ids.js';
 import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
 import type { Database } from '../../db/database.js';
@@ -17,7 +17,7 @@ import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import { type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { flag, optionalTenant, option, text, time } from '../inputs.js';
+import { flag, optionalTenant, option, text, time, timeZone } from '../inputs.js';
 import type { Fields } from '../output.js';
 
 const tenant = optionalTenant('only the lines of');
@@ -107,9 +107,7 @@ export const reportCommands = {
       month: option('<month> such as 2026-10; it must be over', text),
       timeZone: option(
         `<zone> IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
-        text
-          .refine(isTimeZone, { error: ({ input }) => `${String(input)} is not an IANA time zone` })
-          .default(DEFAULT_TIME_ZONE),
+        timeZone.default(DEFAULT_TIME_ZONE),
       ),
       tenant,
       csv,

@@ -38,7 +38,7 @@ import { type AuthorisedOps, command, localCommand, query } from '../command.js'
 import { railCallsOf } from '../context.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { flag, option, optional, text, time, wholeNumber } from '../inputs.js';
+import { flag, option, optional, reason, text, time, wholeNumber } from '../inputs.js';
 import { type Fields, type Output, rowFields } from '../output.js';
 
 const STEPS = `
@@ -214,7 +214,7 @@ export const restoreCommands = {
           .optional(),
       ),
       nothingLost: flag('the copy is complete: the service was stopped before it was made'),
-      reason: option('<text> why, up to 140 characters'),
+      reason: reason(),
     },
     needs: 'restore.begin',
     check: ({ to, until, skip, nothingLost }) => {

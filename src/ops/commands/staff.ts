@@ -14,7 +14,7 @@ import { unlinkSubject } from '../../staff/subjects.js';
 import { command, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
-import { flag, option, optional, staffRights, text } from '../inputs.js';
+import { flag, option, reason, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, type Output, rowFields } from '../output.js';
 
@@ -96,6 +96,11 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     examples: ['staff deactivate maria'],
     input: { name: named.staff },
     run: async ({ database, clock, actor, output }, { name: person }) => {
+      if (person.active)
+        await output.confirm(
+          `Deactivate ${person.name}`,
+          'their sessions end now, and they can no longer act',
+        );
       const changed = await deactivateStaff(database, clock, person, actor());
       output.one(staffFields({ ...person, active: false }));
       if (!changed) output.say('Nothing was changed: they were not active.');
@@ -130,7 +135,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
     ],
     input: {
       name: named.staff,
-      reason: optional('<text> why, up to 140 characters: proposes it'),
+      reason: option('<text> why: proposes it', reason().optional()),
       approve: flag('create what another person proposed'),
       withdraw: flag('end the proposal'),
     },

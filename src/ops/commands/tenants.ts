@@ -9,7 +9,7 @@ import { snakeCase } from '../../db/table.js';
 import { command, managerCommand, query } from '../command.js';
 import { named } from '../lookups.js';
 import { UsageError } from '../failures.js';
-import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
+import { countOrDefault, flag, option, optional, seconds, text, timeZone } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { accountFields } from './accounts.js';
 import { type Fields, rowFields } from '../output.js';
@@ -45,7 +45,7 @@ export const tenantCommands = {
       network: optional('<name> tenants of one network can pay each other (default: none)'),
       timeZone: option(
         `<zone> IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`,
-        text.default(DEFAULT_TIME_ZONE),
+        timeZone.default(DEFAULT_TIME_ZONE),
       ),
     },
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {

@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 import { listNewest, type OperationList } from '../../operations/operation-list.js';
 import type { ApprovalFeature } from '../../approvals/decide.js';
-import type { ApprovalAction } from '../../approvals/rules.js';
+import { type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';
 import { formatAmount } from '../../core/amount.js';
-import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
+import { approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
+import type { Where } from '../../db/statements.js';
 import type { OutboxRow } from '../../db/entities/outbox.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import {
@@ -24,7 +25,7 @@ import { command, type CommandDefinition, type Ops, query } from '../command.js'
 import { UnknownOutcome } from '../failures.js';
 import { type Lookup, named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { limit, option, pair, status, tenant } from '../inputs.js';
+import { limit, option, pair, reason, status, tenant } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
@@ -88,33 +89,38 @@ export function approvalActionCommands<Row extends Transfer | Payout>(
 }
 
 function approvalCommand<Row extends Transfer | Payout>(
-  { noun, named, show, described, approval }: OperationCommands<Row>,
+  kind: OperationCommands<Row>,
   action: ApprovalAction,
   summary: string,
 ): CommandDefinition {
+  const { noun, named, show, described, approval } = kind;
   return command({
     summary,
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
     input: {
       id: named,
-      reason: option(
-        `<text> why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`,
-      ),
+      reason: reason('; the tenant can read it for a rejection'),
     },
     needs: `${noun}.${action}`,
-    run: async (ops, { id: row, reason: given }) => {
-      const reason = checkedText('reason', given, MAX_REASON);
+    run: async (ops, { id: row, reason }) => {
       const what = await described(ops, row);
       if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
       // The worker's sweeper notifies the workflow, because commands do not connect to Temporal.
       const notifier = { notify: () => undefined };
-      const approvals = new Approvals(approval, { ...ops, notifier });
-      const { outcome } = await approvals.performByStaff(row, action, ops.by(), reason);
+      const service = new Approvals(approval, { ...ops, notifier });
+      const { outcome } = await service.performByStaff(row, action, ops.by(), reason);
       if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
         throw new UnknownOutcome(
           `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${row.id}`,
         );
-      if (!outcome.done) throw new ApiError(outcome.refusal);
+      if (!outcome.done) {
+        const { refusal } = outcome;
+        const performed = await readPerformed(kind, ops, row, action);
+        if (refusal.code !== 'invalid_state' || performed === undefined)
+          throw new ApiError(refusal);
+        await show(ops, performed);
+        return ops.output.say(`Nothing was changed, because this was done: ${refusal.message}.`);
+      }
       await show(ops, outcome.resource);
       const { status, rejectionReason } = outcome.resource;
       // A rule may still refuse the last approval.
@@ -124,6 +130,21 @@ function approvalCommand<Row extends Transfer | Payout>(
         );
     },
   });
+}
+
+/** Returns the row as it is now if the action was performed before, otherwise undefined. */
+async function readPerformed<Row extends Transfer | Payout>(
+  { list: { table } }: OperationCommands<Row>,
+  { database: { reader } }: Ops,
+  { id: resourceId }: Row,
+  action: ApprovalAction,
+): Promise<Row | undefined> {
+  const now = await reader.find(table, { id: resourceId } as Where<Row>);
+  const isPerformed =
+    action === 'approve'
+      ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
+      : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
+  return isPerformed ? now : undefined;
 }
 
 function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {

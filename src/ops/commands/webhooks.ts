@@ -21,7 +21,7 @@ import { readDeliveries, type DeliveryWithAttempts } from '../../webhooks/endpoi
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { named } from '../lookups.js';
-import { optionalTenant, option, time, wholeNumber } from '../inputs.js';
+import { optionalReason, optionalTenant, option, reason, time, wholeNumber } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
@@ -69,13 +69,25 @@ function endpointCommand(
   summary: string,
   operation: EndpointAction,
 ): CommandDefinition {
+  const stops = verb === 'pause' || verb === 'disable';
+  const example = stops ? " --reason 'ticket 118'" : '';
   return command({
     summary,
-    examples: [`webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
-    input: { endpoint: named.endpoint },
+    examples: [`webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f${example}`],
+    input: { endpoint: named.endpoint, reason: stops ? reason() : optionalReason },
     needs: `webhook.${verb}`,
-    run: async (ops, { endpoint: { id } }) => {
-      const isChanged = await operation(ops, id, ops.by());
+    run: async (ops, { endpoint: { id, url, status }, reason: why }) => {
+      if (verb === 'disable' && status === 'enabled')
+        await ops.output.confirm(
+          `Disable the webhook endpoint ${url}`,
+          'nothing is sent to it until its tenant or an operator enables it',
+        );
+      const isChanged = await operation(
+        ops,
+        id,
+        ops.by(),
+        why === undefined ? {} : { reason: why },
+      );
       const { pausedAt } = await show(ops, id);
       if (!isChanged) ops.output.say('Nothing was changed: it was in this state before.');
       if (verb === 'enable' && pausedAt !== null)
