@@ -40,14 +40,13 @@ export class Authenticator {
   constructor(
     private readonly reader: Reader,
     private readonly clock: Clock,
-    private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
   /** Returns the holder, or null for an invalid token; synchronously if the token is cached. */
   authenticate(token: string, address: string): TokenHolder | null | Promise<TokenHolder | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;
-    const now = this.elapsed();
+    const now = performance.now();
     if (this.unknown.get(keyId, now) === true) return null;
     const known = this.known.get(keyId, now);
     if (known !== undefined) return this.holderOf(known, token, address);

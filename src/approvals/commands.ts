@@ -84,7 +84,7 @@ export function snapshotKind<
 }
 
 /** Returns the key of the row that gives the actor the right to act in the account. */
-export function authorityKey(actor: ApprovalActor, accountId: Uuid): RowKey {
+function authorityKey(actor: ApprovalActor, accountId: Uuid): RowKey {
   return actor.by === 'member'
     ? rowKey(memberRoles, { accountId, memberId: actor.memberId })
     : rowKey(staff, { id: actor.staff.id });

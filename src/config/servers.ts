@@ -151,8 +151,6 @@ export const RAIL_WORK_VARIABLES = {
     ),
 } as const;
 
-export type RailWorkConfig = Readonly<z.infer<z.ZodObject<typeof RAIL_WORK_VARIABLES>>>;
-
 /** `name=value,name=value`, as OpenTelemetry writes it; values may be percent-encoded. */
 const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {
   const pairs = text.split(',').map((pair) => /^\s*([A-Za-z0-9_-]+)\s*=\s*(.*?)\s*$/.exec(pair));

@@ -137,7 +137,7 @@ export function presentGap({ afterSequence, throughSequence, restoredTo, announc
 }
 
 /** Returns the tenant's log as numbered rows, ordered by time and without gaps between two restores. */
-export function numberedEvents(tenantId: Uuid): NumberedRows {
+function numberedEvents(tenantId: Uuid): NumberedRows {
   return {
     table: events.name,
     owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`,

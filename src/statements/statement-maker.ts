@@ -18,7 +18,7 @@ import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
 /** Separate sweeps make short and long statements, so that no long one delays a short one. */
-export type StatementLength = 'short' | 'long';
+type StatementLength = 'short' | 'long';
 
 const MAX_SHORT_ENTRIES = 1_000;
 const LENGTH_SQL: Readonly<Record<StatementLength, string>> = {

@@ -75,7 +75,7 @@ export class DeskSessions {
  * `desk-flow-STATE`: a sign-in at the identity provider. `desk-bind-STATE`: linking its account to a
  * person. Each tab has its own.
  */
-export type FlowCookieName = `desk-${'flow' | 'bind'}-${string}`;
+type FlowCookieName = `desk-${'flow' | 'bind'}-${string}`;
 type CookieName = 'desk' | 'desk-form' | FlowCookieName;
 
 export class Cookies {

@@ -70,7 +70,7 @@ export function messageOf(failure: unknown): string {
 }
 
 /** Hides all messages but those of refusals. (docs/contract.md, Secrets and personal data) */
-export function activityFailure(fault: unknown): Error {
+function activityFailure(fault: unknown): Error {
   if (fault instanceof TemporalFailure) return fault;
   if (fault instanceof ApiError) {
     const { code } = fault.refusal;

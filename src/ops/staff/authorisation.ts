@@ -26,7 +26,7 @@ import { PROGRAM } from '../help.js';
 import type { SessionFile } from './session-file.js';
 
 /** A right, or a staff action, which implies one. */
-export type Need = StaffRight | StaffActionName;
+type Need = StaffRight | StaffActionName;
 
 /** Needs that depend on the input. `for` returns null for an input that changes nothing. */
 interface Choice<Input> {
@@ -59,7 +59,7 @@ function isRight(need: Need): need is StaffRight {
   return (STAFF_RIGHTS as readonly string[]).includes(need);
 }
 
-export function rightOf(need: Need): StaffRight {
+function rightOf(need: Need): StaffRight {
   return isRight(need) ? need : STAFF_ACTIONS[need].right;
 }
 

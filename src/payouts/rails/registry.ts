@@ -14,7 +14,7 @@ import {
 import { SimulatedRail } from './simulated.js';
 
 /** The gateways' addresses, and the keys shared with each. (src/config/servers.ts) */
-export interface RailConfig {
+interface RailConfig {
   readonly PAYOUT_RAIL_URLS: ReadonlyMap<string, string>;
   readonly PAYOUT_RAIL_KEYS: ReadonlyMap<string, Keyring>;
 }

@@ -43,7 +43,7 @@ export function movementText({ entry: { kind }, counterparty }: Movement): strin
   return counterparty.type === 'bank_account' ? 'payout returned' : 'fee in';
 }
 
-export type ResourceEntry = Movement['entry'] & { readonly accountId: Uuid; readonly text: string };
+type ResourceEntry = Movement['entry'] & { readonly accountId: Uuid; readonly text: string };
 
 export async function entriesOf(
   reader: Reader,
