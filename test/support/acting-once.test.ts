@@ -11,13 +11,10 @@ import { type Fields, openDesk, type Visitor } from './desk.js';
 
 const REASON = 'ticket 131';
 
-const world = await openDesk();
-const { db, api, desk, maria } = world;
+const { db, api, desk, maria } = await openDesk();
 const leo = await desk.staffed('leo');
 
 describe('a form of the support desk that is sent again', () => {
-  after(() => world.close());
-
   async function batch() {
     const batches = await BatchWorld.open(db);
     await batches.account({ alias: '$ana' });

@@ -8,13 +8,11 @@ import { idLiteral, text } from '../helpers/bank.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { type Fields, findForm, formOf, openDesk, startTestDesk } from './desk.js';
 
-const world = await openDesk();
-const { db, desk, maria } = world;
-const own = await openGuarded(world.api);
+const { db, api, desk, maria } = await openDesk();
+const own = await openGuarded(api);
 
 describe('approving at the support desk', () => {
   afterEach(() => assertLedgerSound(db.database));
-  after(() => world.close());
 
   const createPending = async (): Promise<string> => text((await own.createPending()).id);
 

@@ -12,8 +12,6 @@ const db = await testDatabase();
 const desk = await startTestDesk(db);
 
 describe("a batch's page at the support desk", () => {
-  after(() => desk.stop());
-
   it("a batch's page at the support desk lists the rows that were paid before, although the line endings of the file differ", async () => {
     const world = await BatchWorld.open(db);
     await world.account({ alias: '$dora' });

@@ -9,10 +9,11 @@ import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities
 import { createLogging } from '../../src/http/logging.js';
 import { actionField } from '../../src/support/actions/action.js';
 import { formToken } from '../../src/support/forms.js';
+import { stoppedAfterTests } from '../helpers/after-tests.js';
 import { startTestApi, type TestApi, testEnvironment } from '../helpers/api.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { addStaff, codeOf, forgetCodes, proven } from '../helpers/staff.js';
-import { asDatabaseClock, assertLedgerSound } from '../helpers/world.js';
+import { asDatabaseClock } from '../helpers/world.js';
 
 /** The support desk in this process, on a port of its own, and people who use it as a browser does. */
 export interface TestDesk {
@@ -64,7 +65,7 @@ export async function startTestDesk(
       return visitor;
     },
     acts: (subjectId) => core.database.reader.select(auditLog, { subjectId }, { orderBy: ['id'] }),
-    stop: () => opened.stop(),
+    stop: stoppedAfterTests(() => opened.stop()),
   };
 }
 
@@ -74,20 +75,12 @@ export interface DeskWorld {
   readonly api: TestApi;
   readonly desk: TestDesk;
   readonly maria: Visitor;
-  /** Stops both, once the auditor has found nothing. */
-  close(): Promise<void>;
 }
 
 export async function openDesk(): Promise<DeskWorld> {
   const db = await testDatabase();
   const [api, desk] = [await startTestApi(db), await startTestDesk(db)];
-  const maria = await desk.staffed('maria');
-  const close = async (): Promise<void> => {
-    await assertLedgerSound(db.database);
-    await desk.stop();
-    await api.stop();
-  };
-  return { db, api, desk, maria, close };
+  return { db, api, desk, maria: await desk.staffed('maria') };
 }
 
 /** The form for an act as its page would have it, also for those to whom the page shows none. */

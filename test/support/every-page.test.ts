@@ -43,12 +43,6 @@ describe('every page of the support desk', () => {
   let owners: { readonly account: Uuid; readonly batch: Uuid; readonly endpoint: Uuid };
   const made = new Map<WaitingKind, Uuid[]>(WAITING_KINDS.map((kind) => [kind, []]));
 
-  after(async () => {
-    await desk.stop();
-    await api.stop();
-    await db.remove();
-  });
-
   /** One row of each list, made by the service. */
   async function makeFirst(): Promise<void> {
     const by = proven(await desk.hire('leo'), 'support');

@@ -9,13 +9,10 @@ import { openGuarded } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
 import { type Fields, findForm, formOf, openDesk, Visitor } from './desk.js';
 
-const world = await openDesk();
-const { desk, maria } = world;
-const own = await openGuarded(world.api);
+const { api, desk, maria } = await openDesk();
+const own = await openGuarded(api);
 
 describe('the support desk', () => {
-  after(() => world.close());
-
   const createPending = async (): Promise<string> => text((await own.createPending()).id);
 
   it("the support desk accepts a form only from its own pages and with the person's own token", async () => {

@@ -44,11 +44,6 @@ describe('the support desk escapes all foreign text', () => {
     maria = await desk.staffed('maria');
     await makeAll();
   });
-  after(async () => {
-    await desk.stop();
-    await api.stop();
-    await db.remove();
-  });
 
   /** One of everything. */
   async function makeAll(): Promise<void> {

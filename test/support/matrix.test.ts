@@ -67,8 +67,6 @@ describe('a staff action at the support desk needs exactly the right and the pro
       people.set(right, await desk.staffed(`may ${right}`, [right]));
   });
 
-  after(() => world.close());
-
   const table = (name: string, id: string, columns = '*'): string =>
     `SELECT ${columns} FROM ${name} WHERE id=${idLiteral(id)}`;
 

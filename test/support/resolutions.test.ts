@@ -3,12 +3,10 @@ import { assertLedgerSound } from '../helpers/world.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { actFields, type Fields, findForm, openDesk, type Visitor } from './desk.js';
 
-const world = await openDesk();
-const { db, api, desk, maria } = world;
+const { db, api, desk, maria } = await openDesk();
 
 describe('resolving a payout at the support desk', () => {
   afterEach(() => assertLedgerSound(db.database));
-  after(() => world.close());
 
   it('a resolution is applied or rejected by a form that showed it, not by one that showed another', async () => {
     const paying = await openPayoutBank(api);

@@ -7,13 +7,11 @@ import { assertLedgerSound } from '../helpers/world.js';
 import { HOLDER, openPayoutBank } from '../payouts/support.js';
 import { openDesk } from './desk.js';
 
-const world = await openDesk();
-const { db, maria } = world;
-const own = await openGuarded(world.api);
+const { db, api, maria } = await openDesk();
+const own = await openGuarded(api);
 
 describe('the search of the support desk', () => {
   afterEach(() => assertLedgerSound(db.database));
-  after(() => world.close());
 
   const found = async (query: Record<string, string>): Promise<string> =>
     (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
@@ -89,7 +87,7 @@ describe('the search of the support desk', () => {
   });
 
   it("operations of the last days are found by any part of their description, and payouts by their holder and rail's reference, in any case and without accents", async () => {
-    const paying = await openPayoutBank(world.api);
+    const paying = await openPayoutBank(api);
     const id = await paying.pay('03', { description: 'Nómina 12' });
     const transfer = text(
       (await own.createPending({ raw: 3_456_789n, description: 'Pago de Año' })).id,

@@ -19,7 +19,6 @@ describe('signing in at the support desk', () => {
   const name = (): string => `somebody ${(count += 1)}`;
 
   beforeEach(() => (moved.ms = 0));
-  after(() => desk.stop());
 
   const isIn = async (visitor: Visitor): Promise<boolean> =>
     (await visitor.get('/')).status === 200;
