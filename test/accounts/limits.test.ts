@@ -149,6 +149,7 @@ describe('the limits of an account', () => {
     // The account's last command was in February, so is this one.
     at('2031-02-01T04:59:59.000Z');
     await assertFull(3n * LEAST, '2031-03-01T05:00:00.000Z');
+    assert.equal((await monthOf(own)).used, (3n * LEAST).toString());
   });
 
   for (const [timeZone, next, afterNext] of [

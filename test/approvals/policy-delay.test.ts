@@ -100,6 +100,20 @@ describe('the delay of a weaker approval policy', () => {
     assert.deepEqual(object(answered(await send(10n * LEAST), 202).json.approval).required, 1);
   });
 
+  it('after the delay of a weaker approval policy, a process whose clock is behind decides at the time of the change or later', async () => {
+    await put(STRICT);
+    await put(LAX);
+    const effectiveAt = at(DELAY_S);
+    later(DELAY_S);
+    await applyDueChanges({ database: db.database, clock: () => now }, 100);
+    later(-1);
+    assert.equal(answered(await send(LEAST), 201).json.created_at, effectiveAt);
+    await put(STRICT);
+    const { pending } = answered(await put(LAX), 200).json;
+    assert.equal(object(pending).effective_at, at(DELAY_S + 1));
+    later(1);
+  });
+
   it('the delay of a weaker approval policy does not delay a stricter policy, nor a first one', async () => {
     assert.deepEqual(answered(await put(LAX), 200).json, shown(LAX, null));
     assert.deepEqual(answered(await put({ ...STRICT, expires_in_s: 60 }), 200).json.pending, null);

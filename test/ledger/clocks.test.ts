@@ -200,6 +200,17 @@ describe("the database's clock", () => {
         }
       });
 
+    it('the commands of one group share the date of an account that is dated slightly ahead', async () => {
+      await dateAhead(payer, 1_000);
+      const commands = [1n, 2n].map((raw) => move({ from: payer, to: receiver, raw }));
+      const { writer } = writerOff(0);
+      for (const { outcome } of await writer.submitTogether(testKind, commands))
+        assert(outcome.done);
+      const dates = await datesOf(payer.id);
+      inOrder(dates);
+      assert.equal(dates.at(-1), dates.at(-2));
+    });
+
     it("an account dated too far ahead of the database's clock gets no postings, is logged, and fails no other command of its group", async () => {
       const other = await makeAccount({ database: db.database, writer: safe.writer }, tenant, {
         funds: { COPM: 5n },
