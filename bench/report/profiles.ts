@@ -7,6 +7,7 @@ interface Profile {
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: Frame;
+    readonly children?: readonly number[];
   }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
@@ -21,7 +22,7 @@ interface Frame {
 const SHOWN = 30;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Prints, for each profile in the folder, the functions with the most self time. */
+/** Prints, for each profile in the folder, where the time was spent: by file of the service, and by function. */
 export function printProfiles(folder: string): void {
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith('.cpuprofile'))
@@ -34,8 +35,11 @@ export function printProfiles(folder: string): void {
 
 function selfTimes({ nodes, samples, timeDeltas }: Profile): string {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const callers = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
+  );
   const functions = new Map<string, number>();
-  const packages = new Map<string, number>();
+  const files = new Map<string, number>();
   let idleUs = 0;
   let busyUs = 0;
   samples.forEach((id, index) => {
@@ -47,11 +51,13 @@ function selfTimes({ nodes, samples, timeDeltas }: Profile): string {
     }
     busyUs += spentUs;
     add(functions, placeOf(frame), spentUs);
-    add(packages, packageOf(frame), spentUs);
+    let owner: number | undefined = id;
+    while (owner !== undefined && !isOwn(frames.get(owner))) owner = callers.get(owner);
+    add(files, fileOf(frames.get(owner ?? id) ?? frame), spentUs);
   });
   return [
-    `busy ${(busyUs / 1e6).toFixed(1)} s of ${((busyUs + idleUs) / 1e6).toFixed(1)} s; self time by package:`,
-    ...largest(packages, busyUs),
+    `busy ${(busyUs / 1e6).toFixed(1)} s of ${((busyUs + idleUs) / 1e6).toFixed(1)} s; by the file of the service that runs or calls it:`,
+    ...largest(files, busyUs),
     'self time by function:',
     ...largest(functions, busyUs),
   ].join('\n');
@@ -75,14 +81,12 @@ function placeOf({ functionName, url, lineNumber }: Frame): string {
   return `${name}  ${file}:${lineNumber + 1}`;
 }
 
-/** Returns the package, or the service's folder. Frames without a file belong to V8 or the system. */
-function packageOf(frame: Frame): string {
-  const { url, functionName } = frame;
-  if (url === '')
-    return functionName === '(garbage collector)' ? functionName : 'native code and system calls';
-  if (!url.startsWith('file://')) return 'node';
-  const parts = relative(ROOT, fileURLToPath(url)).split('/');
-  return parts
-    .slice(0, parts[1]?.startsWith('@') === true || parts[0] === 'dist' ? 3 : 2)
-    .join('/');
+function isOwn(frame: Frame | undefined): boolean {
+  return frame?.url.includes('/dist/src/') === true;
+}
+
+/** Frames that no file of the service called belong to Node, V8 or the system. */
+function fileOf(frame: Frame): string {
+  if (isOwn(frame)) return relative(`${ROOT}dist`, fileURLToPath(frame.url));
+  return frame.functionName === '(garbage collector)' ? frame.functionName : 'Node itself';
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { SMALL_LEDGER, type Load } from '../bench.js';
+import { COMMANDS, statementTimes } from '../baseline/statement-times.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { runLoad } from '../load/run-load.js';
 import type { Row } from '../row.js';
@@ -45,15 +46,20 @@ function rowOf(name: string, title: string, choose: (ledger: Ledger) => Parties)
         sqlBytes: each(({ status }) => status('Bytes_received')),
       };
       const bare = await replaySame(ledger, run, anyOf(parties));
+      const statementUs = await statementTimes(ledger, anyOf(parties));
       const koaUs = await bareKoaUs(bench.options, ledger, loadOf(parties, CLIENTS));
       const { api, database, generator } = run.cpuUsPerRequest;
       const idle = run.idleShare === null ? '?' : (run.idleShare * 100).toFixed(0);
       return {
-        figures: `API ${us(api)}, MySQL ${us(database)}, client ${us(generator)}, idle ${idle} %; ${writes.rows.toFixed(1)} rows with ${writes.indexEntries.toFixed(1)} index entries inserted, ${writes.updates.toFixed(1)} rows updated, ${writes.statements.toFixed(1)} statements, ${Math.round(writes.sqlBytes)} bytes of SQL`,
+        figures: `API ${us(api)}, MySQL ${us(database)}, client ${us(generator)}, idle ${idle} %; ${writes.rows.toFixed(1)} rows with ${writes.indexEntries.toFixed(1)} index entries inserted, ${writes.updates.toFixed(1)} rows updated, ${writes.statements.toFixed(1)} statements, ${Math.round(writes.sqlBytes)} bytes of SQL; in a group of ${COMMANDS}, MySQL needs ${Object.entries(
+          statementUs,
+        )
+          .map(([name, own]) => `${own.toFixed(1)} µs for ${name}`)
+          .join(', ')}`,
         baseline: `the same SQL by the bare driver: driver ${us(bare.cpuUs.driver)}, MySQL ${us(bare.cpuUs.database)}; the same JSON by a bare Koa server: ${us(koaUs)}`,
         ratio: ((bare.cpuUs.database ?? NaN) + (koaUs ?? NaN)) / ((api ?? NaN) + (database ?? NaN)),
         targets: [],
-        details: { ...run.details, writes, bare, koaUs },
+        details: { ...run.details, writes, bare, koaUs, statementUs },
       };
     },
   };
