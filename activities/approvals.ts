@@ -13,7 +13,7 @@ import type { PayoutSubmitter, SubmissionResult } from '../src/payouts/rail-call
 import type { PayoutApprovals } from '../src/payouts/decide.js';
 
 /** Status that ends a workflow whose resource was lost in a restore of the database. */
-const GONE = 'gone';
+export const GONE = 'gone';
 export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 
 function goneApproval(): ApprovalState {

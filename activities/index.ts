@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { ApprovalDeps } from '../src/approvals/service.js';
 import type { DatabaseDeps } from '../src/db/database.js';
 import type { PayoutSubmitter } from '../src/payouts/rail-calls.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
@@ -7,6 +8,7 @@ import type { TemporalClient } from '../src/temporal/client.js';
 import { auditActivities, type AuditServices } from './audit.js';
 import { batchActivities } from './batches.js';
 import { payoutActivities, railActivities, transferActivities } from './approvals.js';
+import { scheduleActivities } from './schedules.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../src/payouts/decide.js';
 import { asUuid } from '../src/core/ids.js';
@@ -27,6 +29,7 @@ export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;
   readonly client: Pick<TemporalClient, 'signalReceivedAt'>;
   readonly transferApprovals: TransferApprovals;
+  readonly schedules: ApprovalDeps;
   readonly batches: BatchWorkflowService;
   readonly webhooks: DatabaseDeps;
   /** Aborted when the process stops; long activities then continue in another process. */
@@ -44,6 +47,7 @@ export function createActivities(services: ActivityServices) {
   return {
     approvals: {
       ...transferActivities(transferApprovals, signals),
+      ...scheduleActivities(services.schedules, signals),
       ...auditActivities(services, stopping),
     },
     payouts: payoutActivities(payoutApprovals, submitter, signals),

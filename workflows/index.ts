@@ -2,5 +2,6 @@
 export { bonusBatch } from './bonus-batch.js';
 export { ledgerAudit } from './ledger-audit.js';
 export { payout } from './payout.js';
+export { schedule } from './schedule.js';
 export { transfer } from './transfer.js';
 export { webhookEndpoint } from './webhook-endpoint.js';

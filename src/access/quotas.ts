@@ -98,6 +98,18 @@ export async function assertStatementQuota(
   if (preparing >= MAX_PREPARING) throw quotaExceeded('open_statements', preparing, MAX_PREPARING);
 }
 
+const MAX_SCHEDULES = 10_000n;
+
+/** Counts active and paused schedules. The caller holds the lock on the tenant's row. */
+export async function assertScheduleQuota(reader: Reader, tenantId: Uuid): Promise<void> {
+  const [counted] = await reader.query(
+    `SELECT CAST(COUNT(*) AS CHAR) AS schedules FROM schedules FORCE INDEX (status)
+     WHERE tenant_id=${literal(tenants, 'id', tenantId)} AND status IN ('active','paused')`,
+  );
+  const used = bigint.parse(counted?.schedules);
+  if (used >= MAX_SCHEDULES) throw quotaExceeded('schedules', used, MAX_SCHEDULES);
+}
+
 function quotaExceeded(quota: string, used: bigint, limit: bigint): ApiError {
   const refusal: Refusal = {
     code: 'quota_exceeded',

@@ -11,6 +11,7 @@ import { eventLogChecks } from './checks/events.js';
 import { metadataChecks } from './checks/metadata.js';
 import { railReportChecks } from './checks/rail-reports.js';
 import { referenceChecks } from './checks/references.js';
+import { scheduleChecks } from './checks/schedules.js';
 import { type AuditOptions, type AuditReport, AuditRun, type Check, type Finding } from './scan.js';
 import { newId } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
@@ -27,6 +28,7 @@ export const CHECKS: readonly Check[] = [
   crossChecks,
   metadataChecks,
   batchChecks,
+  scheduleChecks,
   railReportChecks,
   eventLogChecks,
   referenceChecks,

@@ -73,6 +73,8 @@ export interface Expectation {
   /** Null if no hold was ever placed. */
   readonly hold: ExpectedHold | null;
   readonly approval: ExpectedApproval | null;
+  /** The schedule of a scheduled transfer; null for every other operation. */
+  readonly scheduleId: Uuid | null;
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
   /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
@@ -127,6 +129,7 @@ const NONE = {
   events: [],
   hold: null,
   approval: null,
+  scheduleId: null,
   people: null,
   isKeyed: false,
   eventFields: {},

@@ -64,6 +64,7 @@ export const transferSource = operationSource({
             },
       approval,
       isKeyed: approval === null && row.captureWithinS === null,
+      scheduleId: row.scheduleId,
       eventFields: { ...eventFieldsOf(row), fee: amountJson({ raw: moved.feeRaw, asset }) },
     };
   },

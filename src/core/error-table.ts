@@ -208,7 +208,7 @@ export const ERRORS = {
     status: 422,
     settlesKey: false,
     meaning:
-      'The tenant has as many batches, rows, files or statements as it may store, or a statement would have too many movements.',
+      'The tenant has as many schedules, batches, rows, files or statements as it may have, or a statement would have too many movements.',
     remedy:
       'Make room in the quota that `details.quota` names, choose a shorter period, or ask the operator for more. This error does not bind the key: repeat the request with the same key.',
     example: {

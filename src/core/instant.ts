@@ -25,7 +25,7 @@ const RFC3339 =
 /** The range of a DATETIME column. A bound beyond it means the same as its end. */
 const EARLIEST = Date.UTC(1000, 0, 1);
 /** Leaves room for the next millisecond, which a search for the first row after a bound needs. */
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 998);
+export const LATEST = instant(Date.UTC(9999, 11, 31, 23, 59, 59, 998));
 
 /**
  * Parses RFC 3339, or returns null. A fraction finer than a millisecond is rounded in the given
@@ -66,8 +66,8 @@ export function monthOf(at: Instant, timeZone: string): Month {
   const startsOn = Date.UTC(year, number - 1);
   const month = {
     name: new Date(startsOn).toISOString().slice(0, 7),
-    startsAt: startOfDay(startsOn, timeZone),
-    endsAt: startOfDay(Date.UTC(year, number), timeZone),
+    startsAt: momentOf(startsOn, timeZone),
+    endsAt: momentOf(Date.UTC(year, number), timeZone),
   };
   lastMonths.set(timeZone, month);
   return month;
@@ -85,17 +85,23 @@ export function parseMonth(name: string, timeZone: string): Month | null {
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Returns the first moment of a day, given as its midnight in UTC. Where a clock change repeats
- * midnight, this is the first of the two; where it skips midnight, the moment of the change.
+ * Returns the moment at which the clocks of a zone show `wallClock`, given as that time in UTC. Where a
+ * clock change repeats the time, this is the first of the two; where it skips the time, as long after
+ * the change as the time is after its beginning.
  */
-function startOfDay(midnight: number, timeZone: string): Instant {
+export function momentOf(wallClock: number, timeZone: string): Instant {
   const zone = IANAZone.create(timeZone);
-  const candidates = [midnight - DAY_MS, midnight + DAY_MS].map(
-    (near) => midnight - zone.offset(near) * 60_000,
+  const candidates = [wallClock - DAY_MS, wallClock + DAY_MS].map(
+    (near) => wallClock - zone.offset(near) * 60_000,
   );
-  const [first = midnight, last = midnight] = candidates.toSorted((one, other) => one - other);
-  const isMidnight = first + zone.offset(first) * 60_000 === midnight;
-  return instant(isMidnight ? first : last);
+  const [first = wallClock, last = wallClock] = candidates.toSorted((one, other) => one - other);
+  const isShown = first + zone.offset(first) * 60_000 === wallClock;
+  return instant(isShown ? first : last);
+}
+
+/** Returns what the clocks of a zone show at a moment, as a date-time in UTC. */
+export function wallClockOf(at: Instant, timeZone: string): DateTime {
+  return DateTime.fromMillis(at, { zone: timeZone }).setZone('UTC', { keepLocalTime: true });
 }
 
 /** Parses `2026-11-22` as `from <= t < to`, or returns null. */
@@ -107,8 +113,8 @@ export function parseDay(
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(name) || !midnight.isValid) return null;
   const startsOn = midnight.toMillis();
   return {
-    from: startOfDay(startsOn, timeZone),
-    to: startOfDay(startsOn + DAY_MS, timeZone),
+    from: momentOf(startsOn, timeZone),
+    to: momentOf(startsOn + DAY_MS, timeZone),
   };
 }
 

@@ -47,6 +47,14 @@ export const PERMISSIONS = {
     rule: 'not the creator',
   },
   cancelTransfer: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'source', rule: 'the creator' },
+  readSchedules: { scopes: ['read', 'transfers'], roles: EVERY_ROLE, roleIn: 'source' },
+  /** Pauses, resumes and cancels. Creation is `createTransfer`. */
+  manageSchedule: {
+    scopes: ['transfers'],
+    roles: CREATORS,
+    roleIn: 'source',
+    rule: 'the creator',
+  },
   manageWebhooks: { scopes: ['webhooks'], roles: MANAGERS, roleIn: 'any account of the tenant' },
   /** Single bonuses, and uploads of batches. */
   createBonus: { scopes: ['bonuses'], roles: CREATORS, roleIn: 'source' },

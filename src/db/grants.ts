@@ -72,6 +72,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
   upload_chunks: `${APPEND_ONLY}, DELETE`,
   bonus_batch_storage: READ_WRITE,
+  schedules: READ_WRITE,
   statements: READ_WRITE,
   // Retention removes old rows; none is ever changed.
   generated_file_pieces: `${APPEND_ONLY}, DELETE`,

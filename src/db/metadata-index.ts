@@ -20,16 +20,26 @@ export interface LabelledRow {
   readonly tenantId: Uuid;
   readonly createdAt: Instant;
   readonly metadata: Metadata | null;
+  readonly scheduleId?: Uuid | null;
 }
 
-/** Returns the index rows of a row; none unless its table is indexed and it has metadata. */
+/** The name under which the index has a transfer's schedule, which no key of metadata can be. */
+const RUN_OF = 'run of';
+
+export function runPair(scheduleId: Uuid): readonly [string, string] {
+  return [RUN_OF, scheduleId];
+}
+
+/** Returns the index rows of a row: its metadata, and the schedule of a run. */
 export function pairsOf<Row>(table: Table<Row>, row: Row): readonly MetadataPair[] {
   const resourceType = TYPES.get(table);
   if (resourceType === undefined) return [];
   // The indexed tables have these columns.
-  const { id, tenantId, createdAt, metadata } = row as LabelledRow;
-  if (metadata === null) return [];
-  return Object.entries(metadata).map(([name, value]) => ({
+  const { id, tenantId, createdAt, metadata, scheduleId = null } = row as LabelledRow;
+  if (metadata === null && scheduleId === null) return [];
+  const pairs: (readonly [string, string])[] = Object.entries(metadata ?? {});
+  if (scheduleId !== null) pairs.push(runPair(scheduleId));
+  return pairs.map(([name, value]) => ({
     tenantId,
     resourceType,
     valueHash: hashOf(value),

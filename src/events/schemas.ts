@@ -45,7 +45,7 @@ const DESCRIPTIONS: Readonly<
   'transfer.completed': [TransferSchema, 'A transfer moved its money', exampleOf(TransferSchema)],
   'transfer.rejected': [
     TransferSchema,
-    'A pending transfer was rejected or canceled',
+    'A transfer was rejected or canceled',
     TRANSFER_EXAMPLES.rejected,
   ],
   'transfer.expired': [

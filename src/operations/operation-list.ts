@@ -7,13 +7,13 @@ import type { Page, TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
 import { bigint, integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
+import { idempotencyKeys, type KeyResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { newestSql, type OrderedRows } from '../db/visible-list.js';
 import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
-import { type LabelledRow, pairSql } from '../db/metadata-index.js';
+import { type LabelledRow, pairSql, runPair } from '../db/metadata-index.js';
 import { metadataPairs } from '../db/entities/metadata.js';
 import { findRequestResource } from '../requests/log.js';
 import { readReach } from '../accounts/access.js';
@@ -37,6 +37,8 @@ export interface OperationFilter {
   /** The request that created the operation, or that repeated its key. */
   readonly requestId?: Uuid | undefined;
   readonly destination?: Destination | undefined;
+  /** The schedule that created the transfers. */
+  readonly scheduleId?: Uuid | undefined;
   /** A key and a value of the metadata. */
   readonly pair?: readonly [string, string] | undefined;
   readonly asset?: Asset | undefined;
@@ -53,7 +55,7 @@ export interface OperationList<Row extends AccountOperation> {
   readonly table: Table<Row>;
   /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];
-  readonly resourceType: ResourceType;
+  readonly resourceType: KeyResourceType;
   /** The columns of accounts in which any role lets a member see the operation. */
   readonly visibleToRolesIn: readonly (
     'source_account_id' | 'destination_account_id' | 'recipient_account_id'
@@ -116,13 +118,17 @@ function filterSql<Row extends AccountOperation>(
   caller: Caller,
   filter: OperationFilter,
 ): readonly string[] {
-  const { status, sourceAccountId, destination, asset, from, to, min, max } = filter;
+  const { status, sourceAccountId, destination, scheduleId, asset } = filter;
+  const { from, to, min, max } = filter;
   const { tenantId } = caller;
   const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
-    ...equalFilters(list.table, { tenantId, status, sourceAccountId, asset, ...destination }),
+    ...equalFilters(list.table, {
+      ...{ tenantId, status, sourceAccountId, scheduleId, asset },
+      ...destination,
+    }),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
     ...ifSet(to, (at) => `l.created_at<=${time.literal(at)}`),
     ...ifSet(min, (raw) => `l.raw>=${bigint.literal(raw)}`),
@@ -142,15 +148,16 @@ function equalFilters<Row>(
 }
 
 /**
- * Returns the operations to examine: by the index of the metadata if there is a pair in the filter;
+ * Returns the operations to examine: by the index of pairs if the filter has a pair or a schedule;
  * otherwise by that of the source account, which does not contain the status; otherwise by that of
  * the statuses.
  */
 function chooseIndex<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
-  { pair, status, sourceAccountId, from, to }: OperationFilter,
+  { scheduleId, status, sourceAccountId, from, to, ...filter }: OperationFilter,
   tenantId: Uuid,
 ): OrderedRows<Row> {
+  const pair = filter.pair ?? (scheduleId && runPair(scheduleId));
   const within = [
     pair !== undefined
       ? pairSql(table, tenantId, pair)
@@ -172,17 +179,18 @@ function chooseIndex<Row extends AccountOperation>(
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
-  filter: Pick<OperationFilter, 'status' | 'sourceAccountId' | 'pair'> & {
+  filter: Pick<OperationFilter, 'status' | 'sourceAccountId' | 'pair' | 'scheduleId'> & {
     readonly tenantId: Uuid;
   },
   limit: number,
   before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
-  const { tenantId, status, sourceAccountId, pair } = filter;
-  if (pair !== undefined) {
-    const entries = chooseIndex(list, { pair }, tenantId);
-    const filters = equalFilters(table, { tenantId, status, sourceAccountId });
+  const { tenantId, status, sourceAccountId, pair, scheduleId } = filter;
+  if ((pair ?? scheduleId) !== undefined) {
+    const by = { scheduleId };
+    const entries = chooseIndex(list, { pair, ...by }, tenantId);
+    const filters = equalFilters(table, { tenantId, status, sourceAccountId, ...by });
     return (await readVisible(reader, { ...entries, filters }, before, limit)).items;
   }
   // A status is always searched by its index, and the source account is then a condition.

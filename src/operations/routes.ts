@@ -26,7 +26,9 @@ interface OperationRoutes<Query extends OperationQuery, Row extends LabelledOper
   readonly schema: z.ZodType;
   readonly example?: unknown;
   /** Returns the filters that only some kinds of operations have. */
-  readonly filter: (query: z.output<Query>) => Pick<OperationFilter, 'status' | 'destination'>;
+  readonly filter: (
+    query: z.output<Query>,
+  ) => Pick<OperationFilter, 'status' | 'destination' | 'scheduleId'>;
   readonly present: (row: Row) => object;
 }
 

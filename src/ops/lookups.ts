@@ -13,6 +13,7 @@ import {
   tokens,
 } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
+import { schedules } from '../db/entities/schedules.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
@@ -137,6 +138,7 @@ export const named = {
   transfer: byId(transfers, 'transfer'),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
   batch: byId(bonusBatches, 'batch'),
+  schedule: byId(schedules, 'schedule'),
   payout: byId(payouts, 'payout'),
   staff: lookup(findStaff, (name) => `no member of the staff is called ${name}`),
 };

@@ -17,6 +17,7 @@ import { payoutCommands } from './commands/payouts.js';
 import { railCommands } from './commands/rails.js';
 import { reportCommands } from './commands/reports.js';
 import { backupCommands, restoreCommands } from './commands/restore.js';
+import { scheduleCommands } from './commands/schedules.js';
 import { signInCommands } from './commands/sign-in.js';
 import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
@@ -61,6 +62,10 @@ const COMMANDS: Readonly<Record<string, Commands>> = {
     transfers: group(
       'find a transfer, see what it waits for, and decide it for support',
       transferCommands,
+    ),
+    schedules: group(
+      'transfers to create later: show, pause, resume and cancel them',
+      scheduleCommands,
     ),
     payouts: group(
       'money on its way to bank accounts: find it, decide it, and settle what is stuck',

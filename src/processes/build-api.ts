@@ -23,6 +23,7 @@ import { readRequest, RequestLog, requestLogMetrics } from '../requests/log.js';
 import { requestRoutes } from '../requests/routes.js';
 import { statementRoutes } from '../statements/routes.js';
 import { transferRoutes } from '../transfers/routes.js';
+import { scheduleRoutes } from '../transfers/schedules/routes.js';
 import { webhookRoutes, type Webhooks } from '../webhooks/routes.js';
 import type { DeliverySender } from '../webhooks/sender.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
@@ -106,6 +107,7 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, core, cursors);
+  scheduleRoutes(api, core, cursors);
   payoutRoutes(api, { ...core, routes: config.PAYOUT_RAILS }, cursors);
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, core, cursors);

@@ -151,6 +151,7 @@ function buildWorkerServices(
       webhooks: core,
       client: core.client,
       transferApprovals,
+      schedules: core,
       payoutApprovals,
       submitter: rails.submitter,
       batches,

@@ -20,6 +20,7 @@ import { notFound } from '../core/errors.js';
 import { bonuses } from '../db/entities/bonuses.js';
 import { transfers } from '../db/entities/operations.js';
 import { payouts } from '../db/entities/payouts.js';
+import { schedules } from '../db/entities/schedules.js';
 import { statements } from '../db/entities/statements.js';
 
 export interface RequestOutcome {
@@ -43,6 +44,7 @@ const CREATION_PATHS = {
   bonus_batch: '/v1/bonus_batches',
   webhook_endpoint: '/v1/webhook_endpoints',
   statement: '/v1/statements',
+  schedule: '/v1/schedules',
 } as const satisfies Readonly<Record<KeyResourceType, string | null>>;
 export const CREATED_TYPES = Object.keys(CREATION_PATHS) as readonly KeyResourceType[];
 const TYPE_BY_PATH = new Map<string | null, KeyResourceType>(
@@ -183,6 +185,7 @@ const CREATING_OPERATIONS = {
   bonus: 'createBonus',
   payout: 'createPayout',
   statement: 'readAccount',
+  schedule: 'createTransfer',
 } as const satisfies Partial<Record<KeyResourceType, Operation>>;
 
 interface CreatedResource {
@@ -252,14 +255,16 @@ async function findCreatedResource(
   id: Uuid,
 ): Promise<CreatedResource | null> {
   const own = { id, tenantId, createdBy: memberId };
-  const [transfer, bonus, payout, statement] = await Promise.all([
-    reader.find(transfers, own),
+  const [transfer, bonus, payout, statement, schedule] = await Promise.all([
+    // A request does not create the transfers of a schedule.
+    reader.find(transfers, { ...own, scheduleId: null }),
     // A request does not create the bonuses of a batch.
     reader.find(bonuses, { ...own, batchId: null }),
     reader.find(payouts, own),
     reader.find(statements, own),
+    reader.find(schedules, own),
   ]);
-  const found = { transfer, bonus, payout, statement };
+  const found = { transfer, bonus, payout, statement, schedule };
   const types = Object.keys(CREATING_OPERATIONS) as CreatedResource['type'][];
   const type = types.find((one) => found[one] !== undefined);
   const approvals = (transfer ?? payout)?.approvalsRequired ?? null;

@@ -14,7 +14,7 @@ import { WAITING_KINDS } from './reading/waiting.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
 import { listPage, type ResourceKind } from './resources/resource-kind.js';
-import { batchKind, endpointKind } from './resources/workflow-resources.js';
+import { batchKind, endpointKind, scheduleKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
   type DeskRouter,
@@ -71,6 +71,7 @@ function pageOf({ query: { page = '1' } }: DeskContext): number {
 /** Adds a page for each resource, with its actions, and the search. */
 export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, transferKind);
+  addResourceKind(router, site, scheduleKind);
   addResourceKind(router, site, payoutKind);
   addResourceKind(router, site, batchKind);
   addResourceKind(router, site, endpointKind);

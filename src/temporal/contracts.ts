@@ -20,6 +20,7 @@ export const WORKFLOW_TYPES = [
   'payout',
   'bonusBatch',
   'webhookEndpoint',
+  'schedule',
   'ledgerAudit',
 ] as const;
 export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
@@ -28,12 +29,14 @@ export const transferWorkflowId = (id: string): string => `transfer/${id}`;
 export const payoutWorkflowId = (id: string): string => `payout/${id}`;
 export const batchWorkflowId = (id: string): string => `bonus-batch/${id}`;
 export const webhookWorkflowId = (id: string): string => `webhook/${id}`;
+export const scheduleWorkflowId = (id: string): string => `schedule/${id}`;
 
 export const WORKFLOW_ID_OF = {
   transfer: transferWorkflowId,
   payout: payoutWorkflowId,
   bonus_batch: batchWorkflowId,
   webhook_endpoint: webhookWorkflowId,
+  schedule: scheduleWorkflowId,
 } as const;
 
 /** The schedule's id, and prefix of its workflow ids. */
@@ -210,6 +213,29 @@ export interface BatchState {
 export interface BatchPayment {
   readonly state: BatchState;
   readonly end: 'over' | 'paused' | 'interrupted' | 'unavailable';
+}
+
+/** Signals from staff, with the content of `SIGNALS.approve`. */
+export const SCHEDULE_SIGNALS = ['pause', 'resume', 'cancel'] as const;
+
+export interface ScheduleWorkflowInput extends ContinuedInput {
+  readonly scheduleId: string;
+}
+
+export interface ScheduleActionSignal extends StaffSignal {
+  readonly scheduleId: string;
+  readonly action: (typeof SCHEDULE_SIGNALS)[number];
+}
+
+export interface ScheduleState {
+  readonly status: string;
+  /** RFC 3339. Null unless it is active. */
+  readonly nextRunAt: string | null;
+  /** Time until the next run by the clock of MySQL: 0 if it is due, null without one. */
+  readonly dueInMs: number | null;
+  readonly runs: number;
+  /** The result of the last run. Null before the first. */
+  readonly lastResult: string | null;
 }
 
 /** Returns undefined for unreadable bytes, so that they fail neither a call nor a workflow task. */

@@ -33,6 +33,7 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
     filter: (query) => ({
       status: query.status,
       destination: { destinationAccountId: query.destination_account },
+      scheduleId: query.schedule,
     }),
     present: transferResource.present,
   });

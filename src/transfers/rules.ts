@@ -21,6 +21,15 @@ export interface TransferRequest extends PaymentRequest {
 export interface CreateTransfer extends PaymentCommand, TransferRequest {
   readonly transferId: Uuid;
   readonly outboxId: Uuid;
+  /** Absent unless a schedule creates the transfer. */
+  readonly schedule?: ScheduleRun;
+}
+
+export interface ScheduleRun {
+  readonly id: Uuid;
+  /** From 1. */
+  readonly run: number;
+  readonly dueAt: Instant;
 }
 
 export function newTransfer(
@@ -30,7 +39,7 @@ export function newTransfer(
   at: Instant,
   approvals: RequiredApprovals | null,
 ): Transfer {
-  const { captureWithinS } = command;
+  const { captureWithinS, schedule } = command;
   const granted = captureWithinS === null ? 'completed' : 'held';
   const status = approvals === null ? granted : 'pending_approval';
   return {
@@ -46,6 +55,9 @@ export function newTransfer(
     captureExpiresAt: status === 'held' ? captureExpiry(at, captureWithinS) : null,
     capturedRaw: null,
     capturedFeeRaw: null,
+    scheduleId: schedule?.id ?? null,
+    scheduleRun: schedule?.run ?? null,
+    scheduleDueAt: schedule?.dueAt ?? null,
     ...paymentColumns(command, fee, limitMonth, at),
   };
 }

@@ -31,17 +31,27 @@ import type { TransferRequest } from './rules.js';
 const CAPTURES = ['automatic', 'manual'] as const;
 const DEFAULT_CAPTURE_S = 604_800;
 
+const transferBody = {
+  source_account: sourceField,
+  destination: z
+    .strictObject({
+      type: z.literal('account').describe('Always `account`.'),
+      account_id: uuidField.describe('An account of your tenant or network.'),
+    })
+    .describe('The receiver of the amount.'),
+  ...paymentBody('destination', 'A text that both parties see.'),
+};
+const DIFFERENT_ACCOUNTS = {
+  path: ['destination', 'account_id'],
+  error: 'same_as_source',
+  // Runs also if there are other faults, because all problems are reported at once.
+  when: () => true,
+};
+
 /** Source and destination differ. (docs/contract.md, Transfers) */
 export const CreateTransferBody = z
   .strictObject({
-    source_account: sourceField,
-    destination: z
-      .strictObject({
-        type: z.literal('account').describe('Always `account`.'),
-        account_id: uuidField.describe('An account of your tenant or network.'),
-      })
-      .describe('The receiver of the amount.'),
-    ...paymentBody('destination', 'A text that both parties see.'),
+    ...transferBody,
     capture: optional(
       z.enum(CAPTURES).transform((capture) => (capture === 'manual' ? capture : undefined)),
     ).openapi({
@@ -56,12 +66,7 @@ export const CreateTransferBody = z
     path: ['capture_within_s'],
     error: 'needs_manual_capture',
   })
-  .refine(accountsDiffer, {
-    path: ['destination', 'account_id'],
-    error: 'same_as_source',
-    // Runs also if there are other faults, because all problems are reported at once.
-    when: () => true,
-  })
+  .refine(accountsDiffer, DIFFERENT_ACCOUNTS)
   .openapi('CreateTransfer');
 export const CREATE_TRANSFER_EXAMPLE = {
   source_account: EXAMPLE.source,
@@ -73,6 +78,13 @@ export const CREATE_TRANSFER_EXAMPLE = {
   capture_within_s: undefined,
 } satisfies z.input<typeof CreateTransferBody>;
 exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
+
+/** The transfer of a schedule. An amount of zero could never succeed. (docs/contract.md, Schedules) */
+export const ScheduledTransferBody = z
+  .strictObject(transferBody)
+  .refine(({ amount }) => amount.raw > 0n, { path: ['amount', 'raw'], error: 'out_of_range' })
+  .refine(accountsDiffer, DIFFERENT_ACCOUNTS)
+  .openapi('ScheduledTransferInput');
 
 export function transferRequest(body: z.output<typeof CreateTransferBody>): TransferRequest {
   const within = body.capture_within_s ?? DEFAULT_CAPTURE_S;
@@ -148,7 +160,22 @@ export const transferResource = defineResource(
       { ops: true },
     ),
     rejection: rejectionField(
-      '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval.',
+      '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval or its run of a schedule.',
+    ),
+    schedule: field(
+      'The run of the schedule that created it; null for a transfer that a request created.',
+      z
+        .object({
+          id: uuidSchema.describe('The id of the schedule.'),
+          run: z.int().describe('The number of the run, from 1.'),
+          due_at: instantSchema.describe('When the run was due.'),
+        })
+        .nullable(),
+      null,
+      ({ scheduleId: id, scheduleRun: run, scheduleDueAt: dueAt }) =>
+        id === null || run === null || dueAt === null
+          ? null
+          : { id, run, due_at: toRfc3339(dueAt) },
     ),
   },
 );
@@ -200,6 +227,7 @@ export const TransferQuery = boundedOfAsset(
     ...OPERATION_QUERY,
     status: z.enum(TRANSFER_STATUSES).optional().describe('Only transfers in this state.'),
     destination_account: uuidField.optional().describe('Paid to this account.'),
+    schedule: uuidField.optional().describe('Created by this schedule.'),
   }),
 );
 

@@ -14,6 +14,7 @@ import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../helpers/api.js';
 import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
+import { scheduled } from '../transfers/schedules/support.js';
 import {
   answered,
   type Bank,
@@ -37,7 +38,7 @@ export const TARGET_IDS = [
     'requestId',
   ] as const),
   ...(['batchId', 'rejectedBatchId', 'readyBatchId', 'statementId'] as const),
-  ...(['webhookId', 'spareWebhookId'] as const),
+  ...(['webhookId', 'spareWebhookId', 'scheduleId', 'pausedScheduleId'] as const),
 ];
 export type TargetIds = Readonly<Record<(typeof TARGET_IDS)[number], string>>;
 
@@ -67,7 +68,13 @@ export interface Endpoint {
   /** A collection shows nothing to a member without a role, where a single thing is 403. */
   readonly isList?: true;
   /** The part of the target that this response uses up: `renewed` makes another. */
-  readonly usesUp?: 'pending transfer' | 'held transfer' | 'policy' | 'ready batch';
+  readonly usesUp?:
+    | 'pending transfer'
+    | 'held transfer'
+    | 'schedule'
+    | 'paused schedule'
+    | 'policy'
+    | 'ready batch';
   /** Names nothing that could be another tenant's. */
   readonly namesNothing?: true;
   readonly ask: (
@@ -89,6 +96,8 @@ const right = (
 
 const ofAccount = right('readAccount', ['read'], EVERY);
 const ofTransfers = right('readTransfers', ['read', 'transfers'], EVERY);
+const ofSchedules = right('readSchedules', ['read', 'transfers'], EVERY);
+const toManageSchedules = right('manageSchedule', ['transfers'], PAYERS);
 const ofBonuses = right('readBonuses', ['read', 'bonuses'], EVERY);
 const ofBatches = right('readBatches', ['read', 'bonuses'], EVERY);
 const ofPayouts = right('readPayouts', ['read', 'payouts'], EVERY);
@@ -187,6 +196,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
   // And the creator, who is asked for in the tests of approvals.
   to('POST /v1/transfers/{id}/cancel', right('cancelTransfer', ['transfers'], MANAGERS), {
     ...{ id: 'pendingId', usesUp: 'pending transfer' },
+  }),
+  to('POST /v1/schedules', right('createTransfer', ['transfers'], PAYERS), {
+    status: 201,
+    body: ({ account, other }) => ({
+      transfer: transferBody({ from: account, to: other, raw: LEAST }),
+      starts_at: new Date(Date.now() + 86_400_000).toISOString(),
+    }),
+  }),
+  to('GET /v1/schedules', ofSchedules, { isList: true }),
+  to('GET /v1/schedules/{id}', ofSchedules, { id: 'scheduleId' }),
+  // And the creator, who is asked for in the tests of schedules.
+  to('POST /v1/schedules/{id}/pause', toManageSchedules, {
+    ...{ id: 'scheduleId', usesUp: 'schedule' },
+  }),
+  to('POST /v1/schedules/{id}/resume', toManageSchedules, {
+    ...{ id: 'pausedScheduleId', usesUp: 'paused schedule' },
+  }),
+  to('POST /v1/schedules/{id}/cancel', toManageSchedules, {
+    ...{ id: 'scheduleId', usesUp: 'schedule' },
   }),
   to('POST /v1/bonuses', toPayBonuses, {
     status: 201,
@@ -295,6 +323,12 @@ export async function makeTarget(
     if (what === 'policy') return guard(other).then(() => ({}));
     if (what === 'ready batch')
       return { readyBatchId: (await readyBatch(bank, account, other)).id };
+    if (what === 'schedule' || what === 'paused schedule') {
+      const id = text((await scheduled(bank, { from: account, to: other })).id);
+      if (what === 'schedule') return { scheduleId: id };
+      answered(await bank.request('POST', `/v1/schedules/${id}/pause`), 200);
+      return { pausedScheduleId: id };
+    }
     if (what === 'held transfer') {
       const held = { from: account, to: other, raw: LEAST, capture: 'manual' };
       return { heldId: text((await bank.sent(held)).id) };
@@ -316,6 +350,8 @@ export async function makeTarget(
   const { pendingId = '' } = await renew('pending transfer');
   const { readyBatchId = '' } = await renew('ready batch');
   const { heldId = '' } = await renew('held transfer');
+  const { scheduleId = '' } = await renew('schedule');
+  const { pausedScheduleId = '' } = await renew('paused schedule');
   const register = async (): Promise<string> =>
     text(
       answered(await bank.request('POST', '/v1/webhook_endpoints', { body: WEBHOOK }), 201).json.id,
@@ -328,6 +364,8 @@ export async function makeTarget(
     eventId: text(event?.id),
     webhookId,
     spareWebhookId,
+    scheduleId,
+    pausedScheduleId,
   };
   const bonusId = text(bonus?.id);
   const statementId = await storedStatement(bank, account);

@@ -56,6 +56,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
   filters: /^[0-9a-f-]{36} \d+n?$/m,
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,
+  schedules: /^[0-9a-f-]{36} active \d{4}-\d{2}-01T14:00:00/m,
 };
 for (const program of Object.keys(PROGRAMS)) {
   const read = (ending: string) => readFileSync(`docs/site/programs/${program}.${ending}`, 'utf8');
@@ -132,6 +133,8 @@ class LossyGateway {
   }
 }
 
+const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
+
 /** The samples of the reference run as programs, and the service accepts their requests. */
 describe('the samples of the reference', () => {
   let live: LiveService;
@@ -169,6 +172,15 @@ describe('the samples of the reference', () => {
   const bonus = async () => (await owner.listBonuses().page()).items[0]?.id ?? '';
   const heldTransfer = async () =>
     (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' }, 'manual')).id;
+  const activeSchedule = async () => {
+    const transfer = {
+      source_account: live.account('treasury'),
+      destination: { type: 'account' as const, account_id: live.account('ana') },
+      amount: { raw: 150_000n, asset: 'COPM' as const },
+    };
+    return (await owner.createSchedule({ transfer, starts_at: tomorrow() })).id;
+  };
+  const pausedSchedule = async () => (await owner.pauseSchedule(await activeSchedule())).id;
   const pendingTransfer = async () => (await transferFrom('guarded', GUARDED)).id;
   const pendingPayout = async () => {
     const source = live.account('guarded');
@@ -223,6 +235,12 @@ describe('the samples of the reference', () => {
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     ...{ getTransfer: transfer, updateTransfer: transfer, updatePayout: pendingPayout },
     ...{ captureTransfer: heldTransfer },
+    ...{
+      captureTransfer: heldTransfer,
+      getSchedule: activeSchedule,
+      pauseSchedule: activeSchedule,
+    },
+    ...{ resumeSchedule: pausedSchedule, cancelSchedule: activeSchedule },
     ...{ approveTransfer: pendingTransfer, rejectTransfer: pendingTransfer },
     ...{ cancelTransfer: pendingTransfer, getPayout: pendingPayout, approvePayout: pendingPayout },
     ...{ rejectPayout: pendingPayout, cancelPayout: pendingPayout },
@@ -276,6 +294,7 @@ describe('the samples of the reference', () => {
       .replace('$laespiga', () => `$own-${++names}`)
       .replace('2026-11-01T05:00:00.000Z', new Date(startedAt - 86_400_000).toISOString())
       .replace('2026-11-21T04:59:59.999Z', new Date(startedAt).toISOString())
+      .replace('2026-12-01T14:00:00.000Z', tomorrow())
       .replace('2026-11-20T00:00:00Z', new Date(startedAt - 3_600_000).toISOString());
   }
 
@@ -369,7 +388,7 @@ describe('the samples of the reference', () => {
   const SHAPES = [
     ...['createTransfer', 'getTransfer', 'listTransfers', 'cancelTransfer', 'lookUpAccount'],
     ...['uploadBonusBatch', 'downloadBonusBatchResult', 'updateWebhookEndpoint', 'setAlias'],
-    'deleteAlias',
+    ...['deleteAlias', 'schedules'],
   ];
   const LANGUAGES = [
     ['curl', 'curl', '--version'],

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
-import { transferWorkflowId, webhookWorkflowId } from '../../src/temporal/contracts.js';
+import {
+  scheduleWorkflowId,
+  transferWorkflowId,
+  webhookWorkflowId,
+} from '../../src/temporal/contracts.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { request, startTestApi, type TestAnswer } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
@@ -29,6 +33,7 @@ import {
   sendSignal,
 } from '../helpers/temporal-world.js';
 import { readEndpoint, signalEndpoint } from '../helpers/webhook-world.js';
+import { makeDue, scheduleWorkflow, untilShown } from '../transfers/schedules/support.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { assertLedgerSound } from '../helpers/world.js';
 
@@ -194,12 +199,29 @@ describe('secrets and personal data in workers and in Temporal', () => {
     await sendSignal(temporal, ids[2], 'approve', await newSignature(db.database));
     await moveExpiry(db, ids[3], Date.now());
     answered(await act(4, 'cancel'), 200);
+    const scheduleId = await ranSchedule();
     for (const id of ids) await untilEnded(temporal, id);
-    const kept = await keptByTemporal(temporal, ids.map(transferWorkflowId));
+    const workflowIds = [...ids.map(transferWorkflowId), scheduleWorkflowId(scheduleId)];
+    const kept = await keptByTemporal(temporal, workflowIds);
     assert(kept.includes(REASON) && kept.includes(source.id), 'the histories cannot be read');
     assert.match(await worker.metrics(), /temporal_workflow_completed/);
     await assertHidden({ Temporal: kept });
   });
+
+  /** Schedules a transfer whose run is due at once, and returns the schedule's id when it has ended. */
+  async function ranSchedule(): Promise<string> {
+    const description = plant('the description of a schedule');
+    const metadata = { note: plant('the metadata of a schedule') };
+    const transfer = transferBody({ from: payer, to: person, raw: LEAST, description, metadata });
+    const starts_at = new Date(Date.now() + 86_400_000).toISOString();
+    const body = { transfer, starts_at };
+    const id = text(answered(await ask('POST', '/v1/schedules', body), 201).json.id);
+    await untilShown(temporal, id, /Waiting for run 1/);
+    await makeDue(db, id, 2);
+    await scheduleWorkflow(temporal, id).signal('changed');
+    await scheduleWorkflow(temporal, id).result();
+    return id;
+  }
 
   async function tables(): Promise<string> {
     const names = 'endpoints deliveries attempts'.split(' ').map((name) => `webhook_${name}`);

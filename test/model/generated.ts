@@ -32,6 +32,12 @@ const OPERATIONS = {
     description: oneOf([null, '', 'Rent', 'Café 💸']),
     metadata: oneOf(METADATA),
   }),
+  /** Daily, `runs` times, of which the first days are skipped by a pause. */
+  schedule: often(4, {
+    ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 4, 5]), asset, raw },
+    ...{ description: oneOf([null, 'Rent']), metadata: oneOf(METADATA) },
+    ...{ runs: oneOf([1, 2, 3]), skipped: oneOf([0, 0, 1, 2]) },
+  }),
   bonus: often(20, {
     // In DUSD no policy of the prelude asks for an approval, which no bonus can wait for.
     ...{ actor, from: mostly(6, [0, 0, 2, 3]), to: mostly(5, [1, 2, 3, 5]), asset, raw },

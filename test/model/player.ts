@@ -14,6 +14,7 @@ import { BonusPlayer } from './player-bonuses.js';
 import { codeOf, managing } from './player-operators.js';
 import { labelling } from './player-metadata.js';
 import { PayoutPlayer } from './player-payouts.js';
+import { scheduling } from './player-schedules.js';
 import { assertSame, nthOf } from './reading.js';
 import { ModelReads } from './reads.js';
 import { type Expected, fieldDetails, limitsOf } from './reference-state.js';
@@ -55,6 +56,7 @@ export class Player {
     this.plays = {
       ...{ ...reads.plays, ...this.approvals.plays, ...this.bonuses.plays, ...this.operators },
       ...{ ...this.payouts.plays, ...this.batches.plays, ...labelling(world) },
+      ...scheduling(world),
       transfer: (wanted) => this.transfer(wanted, randomUUID()),
       sweep: (operation) => this.sweep(operation),
       again: ({ nth, actor }) => this.earlier(nth, actor, 0n),

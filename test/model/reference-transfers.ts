@@ -13,16 +13,26 @@ import {
   time,
 } from './reference-state.js';
 
+type Wanted = Omit<Played<'transfer'>, 'op'>;
+type Parties = Pick<RefTransfer, 'source' | 'destination'>;
+
+/** The key, and the run of a schedule, of a transfer to make. */
+interface Making {
+  readonly key: string;
+  readonly content: string;
+  readonly madeId: () => string;
+  readonly schedule: Json | null;
+}
+
 /** Transfers as docs/contract.md describes them (Transfers), beside the reference ledger. */
 export class ReferenceTransfers {
   constructor(private readonly ledger: ReferenceLedger) {}
 
   /** The response to POST /v1/transfers. `madeId` returns the id of the service's 201. */
-  create(wanted: Played<'transfer'>, key: string, madeId: () => string): Expected {
+  create(wanted: Wanted, key: string, madeId: () => string): Expected {
     const { ledger } = this;
     const { actor, from, to } = wanted;
     const tenant = ledger.tenantOf(actor);
-    const [source, destination] = [ledger.accounts[from] ?? null, ledger.accounts[to] ?? null];
     if (from === to)
       return {
         status: 400,
@@ -35,9 +45,62 @@ export class ReferenceTransfers {
     ]);
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
+    const parties = this.parties(wanted);
+    if ('status' in parties) return parties;
+    return this.make(wanted, parties, { key, content, madeId, schedule: null });
+  }
+
+  /** The refusal of POST /v1/schedules, or null. It checks only the accounts and the role. */
+  scheduleRefusal(wanted: Wanted): Expected | null {
+    if (wanted.from === wanted.to || wanted.raw === 0n)
+      return { status: 400, code: 'invalid_field' };
+    const parties = this.parties(wanted);
+    return 'status' in parties ? parties : null;
+  }
+
+  /** The transfer of a schedule's run, rejected if a rule refuses it. `shown` has its id and the reason. */
+  run(wanted: Wanted, schedule: Json, shown: Json): Json {
+    const { ledger } = this;
+    const { actor, asset, raw } = wanted;
+    const tenant = ledger.tenantOf(actor);
+    const key = `schedule/${String(schedule.id)}/${String(schedule.run)}`;
+    const parties = this.parties(wanted);
+    const made = { key, content: key, madeId: () => String(shown.id), schedule };
+    const result = 'status' in parties ? parties : this.make(wanted, parties, made);
+    if (result.body === undefined) {
+      const [source, destination] = [ledger.accounts[wanted.from], ledger.accounts[wanted.to]];
+      if (!source || !destination) throw new Error('a schedule has both accounts');
+      const costs = { asset, raw, fee: 0n, feeAccount: null, creator: actor };
+      const waits = { approval: null, captureWithinS: null };
+      const of = { source, destination, ...costs, ...waits };
+      const transfer = this.made(made.madeId(), key, of, wanted);
+      const { reason } = shown.rejection as Json;
+      const rejection = { code: result.code ?? '', reason };
+      transfer.json = { ...transfer.json, status: 'rejected', schedule, rejection };
+      tenant.transfers.push(transfer);
+      ledger.tell(transfer, 'transfer.rejected');
+    }
+    return tenant.transfers.at(-1)?.json ?? {};
+  }
+
+  /** The accounts, or 404 and 403. */
+  private parties({ actor, from, to }: Wanted): Parties | Expected {
+    const { ledger } = this;
+    const tenant = ledger.tenantOf(actor);
+    const [source, destination] = [ledger.accounts[from] ?? null, ledger.accounts[to] ?? null];
     if (source === null || destination === null || source.tenant !== tenant.id) return NOT_FOUND;
     if (!ledger.reaches(tenant, destination)) return NOT_FOUND;
-    if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
+    return ledger.mayCreate(actor, source) ? { source, destination } : FORBIDDEN;
+  }
+
+  private make(
+    wanted: Wanted,
+    { source, destination }: Parties,
+    { key, content, madeId, schedule }: Making,
+  ): Expected {
+    const { ledger } = this;
+    const { actor, asset, raw, captureWithinS } = wanted;
+    const tenant = ledger.tenantOf(actor);
     const fee = ledger.feeOf(tenant, source, asset, raw);
     const refusal = ledger.refusal(source, asset, raw, fee);
     if (refusal !== null) {
@@ -45,37 +108,11 @@ export class ReferenceTransfers {
       return refusal;
     }
     const approval = ledger.approvals.wanted(source, asset, raw);
-    const json: Json = {
-      id: madeId(),
-      scope: 'internal',
-      status: approval === null ? 'completed' : 'pending_approval',
-      source_account: source.id,
-      destination: { type: 'account', account_id: destination.id },
-      amount: amountJson(raw, asset),
-      fee: amountJson(fee, asset),
-      description,
-      metadata: metadata ?? {},
-      created_at: time(ledger.now),
-      approval: ledger.approvals.shown(approval),
-      capture: captureWithinS === null ? 'automatic' : 'manual',
-      capture_expires_at: null,
-      captured: null,
-      rejection: null,
-    };
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
-    const month = monthName(ledger.now);
     const parties = { source, destination, asset, raw, fee, feeAccount, creator: actor };
-    const transfer: RefTransfer = {
-      kind: 'transfer',
-      json,
-      key,
-      at: ledger.now,
-      month,
-      approval,
-      captureWithinS,
-      heldUntil: null,
-      ...parties,
-    };
+    const waits = { approval, captureWithinS };
+    const transfer = this.made(madeId(), key, { ...parties, ...waits }, wanted);
+    transfer.json = { ...transfer.json, schedule };
     tenant.transfers.push(transfer);
     ledger.use(transfer, raw);
     if (approval !== null || captureWithinS !== null) ledger.hold(transfer, raw + fee);
@@ -84,6 +121,38 @@ export class ReferenceTransfers {
     else this.wait(transfer, captureWithinS);
     tenant.keys.set(key, { content, result: transfer });
     return { status: approval === null ? 201 : 202, body: transfer.json };
+  }
+
+  private made(
+    id: string,
+    key: string,
+    of: Omit<RefTransfer, 'kind' | 'json' | 'key' | 'at' | 'month' | 'heldUntil'>,
+    {
+      description,
+      metadata,
+    }: { readonly description: string | null; readonly metadata: Json | null },
+  ): RefTransfer {
+    const { now, approvals } = this.ledger;
+    const { source, destination, asset, raw, fee, approval, captureWithinS } = of;
+    const json: Json = {
+      id,
+      scope: 'internal',
+      status: approval === null ? 'completed' : 'pending_approval',
+      source_account: source.id,
+      destination: { type: 'account', account_id: destination.id },
+      amount: amountJson(raw, asset),
+      fee: amountJson(fee, asset),
+      description,
+      metadata: metadata ?? {},
+      created_at: time(now),
+      approval: approvals.shown(approval),
+      capture: captureWithinS === null ? 'automatic' : 'manual',
+      capture_expires_at: null,
+      captured: null,
+      rejection: null,
+      schedule: null,
+    };
+    return { kind: 'transfer', json, key, at: now, month: monthName(now), heldUntil: null, ...of };
   }
 
   /** The response to POST /v1/transfers/{id}/capture; `part` is null for the whole amount. */

@@ -13,6 +13,7 @@ import type { TestDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { addStaff, proven, staffPartsOf } from '../helpers/staff.js';
 import { openWriter } from '../helpers/world.js';
+import { scheduled } from '../transfers/schedules/support.js';
 import { words } from './ops.js';
 
 /**
@@ -33,6 +34,7 @@ export async function makeStaffActionWorld(
     ...(await payouts(test, api, proposer)),
     ...(await funding(test, api, proposer)),
     ...(await batches(test)),
+    ...(await schedules(api)),
     ...(await webhooks(api)),
     ...(await factors(test, proposer)),
   };
@@ -143,6 +145,17 @@ async function batches(test: TestDatabase) {
     'bonus_batch.pause': act('pause'),
     'bonus_batch.resume': act('resume'),
     'bonus_batch.cancel': act('cancel'),
+  };
+}
+
+async function schedules(api: TestApi) {
+  const { bank } = await openGuarded(api);
+  const [id, paused] = [text((await scheduled(bank)).id), text((await scheduled(bank)).id)];
+  answered(await bank.request('POST', `/v1/schedules/${paused}/pause`), 200);
+  return {
+    'schedule.pause': ['schedules', 'pause', id, ...WHY],
+    'schedule.resume': ['schedules', 'resume', paused, ...WHY],
+    'schedule.cancel': ['schedules', 'cancel', id, ...WHY],
   };
 }
 

@@ -24,6 +24,7 @@ import { railsCampaign } from '../campaigns/rails.js';
 import { restoreDrill } from '../campaigns/restore.js';
 import { PhysicalCopier } from '../campaigns/restored-copies.js';
 import { rollingCampaign } from '../campaigns/rolling.js';
+import { scheduleKills } from '../campaigns/schedule-kills.js';
 import { staleTemporalCampaign } from '../campaigns/stale-temporal.js';
 import { statementsCampaign } from '../campaigns/statements.js';
 import { drainStorm, racingStorm, RIVALS, sameKeyStorm, type Storm } from '../campaigns/storms.js';
@@ -205,6 +206,7 @@ export const PROOFS: Proofs = {
       seed: Date.now(),
     }),
   ),
+  schedules: () => scheduleKills({ schedules: 100, runs: 40, kills: 52, betweenMs: 3_000 }),
   'batch-kills': () => batchKills({ rows: 20_000, kills: 52, betweenMs: 3_000 }),
   'webhook-kills': withTemporal(async ({ temporal, open }) => {
     const mysql = await open(PrivateMysql.start(), (own) => own.remove());

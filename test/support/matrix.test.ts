@@ -9,10 +9,11 @@ import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staf
 import { signIn } from '../../src/staff/sessions.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, type PayoutBank, seen, submitAndRaise } from '../payouts/support.js';
-import { idLiteral, LEAST, text } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
 import { codeOf, forgetCodes, proven } from '../helpers/staff.js';
+import { scheduled } from '../transfers/schedules/support.js';
 import { register } from '../webhooks/support.js';
 import {
   actFields,
@@ -129,6 +130,13 @@ describe('a staff action at the support desk needs exactly the right and the pro
     return { page: `/batches/${id}`, verb, id, state: table('bonus_batches', id) };
   }
 
+  async function schedule(verb: string): Promise<Target> {
+    const id = text((await scheduled(guarded.bank)).id);
+    if (verb === 'resume')
+      answered(await guarded.bank.request('POST', `/v1/schedules/${id}/pause`), 200);
+    return { page: `/schedules/${id}`, verb, id, state: table('schedules', id, 'status') };
+  }
+
   async function endpoint(verb: string): Promise<Target> {
     const id = text((await register(guarded.bank, ['transfer.completed'])).id);
     if (verb === 'resume') await pause('webhook_endpoints', id);
@@ -157,6 +165,9 @@ describe('a staff action at the support desk needs exactly the right and the pro
     'bonus_batch.pause': () => batch('pause'),
     'bonus_batch.resume': () => batch('resume'),
     'bonus_batch.cancel': () => batch('cancel'),
+    'schedule.pause': () => schedule('pause'),
+    'schedule.resume': () => schedule('resume'),
+    'schedule.cancel': () => schedule('cancel'),
     'webhook.pause': () => endpoint('pause'),
     'webhook.resume': () => endpoint('resume'),
     'webhook.retry_now': () => endpoint('retry'),

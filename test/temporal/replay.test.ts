@@ -27,6 +27,7 @@ import { assertLedgerSound } from '../helpers/world.js';
 import { type Played, playTransfers } from './scenarios.js';
 import { LOOK_AGAIN_S, playBatches } from './scenarios-batches.js';
 import { playPayouts } from './scenarios-payouts.js';
+import { playSchedules } from './scenarios-schedules.js';
 import { playWebhooks } from './scenarios-webhooks.js';
 
 const FOLDER = join(ROOT, 'test/histories');
@@ -111,6 +112,10 @@ describe('a current history', () => {
 
   it('a history of a webhook endpoint replays after every kind of event', async () => {
     await replayAndRecord(await playWebhooks({ api, temporal, sign }));
+  });
+
+  it('a current history of a schedule replays, whatever ends it', async () => {
+    await replayAndRecord(await playSchedules({ db, api, temporal, sign }));
   });
 
   it('a current history of a batch replays, whatever the outcome of the batch', async () => {

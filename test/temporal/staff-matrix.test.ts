@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import { systemClock } from '../../src/core/instant.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { STAFF_ACTIONS } from '../../src/staff/rules.js';
+import { actAsStaff } from '../../src/transfers/schedules/actions.js';
 import { pauseEndpoint } from '../../src/webhooks/staff-actions.js';
 import { openPayoutBank, workflowOf as payoutWorkflow } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
-import { idLiteral } from '../helpers/bank.js';
+import { idLiteral, openBank, text } from '../helpers/bank.js';
 import { batchWorkflow, openPayrollBank } from '../helpers/batch-workflows.js';
 import { testDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
@@ -16,6 +17,7 @@ import { temporalEnvironment, testTemporal, until, workflowOf } from '../helpers
 import { startTestWorker } from '../helpers/temporal-worker.js';
 import { actsOn, hire, openGuardedBank, REASON } from '../helpers/temporal-world.js';
 import { endpointWorkflow, openWebhookBank, untilDetails } from '../helpers/webhook-world.js';
+import { scheduled, scheduleWorkflow } from '../transfers/schedules/support.js';
 
 /** A resource that waits, and its workflow. */
 interface Target {
@@ -48,6 +50,7 @@ describe('a staff action by signal', () => {
       await openPayoutBank(api),
     ];
     await paying.guard(1);
+    const bank = await openBank(api);
     targets = {
       transfer: async () => {
         const id = await guarded.createPending();
@@ -60,6 +63,10 @@ describe('a staff action by signal', () => {
       bonus_batch: async () => {
         const id = await payroll.ready(1);
         return { id, workflow: batchWorkflow(temporal, id), table: 'bonus_batches' };
+      },
+      schedule: async () => {
+        const id = asUuid(text((await scheduled(bank)).id));
+        return { id, workflow: scheduleWorkflow(temporal, id), table: 'schedules' };
       },
       webhook: async () => {
         const own = await openWebhookBank(api, receiver);
@@ -101,8 +108,10 @@ describe('a staff action by signal', () => {
         'it waits',
         async () => (await workflow.query('state').catch(() => null)) !== null,
       );
-      if (name === 'webhook.resume')
-        await pauseEndpoint(api.core, target.id, proven(await hire(db.database)));
+      const keeper = proven(await hire(db.database));
+      if (name === 'webhook.resume') await pauseEndpoint(api.core, target.id, keeper);
+      if (name === 'schedule.resume')
+        await actAsStaff(api.core, target.id, 'pause', keeper, REASON);
       const before = await rowOf(target);
       const others = STAFF_RIGHTS.filter((one) => one !== right);
       for (const [rights, code, why] of [

@@ -52,6 +52,7 @@ describe('POST /v1/transfers', () => {
       capture: 'automatic',
       capture_expires_at: null,
       captured: null,
+      schedule: null,
       rejection: null,
     });
     assert.match(String(id), UUID_V7);

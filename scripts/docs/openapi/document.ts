@@ -75,6 +75,7 @@ const DESCRIPTIONS = {
   accounts:
     'Who holds money: accounts, their balances, movements and limits, and finding a recipient.',
   transfers: 'Money from one account to another, at once or after approval.',
+  schedules: 'Transfers that are created later, once or again and again.',
   approval_policies: 'The amount from which transfers and payouts wait for other members.',
   bonuses: 'Paying one person at once, with the fee itemised.',
   bonus_batches: 'Paying up to 100,000 people from a file: upload, review, execute.',

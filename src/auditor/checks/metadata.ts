@@ -53,9 +53,11 @@ export async function checkPairs(
 
 function pairsOf(
   resourceType: MetadataPair['resourceType'],
-  { id, tenantId, createdAt, metadata }: Expectation,
+  { id, tenantId, createdAt, metadata, scheduleId }: Expectation,
 ): readonly MetadataPair[] {
-  return Object.entries(metadata ?? {}).map(([name, value]) => {
+  const pairs = Object.entries(metadata ?? {});
+  if (scheduleId !== null) pairs.push(['run of', scheduleId]);
+  return pairs.map(([name, value]) => {
     const valueHash = createHash('sha256').update(value, 'utf8').digest().subarray(0, 16);
     return { tenantId, resourceType, valueHash, name, createdAt, id };
   });

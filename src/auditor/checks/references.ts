@@ -7,6 +7,7 @@ import { holds, idempotencyKeys, type KeyResourceType } from '../../db/entities/
 import type { Table } from '../../db/table.js';
 import { type AuditRun, byId, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
 import { sourceOf } from '../sources.js';
+import { schedules } from '../../db/entities/schedules.js';
 import { statements } from '../../db/entities/statements.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { KEY_FACT, type Totals } from '../totals.js';
@@ -119,9 +120,9 @@ const BROKEN_REFERENCES = [
   },
 ] as const;
 
-/** Returns whether the key belongs to a request of a client or operator, or to a batch's row. */
+/** Returns whether the key is of a request of a client or operator, a batch's row or a schedule's run. */
 export function isRequestKey(key: string): boolean {
-  return /^(?:[^/]+|(?:ops|batch-row)\/[^/]+)$/.test(key);
+  return /^(?:[^/]+|(?:ops|batch-row|schedule\/[^/]+)\/[^/]+)$/.test(key);
 }
 
 export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> {
@@ -155,5 +156,6 @@ function readKeyedResources(
 ): Promise<KeyedResources | undefined> {
   if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
   if (type === 'statement') return byId(reader, statements, ids);
+  if (type === 'schedule') return byId(reader, schedules, ids);
   return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
 }

@@ -14,6 +14,7 @@ import * as payouts from './payouts.js';
 import * as rails from './rails.js';
 import * as requests from './requests.js';
 import * as restores from './restores.js';
+import * as schedules from './schedules.js';
 import * as staff from './staff.js';
 import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
@@ -33,6 +34,7 @@ const FILES = [
   rails,
   requests,
   restores,
+  schedules,
   staff,
   statements,
   sweeps,

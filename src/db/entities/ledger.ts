@@ -31,7 +31,12 @@ export const RESOURCE_TYPES = [
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
 /** Types of resources that an idempotency key creates, inside and outside the ledger. */
-export const KEY_RESOURCE_TYPES = [...RESOURCE_TYPES, 'webhook_endpoint', 'statement'] as const;
+export const KEY_RESOURCE_TYPES = [
+  ...RESOURCE_TYPES,
+  'webhook_endpoint',
+  'statement',
+  'schedule',
+] as const;
 
 export type KeyResourceType = (typeof KEY_RESOURCE_TYPES)[number];
 

@@ -3,7 +3,10 @@ import { defineTable, type RowOf } from '../table.js';
 
 export const METADATA_TYPES = ['transfer', 'bonus', 'payout'] as const;
 
-/** The index of operations by their metadata: a row for each pair, changed together with it. */
+/**
+ * The index of operations by their metadata, and of scheduled transfers by their schedule: a row for each
+ * pair, changed together with it.
+ */
 export const metadataPairs = defineTable(
   'metadata_pairs',
   {

@@ -54,6 +54,10 @@ export const transfers = defineTable(
     /** The captured amount and its fee; null until then. */
     capturedRaw: column.nullable(column.bigint),
     capturedFeeRaw: column.nullable(column.bigint),
+    /** The schedule whose run created the transfer, the number of the run, and when it was due. */
+    scheduleId: column.nullable(column.uuid),
+    scheduleRun: column.nullable(column.integer),
+    scheduleDueAt: column.nullable(column.time),
   },
   {
     indexes: {

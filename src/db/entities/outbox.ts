@@ -1,7 +1,13 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-const WORKFLOW_RESOURCE_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endpoint'] as const;
+const WORKFLOW_RESOURCE_TYPES = [
+  'transfer',
+  'payout',
+  'bonus_batch',
+  'webhook_endpoint',
+  'schedule',
+] as const;
 export type WorkflowResourceType = (typeof WORKFLOW_RESOURCE_TYPES)[number];
 
 /** Resources whose workflow must be started or signaled. A row is deleted once Temporal accepts. */

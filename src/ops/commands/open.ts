@@ -10,7 +10,7 @@ import { text } from '../inputs.js';
 export const openCommand = query({
   summary: "print a resource's addresses at the support desk and in Temporal's UI",
   explanation: `
-RESOURCE is the id of a transfer, payout, batch, webhook endpoint, adjustment or account, or of one of their events, bonuses,
+RESOURCE is the id of a transfer, schedule, payout, batch, webhook endpoint, adjustment or account, or of one of their events, bonuses,
 pay-ins or postings. It may also be an alias, a phone, an Idempotency-Key or an operator's reference, in any tenant.
 SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow.`,
   examples: ['open 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f', "open '$ana'", 'open case-118 --json'],
@@ -33,6 +33,7 @@ SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Onl
     const all = [
       ...rows('transfers', waited, WORKFLOW_ID_OF.transfer),
       ...rows('transfers', direct),
+      ...rows('schedules', found.schedules, WORKFLOW_ID_OF.schedule),
       ...rows('payouts', found.payouts, WORKFLOW_ID_OF.payout),
       ...rows('batches', found.batches, WORKFLOW_ID_OF.bonus_batch),
       ...rows('endpoints', found.endpoints, WORKFLOW_ID_OF.webhook_endpoint),

@@ -8,7 +8,10 @@ import { counted } from '../../core/collections.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
+import type { Schedule } from '../../db/entities/schedules.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
+import { actAsStaff } from '../../transfers/schedules/actions.js';
+import { type ScheduleAction, stateRefusal } from '../../transfers/schedules/rules.js';
 import {
   type EndpointAction,
   pauseEndpoint,
@@ -135,6 +138,41 @@ export const BATCH_ACTIONS = [
     done: 'The batch is being canceled. Paid rows stay paid, and all other rows fail.',
     endsSomething: true,
     isOffered: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
+  }),
+];
+
+function scheduleAction(
+  verb: ScheduleAction,
+  shown: Pick<DeskAction<Schedule>, 'label' | 'explanation' | 'done' | 'endsSomething'>,
+): DeskAction<Schedule> {
+  return {
+    ...shown,
+    verb,
+    name: `schedule.${verb}`,
+    isOffered: (schedule) => stateRefusal(schedule, verb) === null,
+    recordsRefusals: true,
+    run: async (deps, { id }, { by, reason, actionId }) => {
+      await actAsStaff(deps, id, verb, by, reason, actionId);
+    },
+  };
+}
+
+export const SCHEDULE_ACTIONS = [
+  scheduleAction('pause', {
+    label: 'Pause',
+    explanation: 'Creates no transfers until the schedule is resumed.',
+    done: 'Paused. It creates no transfers until it is resumed.',
+  }),
+  scheduleAction('resume', {
+    label: 'Resume',
+    explanation: 'Continues with the next run. Runs that were due before are skipped.',
+    done: 'Resumed. Runs that were due before are skipped.',
+  }),
+  scheduleAction('cancel', {
+    label: 'Cancel the schedule',
+    explanation: 'Ends the schedule. Transfers that it has created stay as they are.',
+    done: 'Canceled. It creates no further transfers.',
+    endsSomething: true,
   }),
 ];
 

@@ -288,7 +288,8 @@ export function pageLinks(previous: PageLink | null, next: PageLink | null): Htm
 type PageLink = readonly [text: string, href: string];
 
 export type ResourcePath =
-  'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts' | 'tenants';
+  | ('transfers' | 'schedules' | 'payouts' | 'batches')
+  | ('endpoints' | 'adjustments' | 'accounts' | 'tenants');
 
 export function link(path: ResourcePath, id: string, content: Content): Html {
   return html`<a href="${pathOf(path, id)}">${content}</a>`;

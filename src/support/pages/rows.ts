@@ -94,6 +94,17 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     const { destinationAccountId: to, tenantId } = transfer;
     return operationRow('transfers', transfer, context, context.account(to, tenantId));
   },
+  schedules(schedule, context) {
+    const { id, tenantId, sourceAccountId: from, destinationAccountId: to } = schedule;
+    return [
+      ['Amount', link('schedules', id, money(schedule)), 'number'],
+      ['From → to', `${context.account(from)} → ${context.account(to, tenantId)}`],
+      ['Description', schedule.description],
+      ['Status', tag(schedule.status)],
+      since('Next run', schedule.nextRunAt, context, tenantId),
+      tenantFact(tenantId, context.tenant(tenantId)),
+    ];
+  },
   payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
   batches(batch, context) {
     const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;

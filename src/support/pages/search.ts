@@ -154,6 +154,7 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
   accounts: 'Accounts',
   transfers: 'Transfers',
   payouts: 'Payouts',
+  schedules: 'Schedules',
   batches: 'Batches',
   adjustments: 'Adjustments',
   endpoints: 'Webhook endpoints',

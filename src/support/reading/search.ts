@@ -17,6 +17,7 @@ import {
 } from '../../db/entities/operations.js';
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { hashOf } from '../../db/metadata-index.js';
 import { literal, literals } from '../../db/statements.js';
@@ -25,6 +26,7 @@ import type { Table } from '../../db/table.js';
 /** Rows of each kind of resource that the desk lists. */
 export interface Rows {
   readonly transfers: Transfer;
+  readonly schedules: Schedule;
   readonly payouts: Payout;
   readonly batches: BonusBatch;
   readonly endpoints: WebhookEndpoint;
@@ -34,6 +36,7 @@ export interface Rows {
 }
 export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   transfers,
+  schedules,
   payouts,
   batches: bonusBatches,
   endpoints: webhookEndpoints,
@@ -45,6 +48,7 @@ const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
 const NOTHING: SearchResult = {
   transfers: [],
+  schedules: [],
   payouts: [],
   batches: [],
   endpoints: [],

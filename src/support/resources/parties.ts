@@ -21,6 +21,7 @@ import { type Account, accounts, type Tenant, tenants } from '../../db/entities/
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { olderSql, literal } from '../../db/statements.js';
 import { payoutList } from '../../payouts/service.js';
+import { scheduleList } from '../../transfers/schedules/service.js';
 import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
@@ -220,6 +221,7 @@ export const tenantKind: ResourceKind<Tenant> = {
   titleOf: ({ name }) => `Tenant ${name}`,
   lists: [
     ofTenant('transfers', newestOf(transferList)),
+    ofTenant('schedules', newestOf(scheduleList)),
     ofTenant('payouts', newestOf(payoutList)),
     ofTenant('batches', newestOf(batchList)),
     ofTenant('endpoints', (reader, tenantId, limit, before) =>

@@ -8,26 +8,45 @@ import {
   bonusBatches,
   type BonusBatchProblem,
 } from '../../db/entities/bonuses.js';
+import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
-import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
+import {
+  batchWorkflowId,
+  scheduleWorkflowId,
+  webhookWorkflowId,
+} from '../../temporal/contracts.js';
+import { listNewest } from '../../operations/operation-list.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
+import { transferList } from '../../transfers/service.js';
+import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { readDescribedEndpoint } from '../../webhooks/staff-actions.js';
-import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
+import { BATCH_ACTIONS, ENDPOINT_ACTIONS, SCHEDULE_ACTIONS } from '../actions/controls.js';
 import type { Content } from '../html.js';
 import { deliveryTable } from '../pages/history.js';
-import { type Fact, link, tableSection } from '../pages/layout.js';
+import {
+  type Fact,
+  link,
+  metadataFact,
+  money,
+  publicFacts,
+  section,
+  tableSection,
+  tag,
+} from '../pages/layout.js';
 import {
   batchStatus,
   batchTitle,
   endpointStatus,
   paymentsText,
   rejectionText,
+  tableOf,
 } from '../pages/rows.js';
 import { inWords } from '../reading/payouts.js';
 import { memberLine } from '../reading/timeline.js';
 import { parsePosition, printPosition, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_ROWS = 20;
+const SHOWN_RUNS = 10;
 /** Age up to which the start page lists rejected batches. */
 const REJECTED_LISTED_MS = 24 * 3_600_000;
 
@@ -144,6 +163,42 @@ function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: numb
     ['Reason', inWords(code, message)],
   ]);
 }
+
+export const scheduleKind: ResourceKind<Schedule> = {
+  name: 'schedules',
+  subjectType: 'schedule',
+  actions: SCHEDULE_ACTIONS,
+  find: ({ database: { reader } }, id) => reader.find(schedules, { id }),
+  rowOf: (schedule) => schedule,
+  titleOf: (schedule) => `Schedule of ${formatAmount(schedule)}`,
+  async describe(schedule, context) {
+    const { id, tenantId, sourceAccountId: from, destinationAccountId: to } = schedule;
+    const { reader, names, time, since, tenant } = context;
+    const { everyUnit: unit, everyCount: count } = schedule;
+    const filter = { tenantId, scheduleId: id };
+    const created = await listNewest(transferList, reader, filter, SHOWN_RUNS);
+    const runs = await tableOf(context, 'transfers', created, 'Tenant');
+    return {
+      status: tag(schedule.status),
+      facts: [
+        ['Next run', since(schedule.nextRunAt)],
+        ['Amount', money(schedule)],
+        ['From', link('accounts', from, names.account(from))],
+        ['To', link('accounts', to, names.account(to, tenantId))],
+        ['First run', time(schedule.startsAt)],
+        ['Every', unit !== null && count !== null && counted(count, unit)],
+        ['Ends', time(schedule.endsAt)],
+        ...publicFacts(scheduleResource.presentToStaff('desk', schedule)),
+        ['Description', schedule.description],
+        metadataFact(schedule.metadata),
+        tenant,
+        ['Requested', time(schedule.createdAt, `by ${names.person(schedule.createdBy)}`)],
+      ],
+      beforeLists: runs && section('runs', 'Newest runs', runs),
+      workflowId: scheduleWorkflowId(id),
+    };
+  },
+};
 
 export const endpointKind: ResourceKind<WebhookEndpoint> = {
   name: 'endpoints',

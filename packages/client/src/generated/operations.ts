@@ -358,6 +358,127 @@ export class Operations extends Calls {
   }
 
   /**
+   * Schedule a transfer.
+   * Each run creates one transfer, under the rules of its own moment; limits, funds and approvals are not checked before. Runs keep the time of day in the tenant's time zone; on a day that a month lacks, they are on its last day.
+   * Scope: `transfers`. Role in source: operator, admin, owner.
+   */
+  createSchedule(
+    body: BodyOf<'createSchedule'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createSchedule'>> {
+    return this.send(
+      {
+        operation: 'createSchedule',
+        method: 'POST',
+        path: '/v1/schedules',
+        repeats: 'by_key',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'createSchedule'>>;
+  }
+
+  /**
+   * List schedules.
+   * Newest first.
+   * Scope: `read` or `transfers`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  listSchedules(
+    query: QueryOf<'listSchedules'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listSchedules'>> {
+    return this.list(
+      {
+        operation: 'listSchedules',
+        method: 'GET',
+        path: '/v1/schedules',
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Read a schedule.
+   * Scope: `read` or `transfers`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  getSchedule(
+    id: ParamOf<'getSchedule', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getSchedule'>> {
+    return this.send(
+      {
+        operation: 'getSchedule',
+        method: 'GET',
+        path: `/v1/schedules/${segment(id)}`,
+        repeats: 'freely',
+      },
+      options,
+    ) as Promise<ResultOf<'getSchedule'>>;
+  }
+
+  /**
+   * Pause a schedule.
+   * Stops its runs until it is resumed.
+   * Scope: `transfers`. Role in source: operator, admin, owner, the creator.
+   */
+  pauseSchedule(
+    id: ParamOf<'pauseSchedule', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'pauseSchedule'>> {
+    return this.send(
+      {
+        operation: 'pauseSchedule',
+        method: 'POST',
+        path: `/v1/schedules/${segment(id)}/pause`,
+        repeats: 'never',
+      },
+      options,
+    ) as Promise<ResultOf<'pauseSchedule'>>;
+  }
+
+  /**
+   * Resume a schedule.
+   * Continues with the next run after this moment: those that became due before are skipped. If none is left, the schedule is `completed`.
+   * Scope: `transfers`. Role in source: operator, admin, owner, the creator.
+   */
+  resumeSchedule(
+    id: ParamOf<'resumeSchedule', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'resumeSchedule'>> {
+    return this.send(
+      {
+        operation: 'resumeSchedule',
+        method: 'POST',
+        path: `/v1/schedules/${segment(id)}/resume`,
+        repeats: 'never',
+      },
+      options,
+    ) as Promise<ResultOf<'resumeSchedule'>>;
+  }
+
+  /**
+   * Cancel a schedule.
+   * Ends it for good. Transfers that it has created stay as they are.
+   * Scope: `transfers`. Role in source: operator, admin, owner, the creator.
+   */
+  cancelSchedule(
+    id: ParamOf<'cancelSchedule', 'id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'cancelSchedule'>> {
+    return this.send(
+      {
+        operation: 'cancelSchedule',
+        method: 'POST',
+        path: `/v1/schedules/${segment(id)}/cancel`,
+        repeats: 'never',
+      },
+      options,
+    ) as Promise<ResultOf<'cancelSchedule'>>;
+  }
+
+  /**
    * Set an approval policy.
    * Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
    * Scope: `transfers`. Role in the account: admin, owner.

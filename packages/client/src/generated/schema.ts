@@ -143,6 +143,120 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/schedules': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List schedules
+     * @description Newest first.
+     *
+     *     Scope: `read` or `transfers`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listSchedules'];
+    put?: never;
+    /**
+     * Schedule a transfer
+     * @description Each run creates one transfer, under the rules of its own moment; limits, funds and approvals are not checked before. Runs keep the time of day in the tenant's time zone; on a day that a month lacks, they are on its last day.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
+     */
+    post: operations['createSchedule'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/schedules/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a schedule
+     * @description Scope: `read` or `transfers`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getSchedule'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/schedules/{id}/pause': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Pause a schedule
+     * @description Stops its runs until it is resumed.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner, the creator.
+     */
+    post: operations['pauseSchedule'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/schedules/{id}/resume': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Resume a schedule
+     * @description Continues with the next run after this moment: those that became due before are skipped. If none is left, the schedule is `completed`.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner, the creator.
+     */
+    post: operations['resumeSchedule'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/schedules/{id}/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Cancel a schedule
+     * @description Ends it for good. Transfers that it has created stay as they are.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner, the creator.
+     */
+    post: operations['cancelSchedule'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/payouts': {
     parameters: {
       query?: never;
@@ -1130,12 +1244,28 @@ export interface components {
       capture_expires_at: string | null;
       /** @description The amount that was captured; null until then. */
       captured: components['schemas']['Amount'] | null;
-      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
+      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval or its run of a schedule. */
       rejection: {
         /** @description The cause, for machines. */
         code: string;
         /** @description The reason that a person gave; null without one. */
         reason: string | null;
+      } | null;
+      /** @description The run of the schedule that created it; null for a transfer that a request created. */
+      schedule: {
+        /**
+         * Format: uuid
+         * @description The id of the schedule.
+         */
+        id: string;
+        /** @description The number of the run, from 1. */
+        run: number;
+        /**
+         * Format: date-time
+         * @description When the run was due.
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        due_at: string;
       } | null;
     };
     /** @description The amount that the destination receives. */
@@ -1715,6 +1845,146 @@ export interface components {
         /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
       } | null;
+    };
+    /** @description A transfer that is created once at a later time, or again and again. */
+    Schedule: {
+      /**
+       * Format: uuid
+       * @description The id of the schedule.
+       */
+      id: string;
+      /**
+       * @description `active` until its last run; `paused` schedules do not run.
+       * @enum {string}
+       */
+      status: 'active' | 'paused' | 'canceled' | 'completed';
+      transfer: components['schemas']['ScheduledTransfer'];
+      /**
+       * Format: date-time
+       * @description When the first run is due.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      starts_at: string;
+      /** @description The time from one run to the next, by the clocks of the tenant's time zone; null if it runs once. */
+      every: {
+        /**
+         * @description The unit of `count`.
+         * @enum {string}
+         */
+        unit: 'day' | 'week' | 'month';
+        /** @description The number of units from one run to the next. */
+        count: number;
+      } | null;
+      /**
+       * Format: date-time
+       * @description No run is due after this moment; null without such an end.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      ends_at: string | null;
+      /** @description The number of runs after which it ends; null without such an end. */
+      max_runs: number | null;
+      /**
+       * Format: date-time
+       * @description When the next run is due; null unless it is `active`.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      next_run_at: string | null;
+      /** @description How many runs there were, refused ones included. */
+      runs: number;
+      /**
+       * Format: date-time
+       * @description When the request was accepted.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    /** @description The transfer that each run creates. */
+    ScheduledTransfer: {
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
+      source_account: string;
+      /** @description The receiver of the amount. */
+      destination: {
+        /**
+         * @description Always `account`.
+         * @enum {string}
+         */
+        type: 'account';
+        /**
+         * Format: uuid
+         * @description The account that receives the amount.
+         */
+        account_id: string;
+      };
+      amount: components['schemas']['Amount'];
+      /** @description The text that was given with the request. */
+      description: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
+    };
+    CreateSchedule: {
+      transfer: components['schemas']['ScheduledTransferInput'];
+      /**
+       * Format: date-time
+       * @description The first run: in the future, at most 366 days ahead.
+       */
+      starts_at: string;
+      /** @description The time from one run to the next; without it, it runs once. */
+      every?: {
+        /**
+         * @description The unit of `count`.
+         * @enum {string}
+         */
+        unit: 'day' | 'week' | 'month';
+        /** @description The number of units from one run to the next. */
+        count: number;
+      } | null;
+      /**
+       * Format: date-time
+       * @description No run is due after this moment. Only with `every`.
+       */
+      ends_at?: string | null;
+      /** @description The number of runs, refused ones included. Only with `every`, without `ends_at`. */
+      max_runs?: number | null;
+    };
+    /** @description The transfer that each run creates. */
+    ScheduledTransferInput: {
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
+      source_account: string;
+      /** @description The receiver of the amount. */
+      destination: {
+        /**
+         * @description Always `account`.
+         * @enum {string}
+         */
+        type: 'account';
+        /**
+         * Format: uuid
+         * @description An account of your tenant or network.
+         */
+        account_id: string;
+      };
+      /** @description The amount that the destination receives. */
+      amount: components['schemas']['AmountInput'];
+      /** @description A text that both parties see. */
+      description?: string | null;
+      /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata?: {
+        [key: string]: string | null;
+      } | null;
+    };
+    SchedulePage: {
+      /** @description The resources of this page, in the order of the list. */
+      items: components['schemas']['Schedule'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
     };
     CreatePayout: {
       /**
@@ -2559,7 +2829,8 @@ export interface components {
           | 'adjustment'
           | 'bonus_batch'
           | 'webhook_endpoint'
-          | 'statement';
+          | 'statement'
+          | 'schedule';
         /**
          * Format: uuid
          * @description The id of the resource.
@@ -3063,6 +3334,11 @@ export type TransferPage = components['schemas']['TransferPage'];
 export type ChangeMetadata = components['schemas']['ChangeMetadata'];
 export type Reject = components['schemas']['Reject'];
 export type CaptureTransfer = components['schemas']['CaptureTransfer'];
+export type Schedule = components['schemas']['Schedule'];
+export type ScheduledTransfer = components['schemas']['ScheduledTransfer'];
+export type CreateSchedule = components['schemas']['CreateSchedule'];
+export type ScheduledTransferInput = components['schemas']['ScheduledTransferInput'];
+export type SchedulePage = components['schemas']['SchedulePage'];
 export type CreatePayout = components['schemas']['CreatePayout'];
 export type PayoutPage = components['schemas']['PayoutPage'];
 export type RejectPayout = components['schemas']['RejectPayout'];
@@ -3147,6 +3423,8 @@ export interface operations {
         status?: 'pending_approval' | 'held' | 'completed' | 'rejected' | 'expired';
         /** @description Paid to this account. */
         destination_account?: string;
+        /** @description Created by this schedule. */
+        schedule?: string;
       };
       header?: {
         /** @description The dated version of the API; by default 2026-11-01. */
@@ -3192,7 +3470,8 @@ export interface operations {
            *           "capture": "automatic",
            *           "capture_expires_at": null,
            *           "captured": null,
-           *           "rejection": null
+           *           "rejection": null,
+           *           "schedule": null
            *         }
            *       ],
            *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
@@ -3272,7 +3551,8 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3311,7 +3591,8 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3354,7 +3635,8 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3409,7 +3691,8 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3476,7 +3759,8 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3537,7 +3821,8 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3608,7 +3893,8 @@ export interface operations {
            *       "rejection": {
            *         "code": "rejected",
            *         "reason": "The invoice was paid already"
-           *       }
+           *       },
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3670,7 +3956,8 @@ export interface operations {
            *       "rejection": {
            *         "code": "canceled",
            *         "reason": null
-           *       }
+           *       },
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
@@ -3742,10 +4029,434 @@ export interface operations {
            *         "raw": "150000",
            *         "asset": "COPM"
            *       },
-           *       "rejection": null
+           *       "rejection": null,
+           *       "schedule": null
            *     }
            */
           'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  listSchedules: {
+    parameters: {
+      query?: {
+        /** @description How many items the page has at most. */
+        limit?: number;
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
+        cursor?: string;
+        /** @description Created at this moment or later. */
+        'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
+        'created_at[lte]'?: string;
+        /** @description Paid from this account. */
+        source_account?: string;
+        /** @description Created, approved or executed under this `Idempotency-Key`: at most one item. */
+        idempotency_key?: string;
+        /** @description Only schedules in this state. */
+        status?: 'active' | 'paused' | 'canceled' | 'completed';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "status": "active",
+           *           "transfer": {
+           *             "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *             "destination": {
+           *               "type": "account",
+           *               "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *             },
+           *             "amount": {
+           *               "raw": "150000",
+           *               "asset": "COPM"
+           *             },
+           *             "description": "Rent",
+           *             "metadata": {
+           *               "invoice": "A-17"
+           *             }
+           *           },
+           *           "starts_at": "2026-12-01T14:00:00.000Z",
+           *           "every": {
+           *             "unit": "month",
+           *             "count": 1
+           *           },
+           *           "ends_at": null,
+           *           "max_runs": 12,
+           *           "next_run_at": "2026-12-01T14:00:00.000Z",
+           *           "runs": 0,
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['SchedulePage'];
+        };
+      };
+    };
+  };
+  createSchedule: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "transfer": {
+         *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *         "destination": {
+         *           "type": "account",
+         *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+         *         },
+         *         "amount": {
+         *           "raw": "150000",
+         *           "asset": "COPM"
+         *         },
+         *         "description": "Rent",
+         *         "metadata": {
+         *           "invoice": "A-17"
+         *         }
+         *       },
+         *       "starts_at": "2026-12-01T14:00:00.000Z",
+         *       "every": {
+         *         "unit": "month",
+         *         "count": 1
+         *       },
+         *       "max_runs": 12
+         *     }
+         */
+        'application/json': components['schemas']['CreateSchedule'];
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "active",
+           *       "transfer": {
+           *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *         "destination": {
+           *           "type": "account",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *         },
+           *         "amount": {
+           *           "raw": "150000",
+           *           "asset": "COPM"
+           *         },
+           *         "description": "Rent",
+           *         "metadata": {
+           *           "invoice": "A-17"
+           *         }
+           *       },
+           *       "starts_at": "2026-12-01T14:00:00.000Z",
+           *       "every": {
+           *         "unit": "month",
+           *         "count": 1
+           *       },
+           *       "ends_at": null,
+           *       "max_runs": 12,
+           *       "next_run_at": "2026-12-01T14:00:00.000Z",
+           *       "runs": 0,
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Schedule'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "active",
+           *       "transfer": {
+           *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *         "destination": {
+           *           "type": "account",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *         },
+           *         "amount": {
+           *           "raw": "150000",
+           *           "asset": "COPM"
+           *         },
+           *         "description": "Rent",
+           *         "metadata": {
+           *           "invoice": "A-17"
+           *         }
+           *       },
+           *       "starts_at": "2026-12-01T14:00:00.000Z",
+           *       "every": {
+           *         "unit": "month",
+           *         "count": 1
+           *       },
+           *       "ends_at": null,
+           *       "max_runs": 12,
+           *       "next_run_at": "2026-12-01T14:00:00.000Z",
+           *       "runs": 0,
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Schedule'];
+        };
+      };
+    };
+  };
+  getSchedule: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "active",
+           *       "transfer": {
+           *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *         "destination": {
+           *           "type": "account",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *         },
+           *         "amount": {
+           *           "raw": "150000",
+           *           "asset": "COPM"
+           *         },
+           *         "description": "Rent",
+           *         "metadata": {
+           *           "invoice": "A-17"
+           *         }
+           *       },
+           *       "starts_at": "2026-12-01T14:00:00.000Z",
+           *       "every": {
+           *         "unit": "month",
+           *         "count": 1
+           *       },
+           *       "ends_at": null,
+           *       "max_runs": 12,
+           *       "next_run_at": "2026-12-01T14:00:00.000Z",
+           *       "runs": 0,
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Schedule'];
+        };
+      };
+    };
+  };
+  pauseSchedule: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "paused",
+           *       "transfer": {
+           *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *         "destination": {
+           *           "type": "account",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *         },
+           *         "amount": {
+           *           "raw": "150000",
+           *           "asset": "COPM"
+           *         },
+           *         "description": "Rent",
+           *         "metadata": {
+           *           "invoice": "A-17"
+           *         }
+           *       },
+           *       "starts_at": "2026-12-01T14:00:00.000Z",
+           *       "every": {
+           *         "unit": "month",
+           *         "count": 1
+           *       },
+           *       "ends_at": null,
+           *       "max_runs": 12,
+           *       "next_run_at": null,
+           *       "runs": 0,
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Schedule'];
+        };
+      };
+    };
+  };
+  resumeSchedule: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "active",
+           *       "transfer": {
+           *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *         "destination": {
+           *           "type": "account",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *         },
+           *         "amount": {
+           *           "raw": "150000",
+           *           "asset": "COPM"
+           *         },
+           *         "description": "Rent",
+           *         "metadata": {
+           *           "invoice": "A-17"
+           *         }
+           *       },
+           *       "starts_at": "2026-12-01T14:00:00.000Z",
+           *       "every": {
+           *         "unit": "month",
+           *         "count": 1
+           *       },
+           *       "ends_at": null,
+           *       "max_runs": 12,
+           *       "next_run_at": "2026-12-01T14:00:00.000Z",
+           *       "runs": 0,
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Schedule'];
+        };
+      };
+    };
+  };
+  cancelSchedule: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "canceled",
+           *       "transfer": {
+           *         "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *         "destination": {
+           *           "type": "account",
+           *           "account_id": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22"
+           *         },
+           *         "amount": {
+           *           "raw": "150000",
+           *           "asset": "COPM"
+           *         },
+           *         "description": "Rent",
+           *         "metadata": {
+           *           "invoice": "A-17"
+           *         }
+           *       },
+           *       "starts_at": "2026-12-01T14:00:00.000Z",
+           *       "every": {
+           *         "unit": "month",
+           *         "count": 1
+           *       },
+           *       "ends_at": null,
+           *       "max_runs": 12,
+           *       "next_run_at": null,
+           *       "runs": 0,
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Schedule'];
         };
       };
     };
@@ -6251,7 +6962,8 @@ export interface operations {
            *               "capture": "automatic",
            *               "capture_expires_at": null,
            *               "captured": null,
-           *               "rejection": null
+           *               "rejection": null,
+           *               "schedule": null
            *             }
            *           }
            *         }
@@ -6325,7 +7037,8 @@ export interface operations {
            *           "capture": "automatic",
            *           "capture_expires_at": null,
            *           "captured": null,
-           *           "rejection": null
+           *           "rejection": null,
+           *           "schedule": null
            *         }
            *       }
            *     }
@@ -6747,7 +7460,8 @@ export interface operations {
            *           "capture": "automatic",
            *           "capture_expires_at": null,
            *           "captured": null,
-           *           "rejection": null
+           *           "rejection": null,
+           *           "schedule": null
            *         }
            *       }
            *     }

@@ -1,0 +1,22 @@
+import { MoneyClient } from 'money-movement-client';
+
+const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;
+const client = new MoneyClient({ baseUrl, token });
+const source = await client.lookUpAccount({ alias: '$acme-treasury' });
+const landlord = await client.lookUpAccount({ alias: '$bruno' });
+const today = new Date();
+const firstOfNextMonth = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 1, 14));
+const rent = await client.createSchedule({
+  transfer: {
+    source_account: source.account_id,
+    destination: { type: 'account', account_id: landlord.account_id },
+    amount: { raw: 900_000n, asset: 'COPM' },
+    description: 'Rent',
+  },
+  starts_at: firstOfNextMonth.toISOString(),
+  every: { unit: 'month', count: 1 },
+  max_runs: 12,
+});
+console.log(rent.id, rent.status, rent.next_run_at);
+for await (const { schedule, status } of client.listTransfers({ schedule: rent.id }))
+  console.log(schedule?.due_at, status);

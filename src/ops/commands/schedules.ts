@@ -1,0 +1,103 @@
+import { counted } from '../../core/collections.js';
+import { type Schedule, SCHEDULE_STATUSES, schedules } from '../../db/entities/schedules.js';
+import { listNewest } from '../../operations/operation-list.js';
+import { namesOf } from '../../support/reading/transfers.js';
+import { scheduleWorkflowId } from '../../temporal/contracts.js';
+import { actAsStaff } from '../../transfers/schedules/actions.js';
+import type { ScheduleAction } from '../../transfers/schedules/rules.js';
+import { scheduleResource } from '../../transfers/schedules/schemas.js';
+import { scheduleList } from '../../transfers/schedules/service.js';
+import { command, type CommandDefinition, type Ops, query } from '../command.js';
+import { limit, option, reason, status, tenant } from '../inputs.js';
+import { named } from '../lookups.js';
+import { type Fields, rowFields } from '../output.js';
+import { EXAMPLE_ID } from './transfers.js';
+
+const IN_DETAILS = [
+  ...['created_by', 'tenant_id', 'source_account_id', 'destination_account_id', 'workflow_id'],
+];
+
+async function linesOf({ database: { reader } }: Ops, all: readonly Schedule[]): Promise<Fields[]> {
+  const names = await namesOf(reader, all);
+  return all.map((schedule) => {
+    const { tenantId, everyUnit: unit, everyCount } = schedule;
+    const {
+      id = null,
+      status = null,
+      ...others
+    } = scheduleResource.presentToStaff('ops', schedule);
+    return {
+      ...{ id, status, tenant: names.tenant(tenantId) },
+      from: names.account(schedule.sourceAccountId),
+      to: names.account(schedule.destinationAccountId, tenantId),
+      amount: { raw: schedule.raw, asset: schedule.asset },
+      every: unit && counted(everyCount ?? 1, unit),
+      ...others,
+      created_by: names.person(schedule.createdBy),
+      ...rowFields(schedules, schedule, 'tenantId sourceAccountId destinationAccountId'),
+      workflow_id: scheduleWorkflowId(schedule.id),
+    };
+  });
+}
+
+async function show(ops: Ops, schedule: Schedule): Promise<void> {
+  for (const line of await linesOf(ops, [schedule])) ops.output.one(line);
+}
+
+function controlCommand(
+  action: ScheduleAction,
+  summary: string,
+  question?: string,
+): CommandDefinition {
+  return command({
+    summary,
+    examples: [`schedules ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
+    input: {
+      schedule: named.schedule,
+      reason: reason(),
+    },
+    needs: `schedule.${action}`,
+    run: async (ops, { schedule, reason }) => {
+      if (question !== undefined) await ops.output.confirm(question);
+      await show(ops, await actAsStaff(ops, schedule.id, action, ops.by(), reason));
+    },
+  });
+}
+
+export const scheduleCommands = {
+  list: query({
+    summary: "a tenant's schedules, newest first",
+    examples: ['schedules list --tenant acme --status active'],
+    input: {
+      tenant,
+      status: status(SCHEDULE_STATUSES),
+      account: option(
+        '<account> only those that pay from this account: id, alias or phone',
+        named.account.optional(),
+      ),
+      limit,
+    },
+    run: async (ops, { tenant, status, account, limit: most }) => {
+      const filter = { tenantId: tenant.id, status, sourceAccountId: account?.id };
+      const found = await listNewest(scheduleList, ops.database.reader, filter, most);
+      const detailsOnly = ['tenant', 'starts_at', 'ends_at', 'max_runs', ...IN_DETAILS];
+      ops.output.newest(await linesOf(ops, found), most, 'No results.', { detailsOnly });
+    },
+  }),
+  'show <schedule>': query({
+    summary: 'one schedule: its parties, its next run, how often it ran, and its workflow',
+    examples: [`schedules show ${EXAMPLE_ID}`],
+    input: { schedule: named.schedule },
+    run: (ops, { schedule }) => show(ops, schedule),
+  }),
+  'pause <schedule>': controlCommand('pause', 'create no transfers until it is resumed'),
+  'resume <schedule>': controlCommand(
+    'resume',
+    'continue a paused schedule; runs that were due before are skipped',
+  ),
+  'cancel <schedule>': controlCommand(
+    'cancel',
+    'end a schedule; transfers that it has created stay as they are',
+    'Cancel the schedule: it creates no further transfers',
+  ),
+};
