@@ -13,12 +13,13 @@ import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
 const nullableRole = column.nullable(column.oneOf(ROLES));
 
-/** Throws not_found without a row, authority_insufficient if its `caller_role` is too low. */
+/** Throws not_found (`field`) without a row, authority_insufficient if its `caller_role` is too low. */
 export function assertAllowed(
   operation: Operation,
   row: StoredRow | undefined,
+  field?: string,
 ): asserts row is StoredRow {
-  if (row === undefined) throw notFound();
+  if (row === undefined) throw notFound(field);
   if (!roleAllows(operation, nullableRole.parse(row.caller_role) ?? undefined))
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
@@ -38,19 +39,20 @@ export async function assertAllowedSomewhere(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/** Returns the tenant's account. Throws not_found, authority_insufficient. */
+/** Returns the tenant's account. Throws not_found (`field`), authority_insufficient. */
 export async function readAccount(
   reader: Reader,
   { tenantId, memberId }: Caller,
   accountId: Uuid,
   operation: Operation,
+  field?: string,
 ): Promise<Account> {
   const [row] = await reader.query(
     `SELECT r.role AS caller_role, ${columnList(accounts, 'a')}
      FROM accounts a LEFT JOIN member_roles r ON r.account_id=a.id AND r.member_id=${literal(memberRoles, 'memberId', memberId)}
      WHERE a.id=${literal(accounts, 'id', accountId)} AND a.tenant_id=${literal(accounts, 'tenantId', tenantId)} AND a.type<>'system'`,
   );
-  assertAllowed(operation, row);
+  assertAllowed(operation, row, field);
   return parseRow(accounts, row);
 }
 

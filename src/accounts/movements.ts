@@ -1,4 +1,5 @@
 import { amountJson, type Asset, ASSETS } from '../core/amount.js';
+import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
@@ -36,14 +37,51 @@ export async function readMovements(
     },
   );
   if (ranges.length === 0) return { items: [], nextBefore: null };
-  const rows = await reader.query(pageSql(accountId, filter, ranges, limit + 1));
+  const rows = await reader.query(pageSql(accountId, filter, ranges, 'DESC', limit + 1));
   const page = rows.slice(0, limit);
   const oldest = page.at(-1);
-  const holderNames = await readHolderNames(reader, page);
   return {
-    items: page.map((row) => movementOf(row, holderNames)),
+    items: await movementsOf(reader, page),
     nextBefore:
       rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
+  };
+}
+
+/** The last entry of a page, for the page after it. */
+interface MovementPosition {
+  readonly seq: bigint;
+  readonly id: Uuid;
+}
+
+/**
+ * Returns a page of entries, oldest first, after the entry `after`, and the page's last entry, which is
+ * null if no entry matches yet. Throws invalid_field (cursor, expired) if a restore has lost `after`, because
+ * other entries have its number then.
+ */
+export async function readMovementsAfter(
+  reader: Reader,
+  accountId: Uuid,
+  filter: MovementFilter,
+  after: MovementPosition | null,
+  limit: number,
+): Promise<{ readonly items: readonly Movement[]; readonly last: MovementPosition | null }> {
+  const start = after?.seq ?? 1n;
+  const ranges = (await findSeqRanges(reader, accountId, filter)).flatMap(
+    ({ first, last }): SeqRange[] =>
+      last !== null && last < start ? [] : [{ first: first > start ? first : start, last }],
+  );
+  const count = after === null ? limit : limit + 1;
+  const rows =
+    ranges.length === 0 ? [] : await reader.query(pageSql(accountId, filter, ranges, 'ASC', count));
+  if (after !== null && (rows[0] === undefined || column.uuid.parse(rows[0].id) !== after.id))
+    throw new ApiError(invalidField('cursor', 'expired'));
+  const newest = rows.at(-1);
+  return {
+    items: await movementsOf(reader, after === null ? rows : rows.slice(1)),
+    last:
+      newest === undefined
+        ? null
+        : { seq: column.bigint.parse(newest.seq), id: column.uuid.parse(newest.id) },
   };
 }
 
@@ -86,6 +124,7 @@ function pageSql(
   accountId: Uuid,
   filter: MovementFilter,
   ranges: readonly SeqRange[],
+  order: 'ASC' | 'DESC',
   count: number,
 ): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
@@ -96,14 +135,14 @@ function pageSql(
     ranges.map(({ first, last }) => {
       const until = last === null ? '' : ` AND seq<=${last}`;
       return `SELECT ${isSingle ? columnList(entries) : 'seq'} FROM entries FORCE INDEX (${isFiltered ? 'asset_kind' : 'PRIMARY'})
-        WHERE ${owner}${condition} AND seq>=${first}${until} ORDER BY seq DESC LIMIT ${count}`;
+        WHERE ${owner}${condition} AND seq>=${first}${until} ORDER BY seq ${order} LIMIT ${count}`;
     }),
   );
   const page = isSingle
     ? parts.join('')
     : `SELECT ${columnList(entries, 'm')} FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}
-        ORDER BY seq DESC LIMIT ${count}) newest STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=newest.seq`;
-  return `${movementsSql(page)} ORDER BY e.seq DESC`;
+        ORDER BY seq ${order} LIMIT ${count}) page STRAIGHT_JOIN entries m FORCE INDEX (PRIMARY) ON m.${owner} AND m.seq=page.seq`;
+  return `${movementsSql(page)} ORDER BY e.seq ${order}`;
 }
 
 function movementsSql(entriesSql: string): string {
@@ -128,6 +167,10 @@ export async function readMovementsInRange(
          AND asset=${literal(entries, 'asset', asset)}`,
     )} ORDER BY e.seq`,
   );
+  return movementsOf(reader, rows);
+}
+
+async function movementsOf(reader: Reader, rows: readonly StoredRow[]): Promise<Movement[]> {
   const holderNames = await readHolderNames(reader, rows);
   return rows.map((row) => movementOf(row, holderNames));
 }

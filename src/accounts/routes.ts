@@ -1,10 +1,11 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { asUuid } from '../core/ids.js';
 import { type Api, pathId } from '../http/route.js';
 import { respondWithNumberedPage, respondWithPage, type Cursors } from '../http/cursor.js';
 import { readAccount } from './access.js';
 import { parseAliasOrThrow, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
-import { presentMovement, readMovements } from './movements.js';
+import { presentMovement, readMovements, readMovementsAfter } from './movements.js';
 import { listAccounts } from './read-accounts.js';
 import type { RecipientBudget } from './recipient-budget.js';
 import { AliasLookup, lookUpPhone, parsePhone } from './recipients.js';
@@ -94,9 +95,10 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
     query: MovementQuery,
     responses: { 200: MovementPageSchema },
     summary: 'List the movements of an account',
-    description: 'Newest first.',
+    description:
+      'Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer movements later. A cursor whose movement a restore of the service has lost gets 400 with the reason `expired`.',
     handler: (request) =>
-      respondWithNumberedPage(cursors, request, async (before, limit) => {
+      respondWithNumberedPage(cursors, request, async (position, limit, mark) => {
         const { caller, query: input } = request;
         const filter = {
           asset: input.asset,
@@ -107,7 +109,16 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
         const accountId = pathId(request, 'account_id');
         const reader = database.readerFor(caller);
         await readAccount(reader, caller, accountId, 'readAccount');
-        const page = await readMovements(reader, accountId, filter, before, limit);
+        if (input.order === 'asc') {
+          const after =
+            position === null || mark === undefined ? null : { seq: position, id: asUuid(mark) };
+          const page = await readMovementsAfter(reader, accountId, filter, after, limit);
+          const items = page.items.map(presentMovement);
+          return page.last === null
+            ? { items, next: 0n }
+            : { items, next: page.last.seq, mark: page.last.id };
+        }
+        const page = await readMovements(reader, accountId, filter, position, limit);
         return { items: page.items.map(presentMovement), next: page.nextBefore };
       }),
   });
@@ -151,7 +162,7 @@ function lookupRoute(api: Api, { database, recipientBudget }: IdentityDeps): voi
           : await aliases.find(caller.tenantId, parseAliasOrThrow(alias));
       // Charged first, because even "not found" reveals who is a customer.
       await recipientBudget.charge(caller, [found?.account_id ?? null]);
-      if (found === null) throw notFound();
+      if (found === null) throw notFound(alias === undefined ? 'phone' : 'alias');
       return { status: 200, body: found };
     },
   });

@@ -15,6 +15,7 @@ import type {
 export const AUTHORITY_INSUFFICIENT: Refusal = {
   code: 'authority_insufficient',
   message: "the member's role in this account does not allow the operation",
+  details: { reason: 'role' },
 };
 
 /** For operators' commands only: in the API a closed account does not exist or cannot send. */

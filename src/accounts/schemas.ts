@@ -290,4 +290,9 @@ export const MovementQuery = z.strictObject({
   ...CREATED_AT_QUERY,
   asset: assetField.optional().describe('Only movements in this asset.'),
   kind: z.enum(MOVEMENT_KINDS).optional().describe('Only movements of this kind.'),
+  // Without a default, so that cursors from before this filter stay valid.
+  order: z
+    .enum(['asc', 'desc'])
+    .optional()
+    .describe('`asc` is oldest first; otherwise newest first.'),
 });

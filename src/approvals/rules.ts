@@ -128,7 +128,11 @@ export function authorityRefusal(
     return isAllowed ? null : AUTHORITY_INSUFFICIENT;
   }
   if (isCreator && role !== undefined)
-    return { code: 'authority_insufficient', message: `its creator cannot ${action} it` };
+    return {
+      code: 'authority_insufficient',
+      message: `its creator cannot ${action} it`,
+      details: { reason: 'creator' },
+    };
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 

@@ -1,4 +1,4 @@
-import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { invalidState, missing, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
@@ -109,6 +109,7 @@ const OWN_UPLOAD: Refusal = {
   code: 'authority_insufficient',
   message:
     'a batch of this total needs a second person: a member other than its uploader must execute it',
+  details: { reason: 'uploader' },
 };
 
 export const NOT_NOW = invalidState(
@@ -160,7 +161,7 @@ function payRow(
   if (tenant === undefined || asset === null || executedBy === null)
     throw new Error('an executing batch has no tenant, asset or executor');
   const recipient = findRecipient(state, tenant, row.recipientAccountId);
-  if (recipient === undefined) return { refusal: NOT_FOUND };
+  if (recipient === undefined) return { refusal: missing('recipient') };
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
   const payer = batch.isHeld ? withShareReleased(source, batch, row) : source;

@@ -52,7 +52,7 @@ export async function uploadBatch(
   } as const;
   const [id, outboxId] = [newId(), newId()];
   const result = await writeKeyed(database, request, deadline, async (transaction) => {
-    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
+    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus', 'source_account');
     // Refuses early, before megabytes are written. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
@@ -62,7 +62,7 @@ export async function uploadBatch(
     // Locks the account last, so that its lock is short. No other transaction can wait for the new
     // rows, because only this one knows them.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
-    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus');
+    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus', 'source_account');
     const batch = newBatch(id, caller, upload, clock());
     const entry = outboxEntry(
       { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id },

@@ -1,5 +1,5 @@
 import { feeOf } from '../operations/fees.js';
-import { creditRefusal, findParties, checkSpending } from '../operations/payments.js';
+import { creditRefusal, findParties, checkSpending, missingParty } from '../operations/payments.js';
 import {
   AUTHORITY_INSUFFICIENT,
   paymentColumns,
@@ -7,7 +7,7 @@ import {
   paymentEntries,
 } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
-import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
@@ -50,7 +50,8 @@ function referenceRow({
 export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, sourceAccountId, recipientAccountId, amount } = command;
   const parties = findParties(state, command, recipientAccountId);
-  if (parties === null || recipientAccountId === null) return refuse(NOT_FOUND);
+  if (parties === null || recipientAccountId === null)
+    return refuse(missingParty(state, command, 'recipient'));
   const refused = sameAccountRefusal(command) ?? authorityRefusal(command, state);
   if (refused !== null) return refuse(refused);
 
@@ -85,6 +86,7 @@ function authorityRefusal(
     code: 'authority_insufficient',
     message:
       'this account asks for approval from this amount on, and a bonus cannot wait for it: send a transfer or a batch',
+    details: { reason: 'above_approval_threshold' },
   };
 }
 

@@ -57,7 +57,7 @@ export class Bonuses {
     // The response of a used key reveals nothing about this request's recipient.
     if (keys.size === 0 && recipient.by !== 'account_id') {
       // A member who may not pay discovers no recipients and uses up no budget.
-      await readAccount(reader, caller, request.sourceAccountId, 'createBonus');
+      await readAccount(reader, caller, request.sourceAccountId, 'createBonus', 'source_account');
       await recipientBudget.charge(caller, resultsToCharge([recipient], found));
     }
     const recipientAccountId = uniqueRecipient(found(recipient));

@@ -18,6 +18,15 @@ export interface ErrorEntry {
   readonly reasons?: Readonly<Record<string, string>>;
 }
 
+/** Values of `details.reason` of `authority_insufficient`. */
+export const AUTHORITY_REASONS = {
+  role: "The member's role in the account does not allow it, or the member has none.",
+  creator: 'Whoever created it cannot approve or reject it.',
+  uploader: 'A batch of this total is executed by a member other than its uploader.',
+  above_approval_threshold:
+    'From this amount on the account requires an approval, for which a bonus cannot wait.',
+} as const;
+
 export const ERRORS = {
   missing_field: {
     status: 400,
@@ -76,15 +85,21 @@ export const ERRORS = {
   },
   authority_insufficient: {
     status: 403,
-    meaning: "The member's role in the account does not allow this operation.",
-    remedy: 'Use the token of a member with the required role in that account.',
-    example: { message: 'the role of this member in the account does not allow it' },
+    meaning: 'This member may not perform this operation in the account.',
+    remedy:
+      'Use the token of another member: `details.reason` says what this one lacks. From an approval threshold on, send a transfer or a batch.',
+    reasons: AUTHORITY_REASONS,
+    example: {
+      message: "the member's role in this account does not allow the operation",
+      details: { reason: 'role' },
+    },
   },
   not_found: {
     status: 404,
     meaning: 'The resource does not exist, or belongs to another tenant; the answer is the same.',
-    remedy: 'Check the id or the path.',
-    example: { message: 'the resource does not exist' },
+    remedy:
+      'Check what `details.field` names: the `path`, or a field of the body or query, such as `source_account` or `recipient`.',
+    example: { message: 'the resource does not exist', details: { field: 'path' } },
   },
   method_not_allowed: {
     status: 405,

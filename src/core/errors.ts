@@ -81,8 +81,15 @@ export function invalidState(
   };
 }
 
-/** Missing and foreign resources get identical responses. */
-export const NOT_FOUND: Refusal = { code: 'not_found', message: 'the resource does not exist' };
+/**
+ * Returns the same refusal for missing and foreign resources. `field` named the resource in the
+ * request: `path`, or a field of the body or query.
+ */
+export function missing(field: string): Refusal {
+  return { code: 'not_found', message: 'the resource does not exist', details: { field } };
+}
+
+export const NOT_FOUND = missing('path');
 
 export const LEDGER_UNAVAILABLE: Refusal = {
   code: 'ledger_unavailable',
@@ -90,8 +97,8 @@ export const LEDGER_UNAVAILABLE: Refusal = {
     'the ledger did not answer, so the result is unknown; only repeating the same request with the same Idempotency-Key tells what happened',
 };
 
-export function notFound(): ApiError {
-  return new ApiError(NOT_FOUND);
+export function notFound(field = 'path'): ApiError {
+  return new ApiError(missing(field));
 }
 
 export function assertFound<T>(found: T | undefined): T {

@@ -102,21 +102,30 @@ export async function respondWithPage<Item>(
   return { status: 200, body: { items: items.map(present), next_cursor: nextCursor } };
 }
 
-/** Responds with a page of a list that is ordered by a number. `next` continues the list. */
+/**
+ * Responds with a page of a list that is ordered by a number. `next` continues the list; `mark` is
+ * kept with it in the cursor.
+ */
 export async function respondWithNumberedPage<More extends object>(
   cursors: Cursors,
   request: PageRequest,
   read: (
     after: bigint | null,
     limit: number,
-  ) => Promise<{ readonly items: readonly unknown[]; readonly next: bigint | null } & More>,
+    mark: string | undefined,
+  ) => Promise<
+    { readonly items: readonly unknown[]; readonly next: bigint | null; mark?: string } & More
+  >,
 ): Promise<{ readonly status: 200; readonly body: object }> {
   const binding = cursorBinding(request);
   const { cursor, limit } = request.query;
-  const [position] = cursor === undefined ? [] : cursors.decode(binding, cursor);
+  const [position, mark] = cursor === undefined ? [] : cursors.decode(binding, cursor);
   const after = position === undefined ? null : BigInt(position);
-  const { items, next, ...more } = await read(after, limit);
-  const nextCursor = next === null ? null : cursors.encode(binding, [next.toString()]);
+  const { items, next, mark: nextMark, ...more } = await read(after, limit, mark);
+  const nextCursor =
+    next === null
+      ? null
+      : cursors.encode(binding, [next.toString(), ...(nextMark === undefined ? [] : [nextMark])]);
   return { status: 200, body: { items, next_cursor: nextCursor, ...more } };
 }
 

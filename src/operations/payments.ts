@@ -1,6 +1,6 @@
 import type { Amount } from '../core/amount.js';
 import { type Month, monthOf } from '../core/instant.js';
-import type { Refusal } from '../core/errors.js';
+import { missing, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { accountLimits } from '../db/entities/identity.js';
@@ -100,6 +100,11 @@ export function findParties(
   if (payer === null || recipientId === null) return null;
   const recipient = findRecipient(state, payer.tenant, recipientId);
   return recipient === undefined ? null : { recipient, ...payer };
+}
+
+/** Returns the 404 for parties that `findParties` does not find. */
+export function missingParty(state: LockedState, command: Source, recipientField: string): Refusal {
+  return missing(findPayer(state, command) === null ? 'source_account' : recipientField);
 }
 
 export function findRecipient(

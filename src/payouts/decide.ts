@@ -1,4 +1,4 @@
-import { invalidField, invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { invalidField, invalidState, missing, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
@@ -49,7 +49,7 @@ export function decidePayout(
   const { tenantId, memberId, amount, payoutId: resourceId } = command;
   const { asset } = amount;
   const payer = findPayer(state, command);
-  if (payer === null) return refuse(NOT_FOUND);
+  if (payer === null) return refuse(missing('source_account'));
   const accountId = payer.source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT);

@@ -90,7 +90,7 @@ async function readFigures(
   assertPeriod({ from, to });
   assertSettled('to', to, now);
   const reader = database.readerFor(caller);
-  const account = await readAccount(reader, caller, accountId, 'readAccount');
+  const account = await readAccount(reader, caller, accountId, 'readAccount', 'account_id');
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));
   await awaitPostings(database, [accountId], to, caller);
   const entryCount = await countEntries(reader, accountId, from, to);

@@ -1,4 +1,4 @@
-import { NOT_FOUND, type Refusal } from '../core/errors.js';
+import { missing, type Refusal } from '../core/errors.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { tenants } from '../db/entities/parties.js';
 import { creditRefusal, findRecipient } from '../operations/payments.js';
@@ -124,7 +124,7 @@ export function lastCheckRefusal(transfer: Transfer, state: LockedState): Refusa
   const refusal = capabilityRefusal(source.account);
   if (refusal !== null) return refusal;
   const destination = findRecipient(state, tenant, destinationAccountId);
-  if (destination === undefined) return NOT_FOUND;
+  if (destination === undefined) return missing('destination');
   return creditRefusal(
     state,
     destination,

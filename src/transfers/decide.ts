@@ -1,4 +1,3 @@
-import { NOT_FOUND } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
@@ -6,7 +5,7 @@ import type { EventType } from '../db/entities/events.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { feeOf } from '../operations/fees.js';
-import { creditRefusal, findParties, checkSpending } from '../operations/payments.js';
+import { creditRefusal, findParties, checkSpending, missingParty } from '../operations/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
 import {
@@ -26,7 +25,7 @@ import { transferResource } from './schemas.js';
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount, sourceAccountId: accountId } = command;
   const parties = findParties(state, command, command.destinationAccountId);
-  if (parties === null) return refuse(NOT_FOUND);
+  if (parties === null) return refuse(missingParty(state, command, 'destination'));
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createTransfer', role)) return refuse(AUTHORITY_INSUFFICIENT);
 

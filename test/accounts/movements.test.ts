@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setFeeAccount } from '../../src/operations/fees.js';
+import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -7,6 +8,7 @@ import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/fun
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import {
   answered,
+  idLiteral,
   type Bank,
   type Json,
   LEAST,
@@ -17,7 +19,7 @@ import {
   walk,
 } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
-import { setFee, someone, TEST_ACTOR } from '../helpers/world.js';
+import { assertLedgerSound, setFee, someone, TEST_ACTOR } from '../helpers/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const ASSETS = ['COPM', 'DUSD'] as const;
@@ -247,8 +249,55 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual(seen, before);
   });
 
+  it('GET /v1/accounts/{account_id}/movements?order=asc can be followed without end: each movement once, in order', async () => {
+    const followed = async (
+      account: Account,
+      query: string,
+      start = '',
+    ): Promise<[Json[], string]> => {
+      const seen: Json[] = [];
+      for (let cursor = start; ;) {
+        const more = cursor === '' ? '' : `&cursor=${cursor}`;
+        const { json } = answered(await bank.get(path(account, `order=asc${query}${more}`)), 200);
+        seen.push(...list(json.items));
+        cursor = text(json.next_cursor);
+        if (list(json.items).length === 0) return [seen, cursor];
+      }
+    };
+    for (const limit of [1, 7, 100])
+      assert.deepEqual((await followed(payer, `&limit=${limit}`))[0], all.toReversed());
+    for (const [query, keep] of FILTERS)
+      assert.deepEqual(
+        (await followed(payer, `&limit=9&${query}`))[0],
+        all.filter(keep).toReversed(),
+        query,
+      );
+
+    const [from, to] = [await bank.account({ funds: { COPM: 9n * LEAST } }), await bank.account()];
+    const [none, atStart] = await followed(to, '');
+    assert.deepEqual(none, []);
+    await bank.sent({ from, to, raw: LEAST });
+    const [first, afterFirst] = await followed(to, '', atStart);
+    await bank.sent({ from, to, raw: LEAST });
+    await bank.sent({ from, to, raw: LEAST });
+    const [later, atEnd] = await followed(to, '', afterFirst);
+    assert.deepEqual([first.length, later.length], [1, 2]);
+    assert.deepEqual([...first, ...later].toReversed(), await walk(bank, path(to, 'limit=100')));
+
+    // As after a restore: another entry has the number of the one that the cursor follows.
+    const [newest] = (await ledgerOf(to)) as [Json];
+    const rename = (before: string, after: string): Promise<number> =>
+      db.change(`UPDATE entries SET id=${idLiteral(after)} WHERE id=${idLiteral(before)}`);
+    const other = newId();
+    await rename(text(newest.id), other);
+    const lost = await bank.get(path(to, `order=asc&cursor=${atEnd}`));
+    assert.deepEqual(answered(lost, 400, 'invalid_field').details?.reason, 'expired');
+    await rename(other, text(newest.id));
+    await assertLedgerSound(db.database);
+  });
+
   it('GET /v1/accounts/{account_id}/movements refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
-    const wrong = 'kind=fee_in kind=system_in kind= asset=USD limit=101 limit=0 order=asc';
+    const wrong = 'kind=fee_in kind=system_in kind= asset=USD limit=101 limit=0 order=up';
     for (const query of wrong.split(' '))
       answered(await bank.get(path(payer, query)), 400, 'invalid_field');
     const cursor = text((await bank.get(path(payer, 'kind=payin_in&limit=1'))).json.next_cursor);

@@ -93,7 +93,10 @@ for (const kind of KINDS)
       for (const person of ['creator', 'admin', 'owner'] as const) {
         const { id } = await own.createPending({}, { token: own.tokens[person] });
         for (const verb of ['approve', 'reject'] as const)
-          answered(await own.act(verb, id, person), 403, 'authority_insufficient');
+          assert.deepEqual(
+            answered(await own.act(verb, id, person), 403, 'authority_insufficient').details,
+            { reason: 'creator' },
+          );
         answered(await own.act('cancel', id, person), 200);
         await assertEnded(own, id, ENDS[kind].cancel, rejectionOf(kind, 'cancel', null));
       }

@@ -107,7 +107,11 @@ describe('the upload of a batch over HTTP', () => {
     const foreign = await (await openBank(api)).account();
     const [before, key] = [await batches(), randomUUID()];
     for (const id of [foreign.id, randomUUID()])
-      answered(await upload(formOf(FILE, { source_account: id }), { key }), 404, 'not_found');
+      assert.deepEqual(
+        answered(await upload(formOf(FILE, { source_account: id }), { key }), 404, 'not_found')
+          .details,
+        { field: 'source_account' },
+      );
     const clerk = await bank.member();
     await grantRole(db.database, systemClock, clerk, payer.id, 'viewer', TEST_ACTOR);
     const viewer = await bank.issue(clerk);

@@ -253,13 +253,16 @@ describe('POST /v1/bonuses', () => {
   it('POST /v1/bonuses is refused from the approval threshold of its source on, because a bonus cannot wait for approval', async () => {
     await bank.guard(payer, { threshold: 2n * LEAST });
     const ask = async (raw: bigint) => {
-      const { status, code } = await pay({ account_id: receiver.id }, {}, {}, raw);
-      return status === 201 ? 'paid' : code;
+      const { status, code, details } = await pay({ account_id: receiver.id }, {}, {}, raw);
+      return status === 201 ? 'paid' : [code, details?.reason];
     };
+    const refused = ['authority_insufficient', 'above_approval_threshold'];
     assert.deepEqual(
       [await ask(2n * LEAST - 1n), await ask(2n * LEAST), await ask(3n * LEAST)],
-      ['paid', 'authority_insufficient', 'authority_insufficient'],
+      ['paid', refused, refused],
     );
+    const unknown = answered(await pay({ alias: '$nobody.here' }), 404, 'not_found');
+    assert.deepEqual(unknown.details, { field: 'recipient' });
   });
 
   it('GET /v1/bonuses lists newest first, by source, by time and by key; each is shown to members with a role at either end', async () => {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
+import {
+  readMovements,
+  readMovementsAfter,
+  type MovementFilter,
+} from '../../src/accounts/movements.js';
 import { findUnsubmittedPayouts } from '../../src/accounts/status.js';
 import { totalsAt } from '../../src/accounts/balances.js';
 import {
@@ -259,6 +263,12 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
           );
           assert.equal(page.items.length, countOf(first, last, keep));
         }
+        const read = (after: Awaited<ReturnType<typeof readMovementsAfter>>['last']) =>
+          within(MAX_READ, () =>
+            readMovementsAfter(reader, accountId, { ...filter, ...bounds }, after, PAGE),
+          );
+        const { last } = await read(null);
+        if (last !== null) assert.notEqual((await read(last)).last, null);
       });
 
   const LISTS: readonly (readonly [string, OperationFilter, (row: number) => boolean])[] = [

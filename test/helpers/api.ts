@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AUTHORITY_REASONS } from '../../src/core/error-table.js';
 import { FIELD_REASONS } from '../../src/core/field-reasons.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { randomUUID } from 'node:crypto';
@@ -156,7 +157,10 @@ export async function request(
 
 /** Clients are told a closed list of reasons; each answer that a test gets is held to it. */
 function assertKnownReason({ code, details }: Record<string, unknown>): void {
-  const { reason } = asObject(details);
+  const { reason, field } = asObject(details);
+  if (code === 'not_found') assert.equal(typeof field, 'string', 'a 404 without a field');
+  if (code === 'authority_insufficient')
+    assert(String(reason) in AUTHORITY_REASONS, `${String(reason)} is missing in error-table.ts`);
   const known = typeof reason !== 'string' || (reason.split(':')[0] ?? '') in FIELD_REASONS;
   assert(
     code !== 'invalid_field' || known,

@@ -33,9 +33,9 @@ describe('the source and the destination of POST /v1/transfers', () => {
   });
 
   /** Everything that a client can see of an answer, but for what differs in every answer. */
-  function visible({ status, headers, text }: TestAnswer): unknown {
+  function visible({ status, headers, text, details }: TestAnswer) {
     const own = ['svc-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset'];
-    return { status, text, headers: [...headers].filter(([name]) => !own.includes(name)) };
+    return { status, text, details, headers: [...headers].filter(([name]) => !own.includes(name)) };
   }
 
   const random = (): { id: Uuid } => ({ id: asUuid(randomUUID()) });
@@ -54,8 +54,11 @@ describe('the source and the destination of POST /v1/transfers', () => {
     ];
     for (const to of unreachable)
       assert.deepEqual(visible(await bank.send({ from: payer, to, raw: LEAST })), missing);
-    for (const from of [random(), foreign, ...systemIds.map((id) => ({ id }))])
-      assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), missing);
+    assert.deepEqual(missing.details, { field: 'destination' });
+    const noSource = visible(await bank.send({ from: random(), to: receiver, raw: LEAST }));
+    assert.deepEqual(noSource.details, { field: 'source_account' });
+    for (const from of [foreign, ...systemIds.map((id) => ({ id }))])
+      assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), noSource);
   });
 
   it('POST /v1/transfers to another tenant is 404 if neither tenant has a network', async () => {

@@ -21,6 +21,8 @@ export interface DetailsByCode {
     readonly reason: string;
     readonly errors: readonly FieldProblem[];
   };
+  authority_insufficient: { readonly reason: string };
+  not_found: { readonly field: string };
   invalid_state: { readonly current: string; readonly allowed: readonly string[] };
   capability_cannot_send: { readonly reason: string };
   below_minimum: {

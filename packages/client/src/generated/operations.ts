@@ -65,7 +65,7 @@ export class Operations extends Calls {
 
   /**
    * List the movements of an account.
-   * Newest first.
+   * Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer movements later. A cursor whose movement a restore of the service has lost gets 400 with the reason `expired`.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   listMovements(

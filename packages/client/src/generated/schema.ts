@@ -722,7 +722,7 @@ export interface paths {
     };
     /**
      * List the movements of an account
-     * @description Newest first.
+     * @description Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer movements later. A cursor whose movement a restore of the service has lost gets 400 with the reason `expired`.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -6364,6 +6364,8 @@ export interface operations {
           | 'fee_out'
           | 'adjustment_in'
           | 'adjustment_out';
+        /** @description `asc` is oldest first; otherwise newest first. */
+        order?: 'asc' | 'desc';
       };
       header?: {
         /** @description The dated version of the API; by default 2026-11-01. */
