@@ -21,18 +21,13 @@ async function linesOf({ database: { reader } }: Ops, all: readonly Schedule[]):
   const names = await namesOf(reader, all);
   return all.map((schedule) => {
     const { tenantId, everyUnit: unit, everyCount } = schedule;
-    const {
-      id = null,
-      status = null,
-      ...others
-    } = scheduleResource.presentToStaff('ops', schedule);
     return {
-      ...{ id, status, tenant: names.tenant(tenantId) },
+      ...scheduleResource.presentToStaff('ops', schedule),
+      tenant: names.tenant(tenantId),
       from: names.account(schedule.sourceAccountId),
       to: names.account(schedule.destinationAccountId, tenantId),
       amount: { raw: schedule.raw, asset: schedule.asset },
       every: unit && counted(everyCount ?? 1, unit),
-      ...others,
       created_by: names.person(schedule.createdBy),
       ...rowFields(schedules, schedule, 'tenantId sourceAccountId destinationAccountId'),
       workflow_id: scheduleWorkflowId(schedule.id),
