@@ -86,6 +86,7 @@ export const LEDGER = [
     rejection_reason VARCHAR(300) NULL, capture_within_s INT NULL, capture_expires_at ${TIME_OR_NULL},
     captured_raw BIGINT NULL, captured_fee_raw BIGINT NULL,
     schedule_id ${ID_OR_NULL}, schedule_run INT NULL, schedule_due_at ${TIME_OR_NULL},
+    refunded_raw BIGINT NOT NULL, refunding_raw BIGINT NOT NULL, refund_of_type ${ascii(16)} NULL, refund_of_id ${ID_OR_NULL},
     PRIMARY KEY (id), KEY source (source_account_id, created_at, id),
     KEY status (tenant_id, status, created_at, id),
     CONSTRAINT transfers_amount CHECK (raw > 0 and fee_raw >= 0),
@@ -95,6 +96,8 @@ export const LEDGER = [
     CONSTRAINT transfers_held CHECK (status <> 'held' or capture_expires_at is not null),
     CONSTRAINT transfers_captured CHECK ((status = 'completed' and capture_within_s is not null) = (captured_raw is not null)),
     CONSTRAINT transfers_captured_amount CHECK (captured_raw is null or captured_raw between 1 and raw and captured_fee_raw between 0 and fee_raw),
+    CONSTRAINT transfers_refunded CHECK (refunded_raw >= 0 and refunding_raw >= 0 and refunded_raw + refunding_raw <= coalesce(captured_raw, raw)),
+    CONSTRAINT transfers_refund CHECK (refund_of_id is null = (refund_of_type is null)),
     CONSTRAINT transfers_rejection CHECK (status = 'rejected' = (rejection_code is not null))) ${TABLE}`,
   `CREATE TABLE approval_policies (
     account_id ${ID}, asset ${ASSET} NOT NULL, threshold BIGINT NOT NULL, approvals INT NOT NULL,

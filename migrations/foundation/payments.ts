@@ -55,9 +55,11 @@ export const PAYMENTS = [
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL, fee_account_id ${ID_OR_NULL},
     description VARCHAR(140) NULL, metadata TEXT NULL, reference VARCHAR(64) NULL, created_by ${ID}, batch_id ${ID_OR_NULL},
     batch_row INT NULL, limit_month CHAR(7) ${ASCII} NOT NULL, created_at ${TIME},
+    refunded_raw BIGINT NOT NULL, refunding_raw BIGINT NOT NULL,
     PRIMARY KEY (id), UNIQUE KEY batch (batch_id, batch_row),
     KEY source (source_account_id, created_at, id), KEY tenant (tenant_id, created_at, id),
     CONSTRAINT bonuses_amount CHECK (raw > 0 and fee_raw >= 0),
+    CONSTRAINT bonuses_refunded CHECK (refunded_raw >= 0 and refunding_raw >= 0 and refunded_raw + refunding_raw <= raw),
     CONSTRAINT bonuses_ends CHECK (source_account_id <> recipient_account_id),
     CONSTRAINT bonuses_batch CHECK (batch_id is null = (batch_row is null))) ${TABLE}`,
   `CREATE TABLE upload_chunks (

@@ -84,17 +84,22 @@ export function snapshotKind<
 }
 
 /** Returns the key of the row that gives the actor the right to act in the account. */
-function authorityKey(actor: ApprovalActor, accountId: Uuid): RowKey {
+export function authorityKey(actor: ApprovalActor, accountId: Uuid): RowKey {
   return actor.by === 'member'
     ? rowKey(memberRoles, { accountId, memberId: actor.memberId })
     : rowKey(staff, { id: actor.staff.id });
 }
 
 export function endingRowKeys<Row extends Approvable>(
-  { table }: Pick<ApprovalFeature<Row>, 'table'>,
+  { table, furtherKeys }: Pick<ApprovalFeature<Row>, 'table' | 'furtherKeys'>,
   row: Row,
 ): RowKey[] {
   const { id, sourceAccountId: accountId, asset, limitMonth: month } = row;
   const own = rowKey(table, { id } as Partial<Row>);
-  return [own, rowKey(holds, { resourceId: id }), rowKey(monthTotals, { accountId, asset, month })];
+  return [
+    own,
+    rowKey(holds, { resourceId: id }),
+    rowKey(monthTotals, { accountId, asset, month }),
+    ...(furtherKeys?.(row) ?? []),
+  ];
 }

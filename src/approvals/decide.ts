@@ -16,6 +16,7 @@ import {
   insertRow,
   type LockedState,
   refuse,
+  type RowKey,
   type RowWrite,
   leaveUnchanged,
   type Writes,
@@ -88,6 +89,8 @@ export interface ApprovalFeature<Row extends Approvable> {
   accountsOf(row: Row): readonly Uuid[];
   /** The account that receives the money; the last approval reads its owner. */
   readonly destinationOf?: (row: Row) => Uuid;
+  /** Keys of further rows that an ending reads or changes, guarded by the locks on its accounts. */
+  readonly furtherKeys?: (row: Row) => readonly RowKey[];
   grant(approved: Row, state: LockedState): Ending<Row>;
   end(
     row: Row,

@@ -119,21 +119,27 @@ export function authorityRefusal(
     operations,
   }: { readonly resourceType: ApprovableType; readonly operations: ApprovalOperations },
 ): Refusal | null {
-  if (actor.by === 'staff')
-    return rowRefusal(`${resourceType}.${action}`, actor.staff, rights.staff);
-  const isCreator = actor.memberId === progress.createdBy;
   const { role } = rights;
+  if (actor.by === 'staff') {
+    const refusal = rowRefusal(`${resourceType}.${action}`, actor.staff, rights.staff);
+    const isProposer = actor.staff.id === progress.createdBy && action !== 'cancel';
+    return refusal ?? (isProposer ? creatorRefusal(action) : null);
+  }
+  const isCreator = actor.memberId === progress.createdBy;
   if (action === 'cancel') {
     const isAllowed = roleAllows(operations.cancel, role) || (isCreator && role !== undefined);
     return isAllowed ? null : AUTHORITY_INSUFFICIENT;
   }
-  if (isCreator && role !== undefined)
-    return {
-      code: 'authority_insufficient',
-      message: `its creator cannot ${action} it`,
-      details: { reason: 'creator' },
-    };
+  if (isCreator && role !== undefined) return creatorRefusal(action);
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
+}
+
+function creatorRefusal(action: ApprovalAction): Refusal {
+  return {
+    code: 'authority_insufficient',
+    message: `its creator cannot ${action} it`,
+    details: { reason: 'creator' },
+  };
 }
 
 export function missingReasonRefusal(actor: ApprovalActor, reason: string | null): Refusal | null {

@@ -5,7 +5,7 @@ import type { Metadata } from '../core/metadata.js';
 import type { Reader } from '../db/database.js';
 import type { EventType } from '../db/entities/events.js';
 import type { EntryKind, Hold, ResourceType } from '../db/entities/ledger.js';
-import type { Transfer } from '../db/entities/operations.js';
+import type { RefundedType, Transfer } from '../db/entities/operations.js';
 import type { SystemRole } from '../db/entities/parties.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { Table } from '../db/table.js';
@@ -75,10 +75,22 @@ export interface Expectation {
   readonly approval: ExpectedApproval | null;
   /** The schedule of a scheduled transfer; null for every other operation. */
   readonly scheduleId: Uuid | null;
+  /** Null for kinds that cannot be refunded. */
+  readonly refunds: RefundSums | null;
+  /** The original of a refund; null for every other operation. */
+  readonly refundOf: { readonly type: RefundedType; readonly id: Uuid } | null;
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
   /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
   readonly eventFields: Readonly<Record<string, unknown>>;
+}
+
+interface RefundSums {
+  readonly asset: Asset;
+  /** The amount that the second account received and may send back; zero for a refund. */
+  readonly received: bigint;
+  readonly refunded: bigint;
+  readonly refunding: bigint;
 }
 
 type ExpectedHold = Pick<Hold, 'accountId' | 'asset' | 'raw' | 'remaining' | 'expiresAt'>;
@@ -130,6 +142,8 @@ const NONE = {
   hold: null,
   approval: null,
   scheduleId: null,
+  refunds: null,
+  refundOf: null,
   people: null,
   isKeyed: false,
   eventFields: {},

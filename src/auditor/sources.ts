@@ -26,10 +26,11 @@ const TRANSFER_EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = 
 export const transferSource = operationSource({
   resourceType: 'transfer',
   table: transfers,
-  monthUse: `status IN ('pending_approval','held','completed')`,
+  monthUse: `status IN ('pending_approval','held','completed') AND refund_of_id IS NULL`,
   monthRaw: 'COALESCE(captured_raw, raw)',
   expect: (row) => {
     const { status, sourceAccountId: source, destinationAccountId: destination, asset } = row;
+    const { refundOfType: type, refundOfId } = row;
     const isHeld = status === 'held';
     const approval = approvalOf(row, isHeld || status === 'completed');
     const debit = row.raw + row.feeRaw;
@@ -65,6 +66,13 @@ export const transferSource = operationSource({
       approval,
       isKeyed: approval === null && row.captureWithinS === null,
       scheduleId: row.scheduleId,
+      refunds: {
+        asset,
+        received: status === 'completed' && refundOfId === null ? moved.raw : 0n,
+        refunded: row.refundedRaw,
+        refunding: row.refundingRaw,
+      },
+      refundOf: type === null || refundOfId === null ? null : { type, id: refundOfId },
       eventFields: { ...eventFieldsOf(row), fee: amountJson({ raw: moved.feeRaw, asset }) },
     };
   },
@@ -86,6 +94,12 @@ const bonusSource = operationSource({
       fee: { raw: row.feeRaw, accountId: row.feeAccountId },
       postings: [[...paid, ...feeEntries(row)]],
       isKeyed: true,
+      refunds: {
+        asset: row.asset,
+        received: row.raw,
+        refunded: row.refundedRaw,
+        refunding: row.refundingRaw,
+      },
     };
   },
 });

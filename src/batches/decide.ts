@@ -184,6 +184,8 @@ function payRow(
     reference: row.reference,
     batchId: batch.id,
     batchRow: row.number,
+    refundedRaw: 0n,
+    refundingRaw: 0n,
     ...paymentColumns(payment, fee, month.name, state.at),
   };
   return { bonus };

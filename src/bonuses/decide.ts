@@ -68,6 +68,8 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
     reference: command.reference,
     batchId: null,
     batchRow: null,
+    refundedRaw: 0n,
+    refundingRaw: 0n,
     ...paymentColumns(command, fee, month.name, state.at),
   };
   return accept(bonus, bonusWrites(bonus));

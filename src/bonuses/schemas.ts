@@ -110,6 +110,12 @@ export const bonusResource = defineResource(
       { raw: '150150', asset: EXAMPLE.asset },
       ({ raw, feeRaw, asset }) => amountJson({ raw: raw + feeRaw, asset }),
     ),
+    refunded: field(
+      'The sum of its completed refunds.',
+      AmountSchema,
+      EXAMPLE.zero,
+      ({ refundedRaw: raw, asset }) => amountJson({ raw, asset }),
+    ),
     description: field(
       'The text that was given with the request.',
       z.string().nullable(),

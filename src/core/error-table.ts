@@ -195,6 +195,22 @@ export const ERRORS = {
       details: { capturable: { raw: '150000', asset: EXAMPLE_ASSET } },
     },
   },
+  not_refundable: {
+    status: 422,
+    meaning: 'The transfer is itself a refund.',
+    remedy: 'Send a new transfer instead.',
+    example: { message: 'it is a refund, which cannot be refunded itself' },
+  },
+  refund_exceeds_amount: {
+    status: 422,
+    meaning:
+      'The amount is more than can still be refunded: what the account received, without completed and waiting refunds.',
+    remedy: 'Refund at most `details.refundable`, or wait until a waiting refund has ended.',
+    example: {
+      message: 'the amount is more than can still be refunded',
+      details: { refundable: { raw: '50000', asset: EXAMPLE_ASSET } },
+    },
+  },
   alias_taken: {
     status: 422,
     meaning: 'Another account of the tenant has this alias.',

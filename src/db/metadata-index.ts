@@ -21,24 +21,38 @@ export interface LabelledRow {
   readonly createdAt: Instant;
   readonly metadata: Metadata | null;
   readonly scheduleId?: Uuid | null;
+  readonly refundOfId?: Uuid | null;
 }
 
-/** The name under which the index has a transfer's schedule, which no key of metadata can be. */
+/** Names in the index of a transfer's schedule and of a refund's original, which no key of metadata can be. */
 const RUN_OF = 'run of';
+const REFUND_OF = 'refund of';
 
 export function runPair(scheduleId: Uuid): readonly [string, string] {
   return [RUN_OF, scheduleId];
 }
 
-/** Returns the index rows of a row: its metadata, and the schedule of a run. */
+export function refundPair(originalId: Uuid): readonly [string, string] {
+  return [REFUND_OF, originalId];
+}
+
+/** Returns the index rows of a row: its metadata, the schedule of a run, and the original of a refund. */
 export function pairsOf<Row>(table: Table<Row>, row: Row): readonly MetadataPair[] {
   const resourceType = TYPES.get(table);
   if (resourceType === undefined) return [];
   // The indexed tables have these columns.
-  const { id, tenantId, createdAt, metadata, scheduleId = null } = row as LabelledRow;
-  if (metadata === null && scheduleId === null) return [];
+  const {
+    id,
+    tenantId,
+    createdAt,
+    metadata,
+    scheduleId = null,
+    refundOfId = null,
+  } = row as LabelledRow;
+  if (metadata === null && scheduleId === null && refundOfId === null) return [];
   const pairs: (readonly [string, string])[] = Object.entries(metadata ?? {});
   if (scheduleId !== null) pairs.push(runPair(scheduleId));
+  if (refundOfId !== null) pairs.push(refundPair(refundOfId));
   return pairs.map(([name, value]) => ({
     tenantId,
     resourceType,

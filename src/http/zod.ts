@@ -19,6 +19,7 @@ export const EXAMPLE = {
   asset: EXAMPLE_ASSET,
   amount: { raw: '150000', asset: EXAMPLE_ASSET },
   fee: { raw: '150', asset: EXAMPLE_ASSET },
+  zero: { raw: '0', asset: EXAMPLE_ASSET },
   metadata: { invoice: 'A-17' },
   cursor: 'AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs',
 } as const;

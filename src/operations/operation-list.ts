@@ -13,7 +13,7 @@ import { newestSql, type OrderedRows } from '../db/visible-list.js';
 import { olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
-import { type LabelledRow, pairSql, runPair } from '../db/metadata-index.js';
+import { type LabelledRow, pairSql, refundPair, runPair } from '../db/metadata-index.js';
 import { metadataPairs } from '../db/entities/metadata.js';
 import { findRequestResource } from '../requests/log.js';
 import { readReach } from '../accounts/access.js';
@@ -41,6 +41,8 @@ export interface OperationFilter {
   readonly scheduleId?: Uuid | undefined;
   /** A key and a value of the metadata. */
   readonly pair?: readonly [string, string] | undefined;
+  /** The transfer or bonus of which only the refunds are listed. */
+  readonly refundOfId?: Uuid | undefined;
   readonly asset?: Asset | undefined;
   /** Inclusive bounds in the smallest unit of `asset`, which is required with them. */
   readonly min?: bigint | undefined;
@@ -118,7 +120,7 @@ function filterSql<Row extends AccountOperation>(
   caller: Caller,
   filter: OperationFilter,
 ): readonly string[] {
-  const { status, sourceAccountId, destination, scheduleId, asset } = filter;
+  const { status, sourceAccountId, destination, scheduleId, refundOfId, asset } = filter;
   const { from, to, min, max } = filter;
   const { tenantId } = caller;
   const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
@@ -126,7 +128,7 @@ function filterSql<Row extends AccountOperation>(
   return [
     visibleSql(list, caller, 'l'),
     ...equalFilters(list.table, {
-      ...{ tenantId, status, sourceAccountId, scheduleId, asset },
+      ...{ tenantId, status, sourceAccountId, scheduleId, refundOfId, asset },
       ...destination,
     }),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
@@ -148,16 +150,19 @@ function equalFilters<Row>(
 }
 
 /**
- * Returns the operations to examine: by the index of pairs if the filter has a pair or a schedule;
+ * Returns the operations to examine: by the index of pairs if the filter has a pair, schedule or original;
  * otherwise by that of the source account, which does not contain the status; otherwise by that of
  * the statuses.
  */
 function chooseIndex<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
-  { scheduleId, status, sourceAccountId, from, to, ...filter }: OperationFilter,
+  { status, sourceAccountId, from, to, ...filter }: OperationFilter,
   tenantId: Uuid,
 ): OrderedRows<Row> {
-  const pair = filter.pair ?? (scheduleId && runPair(scheduleId));
+  const { scheduleId, refundOfId } = filter;
+  const pair =
+    filter.pair ??
+    (scheduleId === undefined ? refundOfId && refundPair(refundOfId) : runPair(scheduleId));
   const within = [
     pair !== undefined
       ? pairSql(table, tenantId, pair)
@@ -179,16 +184,19 @@ function chooseIndex<Row extends AccountOperation>(
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
-  filter: Pick<OperationFilter, 'status' | 'sourceAccountId' | 'pair' | 'scheduleId'> & {
+  filter: Pick<
+    OperationFilter,
+    'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId'
+  > & {
     readonly tenantId: Uuid;
   },
   limit: number,
   before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
-  const { tenantId, status, sourceAccountId, pair, scheduleId } = filter;
-  if ((pair ?? scheduleId) !== undefined) {
-    const by = { scheduleId };
+  const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId } = filter;
+  if ((pair ?? scheduleId ?? refundOfId) !== undefined) {
+    const by = { scheduleId, refundOfId };
     const entries = chooseIndex(list, { pair, ...by }, tenantId);
     const filters = equalFilters(table, { tenantId, status, sourceAccountId, ...by });
     return (await readVisible(reader, { ...entries, filters }, before, limit)).items;

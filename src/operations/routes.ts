@@ -28,7 +28,7 @@ interface OperationRoutes<Query extends OperationQuery, Row extends LabelledOper
   /** Returns the filters that only some kinds of operations have. */
   readonly filter: (
     query: z.output<Query>,
-  ) => Pick<OperationFilter, 'status' | 'destination' | 'scheduleId'>;
+  ) => Pick<OperationFilter, 'status' | 'destination' | 'scheduleId' | 'refundOfId'>;
   readonly present: (row: Row) => object;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAlias, parsePhone } from '../accounts/recipients.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
-import { bonusBatches } from '../db/entities/bonuses.js';
+import { bonusBatches, bonuses } from '../db/entities/bonuses.js';
 import { adjustments, transfers } from '../db/entities/operations.js';
 import {
   type Account,
@@ -105,6 +105,13 @@ async function findAdjustment(reader: Reader, reference: string, tenant: string)
   return reader.find(adjustments, { tenantId: await tenantIdOf(reader, tenant), reference });
 }
 
+/** Finds a transfer or bonus. */
+async function findOriginal(reader: Reader, named: string) {
+  const id = parseUuid(named);
+  if (id === null) return undefined;
+  return (await reader.find(transfers, { id })) ?? (await reader.find(bonuses, { id }));
+}
+
 /** Finds by id among resources that are not deleted. */
 function byId<Row extends { readonly id: Uuid; readonly status: string }>(
   table: Table<Row>,
@@ -136,6 +143,7 @@ export const named = {
     (reference, tenant) => `${tenant} has no adjustment with the reference ${reference}`,
   ),
   transfer: byId(transfers, 'transfer'),
+  original: lookup(findOriginal, (id) => `there is no transfer or bonus ${id}`),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
   batch: byId(bonusBatches, 'batch'),
   schedule: byId(schedules, 'schedule'),

@@ -14,6 +14,7 @@ import { sessionRoutes } from '../support/sign-in.js';
 import { singleSignOnRoutes } from '../support/single-sign-on/routes.js';
 import { createSite } from '../support/site.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
+import { Transfers } from '../transfers/service.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
 
 interface OpenSupport {
@@ -29,6 +30,7 @@ export async function openSupport(config: SupportConfig, core: Core): Promise<Op
   const site = createSite({
     deps: {
       ...core,
+      transfers: new Transfers(core),
       transferApprovals: new Approvals(transferApproval, core),
       payoutApprovals: new Approvals(payoutApproval, core),
       release: buildRelease(config, core),

@@ -134,7 +134,9 @@ function isStored({ id, method, status, resourceId }: RequestOutcome): boolean {
 
 function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredRequest {
   const { id, operation, method, path, status, code } = outcome;
-  const resourceType = resourceId === null ? null : (TYPE_BY_PATH.get(path) ?? null);
+  // A refund is a transfer, and its path has the id of what it refunds.
+  const createdAs = path.endsWith('/refunds') ? CREATION_PATHS.transfer : path;
+  const resourceType = resourceId === null ? null : (TYPE_BY_PATH.get(createdAs) ?? null);
   const { tenantId, memberId } = caller;
   return {
     id,
@@ -190,6 +192,7 @@ const CREATING_OPERATIONS = {
 
 interface CreatedResource {
   readonly type: keyof typeof CREATING_OPERATIONS;
+  readonly path: string;
   readonly status: 201 | 202;
 }
 
@@ -224,8 +227,7 @@ export async function readRequest(
   if (!mayRead(operation, caller) || createdAt < keptSince(now)) throw notFound();
   if (stored === undefined) {
     if (created === null) throw notFound();
-    const { type, status } = created;
-    const path = CREATION_PATHS[type];
+    const { type, path, status } = created;
     return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
   }
   const { method, path, status, code, resourceType, resourceId } = stored;
@@ -268,5 +270,11 @@ async function findCreatedResource(
   const types = Object.keys(CREATING_OPERATIONS) as CreatedResource['type'][];
   const type = types.find((one) => found[one] !== undefined);
   const approvals = (transfer ?? payout)?.approvalsRequired ?? null;
-  return type === undefined ? null : { type, status: approvals === null ? 201 : 202 };
+  if (type === undefined) return null;
+  const { refundOfType = null, refundOfId = null } = transfer ?? {};
+  const path =
+    refundOfType === null
+      ? CREATION_PATHS[type]
+      : `${CREATION_PATHS[refundOfType]}/${refundOfId}/refunds`;
+  return { type, path, status: approvals === null ? 201 : 202 };
 }

@@ -30,6 +30,8 @@ export const STAFF_ACTIONS = {
   'transfer.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'transfer.reject': { right: 'approve' },
   'transfer.cancel': { right: 'cancel' },
+  /** The refund then waits for `transfer.approve` by another person. */
+  'transfer.refund': { right: 'adjust', movesMoney: true, twoPeople: true },
   'payout.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'payout.reject': { right: 'approve' },
   'payout.cancel': { right: 'cancel' },

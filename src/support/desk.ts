@@ -8,8 +8,10 @@ import type { StaffIdentity } from '../staff/rules.js';
 import type { ProviderSettings } from '../staff/subjects.js';
 import type { StaffDeps } from '../staff/verification.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
+import type { Transfers } from '../transfers/service.js';
 
 export interface DeskDeps extends StaffDeps, BatchControlDeps {
+  readonly transfers: Transfers;
   readonly transferApprovals: TransferApprovals;
   readonly payoutApprovals: PayoutApprovals;
   readonly release: ReleaseDeps;

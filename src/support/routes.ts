@@ -11,6 +11,7 @@ import { tenantsPage } from './pages/tenants.js';
 import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
 import { findOnly } from './reading/search.js';
 import { WAITING_KINDS } from './reading/waiting.js';
+import { bonusKind } from './resources/bonuses.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
 import { listPage, type ResourceKind } from './resources/resource-kind.js';
@@ -72,6 +73,7 @@ function pageOf({ query: { page = '1' } }: DeskContext): number {
 export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, transferKind);
   addResourceKind(router, site, scheduleKind);
+  addResourceKind(router, site, bonusKind);
   addResourceKind(router, site, payoutKind);
   addResourceKind(router, site, batchKind);
   addResourceKind(router, site, endpointKind);

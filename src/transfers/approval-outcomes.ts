@@ -7,6 +7,7 @@ import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/writer/types.js';
 import { completionWrites, endEvent } from './decide.js';
+import { endedRefundRows, originalKeys } from './originals.js';
 import { captureExpiry, movedAmount } from './rules.js';
 import { HELD } from '../approvals/rules.js';
 import { formatAmount } from '../core/amount.js';
@@ -62,10 +63,11 @@ export const transferApproval: ApprovalFeature<Transfer> = {
     ...(feeAccountId === null ? [] : [feeAccountId]),
   ],
   destinationOf: ({ destinationAccountId }) => destinationAccountId,
+  furtherKeys: originalKeys,
   grant: complete,
-  end: (transfer, action, reason) =>
-    reject(transfer, action === 'reject' ? 'rejected' : 'canceled', reason),
-  expire: (transfer) => endUnpaid({ ...transfer, status: 'expired' }),
+  end: (transfer, action, reason, state) =>
+    reject(transfer, action === 'reject' ? 'rejected' : 'canceled', reason, state),
+  expire: (transfer, state) => endUnpaid({ ...transfer, status: 'expired' }, state),
 };
 
 export type TransferApprovals = Approvals<Transfer>;
@@ -74,13 +76,16 @@ const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' 
 
 function endUnpaid(
   ended: Transfer & { readonly status: keyof typeof END_EVENTS },
+  state: LockedState,
 ): Ending<Transfer> {
-  const { id, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
+  const { id, sourceAccountId: accountId, asset, raw, feeRaw, limitMonth: month } = ended;
+  const isRefund = ended.refundOfId !== null;
   return {
     ended,
     writes: {
       holds: [{ change: 'release', resourceId: id, raw: raw + feeRaw }],
-      months: [{ accountId: sourceAccountId, asset, month: limitMonth, raw: -raw }],
+      months: isRefund ? [] : [{ accountId, asset, month, raw: -raw }],
+      rows: endedRefundRows(ended, state),
       events: [endEvent(END_EVENTS[ended.status], ended)],
     },
   };
@@ -90,16 +95,17 @@ function reject(
   transfer: Transfer,
   rejectionCode: string,
   rejectionReason: string | null,
+  state: LockedState,
 ): Ending<Transfer> {
-  return endUnpaid({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
+  return endUnpaid({ ...transfer, status: 'rejected', rejectionCode, rejectionReason }, state);
 }
 
 /** Checks the source and the destination again, then moves the money, or waits for its capture. */
 function complete(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = lastCheckRefusal(approved, state);
-  if (refusal !== null) return reject(approved, refusal.code, refusal.message);
+  if (refusal !== null) return reject(approved, refusal.code, refusal.message, state);
   const captureExpiresAt = captureExpiry(state.at, approved.captureWithinS);
-  if (captureExpiresAt === null) return payHeld({ ...approved, status: 'completed' });
+  if (captureExpiresAt === null) return payHeld({ ...approved, status: 'completed' }, state);
   const holds = [
     { change: 'extend', resourceId: approved.id, expiresAt: captureExpiresAt },
   ] as const;
@@ -107,10 +113,11 @@ function complete(approved: Transfer, state: LockedState): Ending<Transfer> {
 }
 
 /** Releases the whole hold, and moves the amount, or what was captured of it. */
-export function payHeld(ended: Transfer): Ending<Transfer> {
+export function payHeld(ended: Transfer, state: LockedState): Ending<Transfer> {
   const raw = ended.raw + ended.feeRaw;
   const holds = [{ change: 'release', resourceId: ended.id, raw }] as const;
-  return { ended, writes: { ...completionWrites(ended), holds } };
+  const rows = endedRefundRows(ended, state);
+  return { ended, writes: { ...completionWrites(ended), holds, rows } };
 }
 
 /** Returns why the source cannot send or the destination not receive `transfer` now, or null. */

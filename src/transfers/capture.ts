@@ -5,7 +5,7 @@ import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { feeSchedules, memberRoles } from '../db/entities/parties.js';
-import { AUTHORITY_INSUFFICIENT, operationLimitRefusal } from '../accounts/rules.js';
+import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { endingRowKeys, snapshotKind } from '../approvals/commands.js';
 import { addRowAndNotification, expiryOf, type ExpiryCommand, rowOf } from '../approvals/decide.js';
 import { HELD, isExpired } from '../approvals/rules.js';
@@ -18,6 +18,7 @@ import {
   rowKey,
 } from '../ledger/writer/types.js';
 import { lastCheckRefusal, payHeld, transferApproval } from './approval-outcomes.js';
+import { zeroRefusal } from './rules.js';
 
 export interface CaptureTransfer extends ExpiryCommand<Transfer> {
   readonly memberId: Uuid;
@@ -64,7 +65,7 @@ export function decideCapture(command: CaptureTransfer, state: LockedState): Dec
   const { ended, writes } = addRowAndNotification(
     transferApproval,
     command,
-    payHeld(captured),
+    payHeld(captured, state),
     state,
   );
   const uncaptured = held.raw - amount.raw;
@@ -85,8 +86,7 @@ function capturedColumns(
 }
 
 function amountRefusal({ raw, asset }: Transfer, amount: Amount): Refusal | null {
-  // Any amount above zero may be captured, because the authorised one was within the limits.
-  const zero = operationLimitRefusal(amount, { minimum: 1n, maximum: amount.raw, month: 0n });
+  const zero = zeroRefusal(amount);
   if (zero !== null || amount.raw <= raw) return zero;
   return {
     code: 'capture_exceeds_amount',

@@ -39,16 +39,22 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, raw, state.at);
   const transfer = newTransfer(command, fee, month.name, state.at, approvals);
+  return accept(transfer, {
+    months: [{ accountId, asset, month: month.name, raw }],
+    ...creationWrites(command, transfer, state.at),
+  });
+}
+
+/** Returns the new row, and either moves the money or holds it. */
+export function creationWrites(command: Waits, transfer: Transfer, at: Instant): Writes {
   const { rows = [], ...writes } =
     transfer.status === 'completed'
       ? completionWrites(transfer)
-      : holdWrites(command, transfer, state.at);
-  return accept(transfer, {
-    months: [{ accountId, asset, month: month.name, raw }],
-    rows: [insertRow(transfers, transfer), ...rows],
-    ...writes,
-  });
+      : holdWrites(command, transfer, at);
+  return { rows: [insertRow(transfers, transfer), ...rows], ...writes };
 }
+
+type Waits = Pick<CreateTransfer, 'outboxId'>;
 
 export function completionWrites(transfer: Transfer): Writes {
   return {
@@ -66,7 +72,7 @@ export function endEvent(
 }
 
 /** Holds amount and fee, and starts the workflow that waits for approval or capture. */
-function holdWrites({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
+function holdWrites({ outboxId }: Waits, transfer: Transfer, at: Instant): Writes {
   const { id: resourceId, tenantId, sourceAccountId: accountId, asset } = transfer;
   const resource = { resourceType: 'transfer', resourceId } as const;
   const raw = transfer.raw + transfer.feeRaw;

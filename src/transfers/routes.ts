@@ -1,12 +1,21 @@
 import { operationRoutes } from '../operations/routes.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { type ApprovalDeps, Approvals } from '../approvals/service.js';
-import { keyedPathId, responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import {
+  type Api,
+  type ApiResponse,
+  keyedPathId,
+  responseTo,
+  SPENDING_REFUSALS,
+} from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import { transferApproval } from './approval-outcomes.js';
 import {
   CaptureBody,
   CreateTransferBody,
+  RefundBody,
+  refundExamples,
+  refundRequest,
   RejectBody,
   TRANSFER_EXAMPLES,
   TransferPageSchema,
@@ -34,6 +43,7 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
       status: query.status,
       destination: { destinationAccountId: query.destination_account },
       scheduleId: query.schedule,
+      refundOfId: query.refund_of,
     }),
     present: transferResource.present,
   });
@@ -52,6 +62,8 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
       'The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `held`.',
   });
   captureRoute(api, transfers);
+  refundRoute(api, transfers, 'transfer');
+  refundRoute(api, transfers, 'bonus');
 }
 
 function createTransferRoute(api: Api, transfers: Transfers): void {
@@ -67,13 +79,18 @@ function createTransferRoute(api: Api, transfers: Transfers): void {
     description:
       "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer. With `capture: manual`, amount and fee are held, and the transfer is `held` until it is captured, canceled or expires.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
-      const result = await transfers.create(caller, requestId, transferRequest(input), idempotency);
-      return responseTo(result, (transfer, replayed) => ({
-        status: replayed ? 200 : transfer.status === 'pending_approval' ? 202 : 201,
-        body: transferResource.present(transfer),
-      }));
+      return createdResponse(
+        await transfers.create(caller, requestId, transferRequest(input), idempotency),
+      );
     },
   });
+}
+
+function createdResponse(result: Awaited<ReturnType<Transfers['create']>>): ApiResponse {
+  return responseTo(result, (transfer, replayed) => ({
+    status: replayed ? 200 : transfer.status === 'pending_approval' ? 202 : 201,
+    body: transferResource.present(transfer),
+  }));
 }
 
 function captureRoute(api: Api, transfers: Transfers): void {
@@ -99,6 +116,36 @@ function captureRoute(api: Api, transfers: Transfers): void {
       return responseTo(
         await transfers.capture(caller, id, body.amount ?? null, idempotency),
         (transfer) => ({ status: 200, body: transferResource.present(transfer) }),
+      );
+    },
+  });
+}
+
+const REFUND_ROUTES = {
+  transfer: { path: '/v1/transfers/{id}/refunds', operationId: 'refundTransfer' },
+  bonus: { path: '/v1/bonuses/{id}/refunds', operationId: 'refundBonus' },
+} as const;
+
+function refundRoute(api: Api, transfers: Transfers, type: keyof typeof REFUND_ROUTES): void {
+  const { path, operationId } = REFUND_ROUTES[type];
+  api.post(path, {
+    operationId,
+    permits: 'createTransfer',
+    idempotent: 'tenant',
+    body: RefundBody,
+    responses: { 201: TransferSchema, 202: TransferSchema, 200: TransferSchema },
+    examples: refundExamples(type),
+    refusals: [
+      ...(['not_found', 'invalid_state', 'not_refundable', 'below_minimum'] as const),
+      ...(['refund_exceeds_amount', 'capability_cannot_send', 'insufficient_funds'] as const),
+    ],
+    summary: `Refund a ${type}`,
+    description: `Sends back all or a part of a ${type} that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.`,
+    handler: async (request) => {
+      const { caller, requestId, body, idempotency } = request;
+      const original = { type, id: keyedPathId(request, 'id') };
+      return createdResponse(
+        await transfers.refund(caller, original, requestId, refundRequest(body), idempotency),
       );
     },
   });

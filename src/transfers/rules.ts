@@ -1,9 +1,13 @@
+import type { Amount } from '../core/amount.js';
+import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
+import type { Metadata } from '../core/metadata.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { Command, Posting } from '../ledger/writer/types.js';
 import {
   type Fee,
+  operationLimitRefusal,
   paymentColumns,
   type PaymentCommand,
   paymentEntries,
@@ -16,6 +20,13 @@ export interface TransferRequest extends PaymentRequest {
   readonly destinationAccountId: Uuid;
   /** Seconds within which the held amount can be captured; null to move the money at once. */
   readonly captureWithinS: number | null;
+}
+
+export interface RefundRequest {
+  /** Null to send back all that is left. */
+  readonly amount: Amount | null;
+  readonly description: string | null;
+  readonly metadata: Metadata | null;
 }
 
 export interface CreateTransfer extends PaymentCommand, TransferRequest {
@@ -58,6 +69,10 @@ export function newTransfer(
     scheduleId: schedule?.id ?? null,
     scheduleRun: schedule?.run ?? null,
     scheduleDueAt: schedule?.dueAt ?? null,
+    refundedRaw: 0n,
+    refundingRaw: 0n,
+    refundOfType: null,
+    refundOfId: null,
     ...paymentColumns(command, fee, limitMonth, at),
   };
 }
@@ -65,6 +80,11 @@ export function newTransfer(
 /** Returns when a transfer that becomes `held` now expires. */
 export function captureExpiry(at: Instant, captureWithinS: number | null): Instant | null {
   return captureWithinS === null ? null : instant(at + captureWithinS * 1_000);
+}
+
+/** Refuses zero. The limits of the account do not apply to captures and refunds. */
+export function zeroRefusal(amount: Amount): Refusal | null {
+  return operationLimitRefusal(amount, { minimum: 1n, maximum: amount.raw, month: 0n });
 }
 
 /** Returns what moves from the source: the captured amount and fee once captured. */

@@ -1,4 +1,9 @@
-import { type Transfer, TRANSFER_STATUSES } from '../db/entities/operations.js';
+import {
+  REFUNDED_TYPES,
+  type RefundedType,
+  type Transfer,
+  TRANSFER_STATUSES,
+} from '../db/entities/operations.js';
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import {
@@ -26,7 +31,7 @@ import {
   wholeNumber,
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
-import type { TransferRequest } from './rules.js';
+import type { RefundRequest, TransferRequest } from './rules.js';
 
 const CAPTURES = ['automatic', 'manual'] as const;
 const DEFAULT_CAPTURE_S = 604_800;
@@ -152,6 +157,25 @@ export const transferResource = defineResource(
       ({ capturedRaw: raw, asset }) => (raw === null ? null : amountJson({ raw, asset })),
       { desk: 'Captured', ops: true },
     ),
+    refunded: field(
+      'The sum of its completed refunds.',
+      AmountSchema,
+      EXAMPLE.zero,
+      ({ refundedRaw: raw, asset }) => amountJson({ raw, asset }),
+      { ops: true },
+    ),
+    refund_of: field(
+      'The transfer or bonus that it refunds; null unless it is a refund.',
+      z
+        .object({
+          type: z.enum(REFUNDED_TYPES).describe('What it refunds.'),
+          id: uuidSchema.describe('The id of what it refunds.'),
+        })
+        .nullable(),
+      null,
+      ({ refundOfType: type, refundOfId: id }) =>
+        type === null || id === null ? null : { type, id },
+    ),
     fee: field(
       'The fee that the source account pays in addition to the amount; once captured, that of the captured amount.',
       AmountSchema,
@@ -207,6 +231,20 @@ export const TRANSFER_EXAMPLES = {
   },
 } satisfies Record<string, z.input<typeof TransferSchema>>;
 
+/** The examples of the responses to a refund. */
+export function refundExamples(type: RefundedType) {
+  const completed = {
+    ...COMPLETED,
+    source_account: EXAMPLE.destination,
+    destination: { type: 'account', account_id: EXAMPLE.source },
+    fee: EXAMPLE.zero,
+    description: 'Returned shoes',
+    refund_of: { type, id: EXAMPLE.id },
+  } satisfies z.input<typeof TransferSchema>;
+  const pending = { ...completed, status: 'pending_approval', approval: APPROVAL };
+  return { 200: completed, 201: completed, 202: pending };
+}
+
 export const CaptureBody = exampled(
   z
     .strictObject({
@@ -218,6 +256,23 @@ export const CaptureBody = exampled(
   { amount: EXAMPLE.amount },
 );
 
+export const RefundBody = exampled(
+  z
+    .strictObject({
+      ...paymentBody('destination', 'A text that both parties see.'),
+      amount: optional(amountField).openapi({
+        description: 'At most what can still be refunded; by default all of it.',
+      }),
+    })
+    .openapi('Refund'),
+  { amount: EXAMPLE.amount, description: 'Returned shoes', metadata: EXAMPLE.metadata },
+);
+
+export function refundRequest(body: z.output<typeof RefundBody>): RefundRequest {
+  const { amount = null, description = null, metadata = null } = body;
+  return { amount, description, metadata };
+}
+
 export const RejectBody = rejectBody('Reject');
 
 export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
@@ -228,6 +283,7 @@ export const TransferQuery = boundedOfAsset(
     status: z.enum(TRANSFER_STATUSES).optional().describe('Only transfers in this state.'),
     destination_account: uuidField.optional().describe('Paid to this account.'),
     schedule: uuidField.optional().describe('Created by this schedule.'),
+    refund_of: uuidField.optional().describe('Only the refunds of this transfer or bonus.'),
   }),
 );
 

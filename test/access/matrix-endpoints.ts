@@ -30,8 +30,7 @@ import {
 export const TARGET_IDS = [
   ...([
     'transferId',
-    'pendingId',
-    'heldId',
+    ...(['pendingId', 'heldId', 'receivedId', 'receivedBonusId'] as const),
     'bonusId',
     'payoutId',
     'eventId',
@@ -116,6 +115,7 @@ const WEBHOOK = { url: 'https://example.com/hook', events: ['transfer.completed'
 /** No worker validates the batch here. */
 const PAYROLL = Buffer.from('recipient,amount,asset\n');
 const LABELLED = { metadata: { invoice: 'A-17' } } as const;
+const A_PART = { amount: { raw: '1', asset: 'COPM' } } as const;
 const IN_VAIN = { status: 409, code: 'invalid_state' } as const;
 
 export const VERIFICATION = {
@@ -189,6 +189,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   }),
   to('POST /v1/transfers/{id}/reject', ofApprovers, {
     ...{ id: 'pendingId', usesUp: 'pending transfer', body: () => ({ reason: 'not agreed' }) },
+  }),
+  // The account has received these; the parts are so small that they are never used up.
+  to('POST /v1/transfers/{id}/refunds', right('createTransfer', ['transfers'], PAYERS), {
+    ...{ id: 'receivedId', status: 201, body: () => A_PART },
+  }),
+  to('POST /v1/bonuses/{id}/refunds', right('createTransfer', ['transfers'], PAYERS), {
+    ...{ id: 'receivedBonusId', status: 201, body: () => A_PART },
   }),
   to('POST /v1/transfers/{id}/capture', right('createTransfer', ['transfers'], PAYERS), {
     ...{ id: 'heldId', usesUp: 'held transfer', body: () => ({}) },
@@ -346,6 +353,13 @@ export async function makeTarget(
   const batchId = (await paidBatch(bank, account, other)).id;
   const rejectedBatchId = (await rejectedBatch(bank, account)).id;
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
+  await bank.fund(other, { raw: 2n * LEAST, asset: 'COPM' });
+  const received = await bank.sent({ from: other, to: account, raw: LEAST });
+  const paid = { source_account: other.id, recipient: { account_id: account.id }, amount: ofLeast };
+  const receivedBonus = answered(
+    await bank.request('POST', '/v1/bonuses', { body: paid }),
+    201,
+  ).json;
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
   const { pendingId = '' } = await renew('pending transfer');
   const { readyBatchId = '' } = await renew('ready batch');
@@ -361,6 +375,8 @@ export async function makeTarget(
     transferId: text(transfer.id),
     pendingId,
     heldId,
+    receivedId: text(received.id),
+    receivedBonusId: text(receivedBonus.id),
     eventId: text(event?.id),
     webhookId,
     spareWebhookId,

@@ -101,7 +101,11 @@ describe("another tenant's resources", () => {
         // Endpoints are not listed by a key.
         const found = async ({ of }: (typeof sides)[number], ...ids: unknown[]): Promise<void> => {
           if (endpoint.namesNothing === true) return;
-          const path = `${endpoint.route.replace('POST ', '')}?idempotency_key=${key}`;
+          // A refund of a transfer or bonus is a transfer.
+          const collection = endpoint.route.endsWith('/refunds')
+            ? '/v1/transfers'
+            : endpoint.route.replace('POST ', '');
+          const path = `${collection}?idempotency_key=${key}`;
           const { items } = answered(await of.get(path), 200).json;
           assert.deepEqual(
             list(items).map(({ id }) => id),

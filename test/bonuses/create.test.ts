@@ -64,6 +64,7 @@ describe('POST /v1/bonuses', () => {
       amount: { raw: '100000', asset: 'COPM' },
       fee: { raw: '700', asset: 'COPM' },
       total_debited: { raw: '100700', asset: 'COPM' },
+      refunded: { raw: '0', asset: 'COPM' },
       description: 'Well done',
       metadata: {},
       reference: 'nov-1',

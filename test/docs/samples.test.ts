@@ -170,6 +170,14 @@ describe('the samples of the reference', () => {
   const transfer = async () =>
     (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' })).id;
   const bonus = async () => (await owner.listBonuses().page()).items[0]?.id ?? '';
+  const newBonus = async () => {
+    const payment = {
+      source_account: live.account('treasury'),
+      amount: { raw: 150_000n, asset: 'COPM' },
+    } as const;
+    const recipient = { account_id: live.account('ana') };
+    return (await owner.createBonus({ ...payment, recipient })).id;
+  };
   const heldTransfer = async () =>
     (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' }, 'manual')).id;
   const activeSchedule = async () => {
@@ -234,12 +242,8 @@ describe('the samples of the reference', () => {
   /** Makes the resource that an operation needs, and returns its id. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     ...{ getTransfer: transfer, updateTransfer: transfer, updatePayout: pendingPayout },
-    ...{ captureTransfer: heldTransfer },
-    ...{
-      captureTransfer: heldTransfer,
-      getSchedule: activeSchedule,
-      pauseSchedule: activeSchedule,
-    },
+    ...{ captureTransfer: heldTransfer, refundTransfer: transfer, refundBonus: newBonus },
+    ...{ getSchedule: activeSchedule, pauseSchedule: activeSchedule },
     ...{ resumeSchedule: pausedSchedule, cancelSchedule: activeSchedule },
     ...{ approveTransfer: pendingTransfer, rejectTransfer: pendingTransfer },
     ...{ cancelTransfer: pendingTransfer, getPayout: pendingPayout, approvePayout: pendingPayout },

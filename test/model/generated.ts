@@ -125,6 +125,13 @@ const OPERATIONS = {
       isDue: oneOf([false, false, false, true]),
     },
   }),
+  /** Refunds a transfer or bonus: all that is left, this much, or more than is left. */
+  refund: often(20, {
+    ...{ nth, actor: weighted({ owner: 4, clerk: 2, neighbour: 2 }) },
+    of: weighted({ transfers: 2, bonuses: 1 }),
+    part: oneOf([null, 1n, 0n, 50_000n, 50_000n, 10_000_000_000n]),
+    isOtherAsset: oneOf([false, false, false, false, true]),
+  }),
   /** An earlier approve once more, with its key. */
   'approve again': often(4, { nth, actor: weighted({ clerk: 1, owner: 1 }) }),
   /** The action by a member of the staff, or by a person who only claims to be one. */

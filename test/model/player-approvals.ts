@@ -7,11 +7,11 @@ import { approvalsOfKind } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
 import { someone, TEST_ACTOR } from '../helpers/world.js';
 import type { Played, Plays } from './generated.js';
-import type { ActorName, AssetName } from './operations.js';
+import { type ActorName, type AssetName, ASSETS } from './operations.js';
 import { freeze } from './player-operators.js';
 import { assertSame, nthOf } from './reading.js';
 import { dueAt, isExpiring, type Verb } from './reference-approvals.js';
-import type { RefPolicy, RefWaiting } from './reference-state.js';
+import type { RefPayment, RefPolicy, RefWaiting } from './reference-state.js';
 import type { ModelWorld } from './world.js';
 
 type PolicyPlace = Pick<Played<'no policy'>, 'account' | 'asset' | 'actor'>;
@@ -26,7 +26,7 @@ export class ApprovalPlayer {
 
   readonly plays: Plays<
     | ('policy' | 'policy delay' | 'no policy' | 'read policy')
-    | ('act' | 'approve again' | 'staff action' | 'timer' | 'capture')
+    | ('act' | 'approve again' | 'staff action' | 'timer' | 'capture' | 'refund')
   > = {
     policy: ({ threshold, approvals, expiresInS, ...where }) =>
       this.setPolicy(where, { threshold, approvals, expiresInS }),
@@ -43,6 +43,7 @@ export class ApprovalPlayer {
     'staff action': (operation) => this.staffAct(operation),
     timer: (operation) => this.timer(operation),
     capture: (operation) => this.capture(operation),
+    refund: (operation) => this.refund(operation),
   };
 
   private policyOf({ account: number, asset }: PolicyPlace) {
@@ -118,6 +119,25 @@ export class ApprovalPlayer {
         body,
       });
       assertSame(answer, ledger.transfers.capture(actor, transfer, part, key));
+    }
+  }
+
+  private async refund({ nth, actor, of, part, isOtherAsset }: Played<'refund'>): Promise<void> {
+    const { ledger } = this.world;
+    const all = ledger.homes.flatMap((home): readonly RefPayment[] => home[of]);
+    const completed = all.filter(({ json }) => json.status === 'completed');
+    const original = nthOf(completed.length > 0 && nth % 7 > 0 ? completed : all, nth);
+    if (original === undefined) return;
+    const asset = ASSETS.find((one) => (one === original.asset) !== isOtherAsset)!;
+    const amount = part === null ? null : { raw: part, asset };
+    const body = amount === null ? {} : { amount: { raw: amount.raw.toString(), asset } };
+    const key = randomUUID();
+    const path = `/v1/${of}/${String(original.json.id)}/refunds`;
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await this.world.ask(actor, 'POST', path, { key, body });
+      const made = (): string =>
+        typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new refund';
+      assertSame(answer, ledger.transfers.refund(actor, original, amount, key, made));
     }
   }
 

@@ -218,6 +218,7 @@ export class ReferenceBatches {
       amount: amountJson(raw, asset),
       fee: amountJson(fee, asset),
       total_debited: amountJson(raw + fee, asset),
+      refunded: amountJson(0n, asset),
       description: row.description ?? batch.of.description,
       reference: row.reference,
       metadata: row.metadata,

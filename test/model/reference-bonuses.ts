@@ -61,6 +61,7 @@ export class ReferenceBonuses {
       amount: { raw: raw.toString(), asset },
       fee: { raw: fee.toString(), asset },
       total_debited: { raw: (raw + fee).toString(), asset },
+      refunded: { raw: '0', asset },
       description,
       reference,
       metadata: {},

@@ -235,7 +235,8 @@ export class ReferenceLedger {
   /** Frees what was held and counted, in its own month. */
   giveBack(waiting: RefWaiting): void {
     this.hold(waiting, -(waiting.raw + waiting.fee));
-    this.use(waiting, -waiting.raw);
+    const isRefund = waiting.kind === 'transfer' && waiting.refunds !== null;
+    if (!isRefund) this.use(waiting, -waiting.raw);
   }
 
   /** The log says what has become of it, with the resource as it is now. */

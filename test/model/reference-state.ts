@@ -122,6 +122,8 @@ export interface RefTransfer extends Approvable, RefPayment {
   readonly kind: 'transfer';
   readonly destination: RefAccount;
   readonly captureWithinS: number | null;
+  /** The original that it refunds; null for every other transfer. */
+  readonly refunds: RefPayment | null;
   /** Null until it is held. */
   heldUntil: number | null;
 }

@@ -1,6 +1,6 @@
 import type { Played } from './generated.js';
 import type { ReferenceLedger } from './reference-ledger.js';
-import type { ActorName } from './operations.js';
+import type { ActorName, AssetName } from './operations.js';
 import {
   amountJson,
   type Expected,
@@ -9,6 +9,8 @@ import {
   type Json,
   monthName,
   NOT_FOUND,
+  type RefAccount,
+  type RefPayment,
   type RefTransfer,
   time,
 } from './reference-state.js';
@@ -71,7 +73,7 @@ export class ReferenceTransfers {
       const [source, destination] = [ledger.accounts[wanted.from], ledger.accounts[wanted.to]];
       if (!source || !destination) throw new Error('a schedule has both accounts');
       const costs = { asset, raw, fee: 0n, feeAccount: null, creator: actor };
-      const waits = { approval: null, captureWithinS: null };
+      const waits = { approval: null, captureWithinS: null, refunds: null };
       const of = { source, destination, ...costs, ...waits };
       const transfer = this.made(made.madeId(), key, of, wanted);
       const { reason } = shown.rejection as Json;
@@ -110,7 +112,7 @@ export class ReferenceTransfers {
     const approval = ledger.approvals.wanted(source, asset, raw);
     const feeAccount = fee > 0n ? tenant.feeAccount : null;
     const parties = { source, destination, asset, raw, fee, feeAccount, creator: actor };
-    const waits = { approval, captureWithinS };
+    const waits = { approval, captureWithinS, refunds: null };
     const transfer = this.made(madeId(), key, { ...parties, ...waits }, wanted);
     transfer.json = { ...transfer.json, schedule };
     tenant.transfers.push(transfer);
@@ -133,7 +135,7 @@ export class ReferenceTransfers {
     }: { readonly description: string | null; readonly metadata: Json | null },
   ): RefTransfer {
     const { now, approvals } = this.ledger;
-    const { source, destination, asset, raw, fee, approval, captureWithinS } = of;
+    const { source, destination, asset, raw, fee, approval, captureWithinS, refunds } = of;
     const json: Json = {
       id,
       scope: 'internal',
@@ -149,10 +151,69 @@ export class ReferenceTransfers {
       capture: captureWithinS === null ? 'automatic' : 'manual',
       capture_expires_at: null,
       captured: null,
+      refunded: amountJson(0n, asset),
+      refund_of: refunds && { type: typeOf(refunds), id: refunds.json.id },
       rejection: null,
       schedule: null,
     };
     return { kind: 'transfer', json, key, at: now, month: monthName(now), heldUntil: null, ...of };
+  }
+
+  /** The response to a refund of a transfer or bonus; `part` is null to refund all that is left. */
+  refund(
+    actor: ActorName,
+    original: RefPayment,
+    part: { readonly raw: bigint; readonly asset: AssetName } | null,
+    key: string,
+    madeId: () => string,
+  ): Expected {
+    const { ledger } = this;
+    const { source: destination, destination: source, asset } = original;
+    const tenant = ledger.tenantOf(actor);
+    const content = JSON.stringify([
+      'refund',
+      original.json.id,
+      part && `${part.raw} ${part.asset}`,
+    ]);
+    const known = ledger.known(tenant, key, content);
+    if (known !== null) return known;
+    if (source.tenant !== tenant.id || !ledger.reaches(tenant, destination)) return NOT_FOUND;
+    if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
+    if (part !== null && part.asset !== asset)
+      return {
+        status: 400,
+        code: 'invalid_field',
+        details: fieldDetails('amount.asset', 'another_asset'),
+      };
+    const { status: current } = original.json;
+    if (current !== 'completed')
+      return { status: 409, code: 'invalid_state', details: { current, allowed: ['completed'] } };
+    const left = receivedOf(original) - this.refundedOf(original, 'completed', 'pending_approval');
+    const raw = part?.raw ?? left;
+    const refusal = refundRefusal(original, source, raw, left, part !== null);
+    if (refusal !== null) {
+      tenant.keys.set(key, { content, result: refusal });
+      return refusal;
+    }
+    const approval = ledger.approvals.wanted(source, asset, raw);
+    const parties = { source, destination, asset, raw, fee: 0n, feeAccount: null, creator: actor };
+    const waits = { approval, captureWithinS: null, refunds: original };
+    const refund = this.made(madeId(), key, { ...parties, ...waits }, NO_TEXTS);
+    tenant.transfers.push(refund);
+    if (approval === null) this.complete(refund);
+    else {
+      ledger.hold(refund, raw);
+      ledger.count('waits for approval');
+    }
+    tenant.keys.set(key, { content, result: refund });
+    return { status: approval === null ? 201 : 202, body: refund.json };
+  }
+
+  private refundedOf(original: RefPayment, ...statuses: readonly unknown[]): bigint {
+    return this.ledger.homes
+      .flatMap(({ transfers }) => transfers)
+      .filter(({ refunds, json }) => refunds === original && statuses.includes(json.status))
+      .reduce((sum, { raw }) => sum + raw, 0n);
   }
 
   /** The response to POST /v1/transfers/{id}/capture; `part` is null for the whole amount. */
@@ -222,6 +283,10 @@ export class ReferenceTransfers {
   private complete(transfer: RefTransfer): void {
     this.ledger.enterAll('transfer', transfer);
     this.ledger.tell(transfer, 'transfer.completed');
+    const { refunds: original } = transfer;
+    if (original === null) return;
+    const refunded = amountJson(this.refundedOf(original, 'completed'), original.asset);
+    original.json = { ...original.json, refunded };
   }
 
   /** Nothing leaves: what was held and counted is given back, to its own month. */
@@ -230,6 +295,43 @@ export class ReferenceTransfers {
     this.ledger.giveBack(transfer);
     this.ledger.tell(transfer, `transfer.${status}`);
   }
+}
+
+const NO_TEXTS = { description: null, metadata: null };
+
+function typeOf(payment: RefPayment): 'transfer' | 'bonus' {
+  return 'kind' in payment ? 'transfer' : 'bonus';
+}
+
+/** Returns the amount that moved, which is the captured amount of a captured transfer. */
+function receivedOf({ raw, json }: RefPayment): bigint {
+  const captured = (json.captured ?? null) as Json | null;
+  return captured === null ? raw : BigInt(String(captured.raw));
+}
+
+function refundRefusal(
+  original: RefPayment,
+  source: RefAccount,
+  raw: bigint,
+  left: bigint,
+  isGiven: boolean,
+): Expected | null {
+  const { asset } = original;
+  const no = (code: string, details?: Json): Expected => ({
+    status: 422,
+    code,
+    ...(details && { details }),
+  });
+  if ((original as Partial<RefTransfer>).refunds) return no('not_refundable');
+  if (isGiven && raw === 0n) return no('below_minimum', { minimum: '1', requested: '0', asset });
+  if (raw > left || left === 0n)
+    return no('refund_exceeds_amount', { refundable: amountJson(left, asset) });
+  if (source.isFrozen) return no('capability_cannot_send', { reason: 'frozen' });
+  if (source.verifiedAt === null) return no('capability_cannot_send', { reason: 'not_verified' });
+  const available = source.balances[asset];
+  return available < raw
+    ? no('insufficient_funds', { available: `${available}`, requested: `${raw}` })
+    : null;
 }
 
 function captureRefusal({ source, asset, raw }: RefTransfer, captured: bigint): Expected | null {

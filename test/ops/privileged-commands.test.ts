@@ -197,7 +197,7 @@ describe('the privileged commands of operators', () => {
   it('the command line manages staff and policies, decides waiting operations, and releases stuck ones, each with a line in the audit log', async () => {
     const api = await startTestApi(test);
     try {
-      const { guarded, createPending, bank } = await openGuarded(api);
+      const { guarded, receiver, createPending, bank } = await openGuarded(api);
       await acts('staff.set', 'staff', 'add', 'zoe', '--can', 'approve,cancel');
       await acts('staff.set', 'staff', 'add-service', 'nightly', '--can', 'resolve');
       for (const action of ['approve', 'reject', 'cancel'])
@@ -205,6 +205,13 @@ describe('the privileged commands of operators', () => {
           `transfer.${action}`,
           ...words`transfers ${action} ${text((await createPending()).id)} --reason 'ticket 3'`,
         );
+      const { id } = await bank.sent({ from: guarded, to: receiver, raw: LEAST });
+      const refund = words`transfers refund ${text(id)} --reason 'ticket 3'`;
+      const proposed = await acts('transfer.refund', ...(await people.withCode(refund)));
+      assert.deepEqual(
+        [proposed.status, proposed.refund_of, proposed.created_by],
+        ['pending_approval', `transfer ${text(id)}`, 'support: bob'],
+      );
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');
       const finding = randomUUID();

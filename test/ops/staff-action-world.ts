@@ -43,7 +43,8 @@ export async function makeStaffActionWorld(
 const WHY = ['--reason', 'ticket 7'];
 
 async function transfers(api: TestApi) {
-  const { createPending } = await openGuarded(api);
+  const { createPending, bank, guarded, receiver } = await openGuarded(api);
+  const paid = await bank.sent({ from: guarded, to: receiver, raw: 5n * LEAST });
   const act = async (action: string) => [
     'transfers',
     action,
@@ -54,6 +55,7 @@ async function transfers(api: TestApi) {
     'transfer.approve': await act('approve'),
     'transfer.reject': await act('reject'),
     'transfer.cancel': await act('cancel'),
+    'transfer.refund': ['transfers', 'refund', text(paid.id), '--amount', '1', ...WHY],
   };
 }
 

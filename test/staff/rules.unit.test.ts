@@ -25,6 +25,7 @@ const NEEDS: Readonly<Record<StaffActionName, StaffRight>> = {
   'transfer.approve': 'approve',
   'transfer.reject': 'approve',
   'transfer.cancel': 'cancel',
+  'transfer.refund': 'adjust',
   'payout.approve': 'approve',
   'payout.reject': 'approve',
   'payout.cancel': 'cancel',
@@ -53,7 +54,7 @@ const NEEDS: Readonly<Record<StaffActionName, StaffRight>> = {
   'restore.finish': 'manage',
 };
 /** Of two people, so that each gives a code at every door, and no service does it. */
-const OF_TWO = /^(payout\.resolve_|adjustment\.|staff\.reset_|restore\.)/;
+const OF_TWO = /^(transfer\.refund|payout\.resolve_|adjustment\.|staff\.reset_|restore\.)/;
 const MOVES_MONEY = ['transfer.approve', 'payout.approve', 'payin.record'];
 
 /** An approval by support is a person's. */

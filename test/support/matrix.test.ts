@@ -148,6 +148,18 @@ describe('a staff action at the support desk needs exactly the right and the pro
     'transfer.approve': () => transfer('approve'),
     'transfer.reject': () => transfer('reject'),
     'transfer.cancel': () => transfer('cancel'),
+    'transfer.refund': async () => {
+      const { bank, guarded: from, receiver: to } = guarded;
+      const id = text((await bank.sent({ from, to, raw: LEAST })).id);
+      const fields = { amount: '0.01' };
+      return {
+        page: `/transfers/${id}`,
+        verb: 'refund',
+        id,
+        fields,
+        state: table('transfers', id),
+      };
+    },
     'payout.approve': () => payout('approve'),
     'payout.reject': () => payout('reject'),
     'payout.cancel': () => payout('cancel'),

@@ -1,3 +1,4 @@
+import { Transfers } from '../../src/transfers/service.js';
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -95,6 +96,7 @@ describe("sign-in by the company's identity provider", () => {
       deps: {
         ...deps(),
         writer,
+        transfers: new Transfers({ writer, database, clock, notifier }),
         transferApprovals: approvalsOf(api),
         payoutApprovals: new Approvals(payoutApproval, { writer, database, clock, notifier }),
         release: { calls, quietMs: () => 0 },

@@ -53,6 +53,8 @@ describe('POST /v1/transfers', () => {
       capture_expires_at: null,
       captured: null,
       schedule: null,
+      refunded: { raw: '0', asset: 'COPM' },
+      refund_of: null,
       rejection: null,
     });
     assert.match(String(id), UUID_V7);

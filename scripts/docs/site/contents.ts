@@ -12,6 +12,7 @@ const CHAPTERS = {
     '/accounts': 'verification, aliases, and who may do what',
     '/approvals': 'transfers and payouts that wait for other members',
     '/capture': 'hold an amount when a customer orders, and take what you delivered',
+    '/refunds': 'send back what an account received, in whole or in parts',
     '/schedules': 'a transfer that is made later, once or every month',
     '/bonus': 'pay one person at once',
     '/batches': 'pay up to 100,000 people from one file',
@@ -40,7 +41,7 @@ const CHAPTERS = {
 /** Further words by which the search finds a page, or a section of it by its anchor. */
 export const KEYWORDS: Readonly<Record<string, string>> = {
   '/concepts': 'currency currencies glossary user customer',
-  '/concepts#giving-money-back': 'refund reverse reversal undo',
+  '/concepts#giving-money-back': 'reverse reversal undo',
   '/concepts#who-opens-accounts': 'onboarding create open account',
   '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
   '/first-transfer': 'sandbox test mode quickstart getting started hello world',
@@ -55,6 +56,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/accounts#verify': 'kyc',
   '/approvals': 'maker checker four eyes',
   '/capture': 'hold reserve authorize authorization preauthorization',
+  '/refunds': 'refund give back return reverse chargeback',
   '/schedules': 'recurring standing order subscription repeat cron',
   '/batches': 'payroll salary bulk mass payment',
   '/batches#the-file': 'csv excel',

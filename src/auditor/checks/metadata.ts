@@ -53,14 +53,22 @@ export async function checkPairs(
 
 function pairsOf(
   resourceType: MetadataPair['resourceType'],
-  { id, tenantId, createdAt, metadata, scheduleId }: Expectation,
+  { id, tenantId, createdAt, metadata, refundOf, scheduleId }: Expectation,
 ): readonly MetadataPair[] {
-  const pairs = Object.entries(metadata ?? {});
-  if (scheduleId !== null) pairs.push(['run of', scheduleId]);
-  return pairs.map(([name, value]) => {
-    const valueHash = createHash('sha256').update(value, 'utf8').digest().subarray(0, 16);
-    return { tenantId, resourceType, valueHash, name, createdAt, id };
-  });
+  const pairs = Object.entries(metadata ?? {}).map(([name, value]) => keyOf(value, name));
+  if (refundOf !== null) pairs.push(refundKey(refundOf.id));
+  if (scheduleId !== null) pairs.push(keyOf(scheduleId, 'run of'));
+  return pairs.map((key) => ({ tenantId, resourceType, ...key, createdAt, id }));
+}
+
+function keyOf(value: string, name: string): Pick<MetadataPair, 'valueHash' | 'name'> {
+  const valueHash = createHash('sha256').update(value, 'utf8').digest().subarray(0, 16);
+  return { valueHash, name };
+}
+
+/** Returns what the index has for every refund of an original. */
+export function refundKey(originalId: Uuid): Pick<MetadataPair, 'valueHash' | 'name'> {
+  return keyOf(originalId, 'refund of');
 }
 
 function namesOf(pairs: readonly MetadataPair[]): ReadonlySet<string> {

@@ -69,7 +69,7 @@ function checkApprovals(
     received > required ||
     (isApproved && received < required) ||
     (isWaiting && received >= required);
-  const isOwn = found.some(({ memberId }) => memberId === createdBy);
+  const isOwn = found.some(({ memberId, staffId }) => (memberId ?? staffId) === createdBy);
   // A unique key on `approver` prevents two approvals by one person, so it must name the member.
   const isMisnamed = found.some(
     ({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`),

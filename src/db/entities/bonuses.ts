@@ -1,14 +1,15 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
-import { spendingColumns } from './operations.js';
+import { refundedColumns, spendingColumns } from './operations.js';
 
 /** Bonuses, and the batches that pay many of them from one file. */
 
-/** Paid bonuses. Only their metadata changes. */
+/** Paid bonuses. Only their metadata and the sums of their refunds change. */
 export const bonuses = defineTable(
   'bonuses',
   {
     ...spendingColumns,
+    ...refundedColumns,
     recipientAccountId: column.uuid,
     /** The tenant's own reference for the bonus. */
     reference: column.nullable(column.varchar(64)),

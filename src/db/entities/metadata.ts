@@ -4,8 +4,8 @@ import { defineTable, type RowOf } from '../table.js';
 export const METADATA_TYPES = ['transfer', 'bonus', 'payout'] as const;
 
 /**
- * The index of operations by their metadata, and of scheduled transfers by their schedule: a row for each
- * pair, changed together with it.
+ * The index of operations by their metadata, of scheduled transfers by their schedule, and of refunds by
+ * their original: a row for each pair, changed together with it.
  */
 export const metadataPairs = defineTable(
   'metadata_pairs',

@@ -14,7 +14,7 @@ export const spendingColumns = {
   feeAccountId: column.nullable(column.uuid),
   description: column.nullable(column.varchar(140)),
   metadata: column.metadata,
-  /** For a batch's row, the member who executed the batch. */
+  /** For a batch's row, the member who executed the batch; for a refund, perhaps a person of the staff. */
   createdBy: column.uuid,
   /** The month whose allowance it used, in the tenant's time zone: `2026-11`. */
   limitMonth: column.asciiChar(7),
@@ -30,6 +30,17 @@ export const approvalColumns = {
   rejectionCode: column.nullable(column.ascii(40)),
   rejectionReason: column.nullable(column.varchar(300)),
 };
+
+/** Columns of operations that can be refunded. */
+export const refundedColumns = {
+  /** The sum of completed refunds. */
+  refundedRaw: column.bigint,
+  /** The sum of refunds that wait for approval, which reserve their amounts. */
+  refundingRaw: column.bigint,
+};
+
+export const REFUNDED_TYPES = ['transfer', 'bonus'] as const;
+export type RefundedType = (typeof REFUNDED_TYPES)[number];
 
 export const TRANSFER_STATUSES = [
   'pending_approval',
@@ -58,6 +69,10 @@ export const transfers = defineTable(
     scheduleId: column.nullable(column.uuid),
     scheduleRun: column.nullable(column.integer),
     scheduleDueAt: column.nullable(column.time),
+    ...refundedColumns,
+    /** The operation that the transfer refunds; null unless it is a refund. */
+    refundOfType: column.nullable(column.asciiEnum(REFUNDED_TYPES, 16)),
+    refundOfId: column.nullable(column.uuid),
   },
   {
     indexes: {

@@ -4,7 +4,7 @@ import type { ApprovalFeature } from '../../approvals/decide.js';
 import { type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';
 import { formatAmount } from '../../core/amount.js';
-import { ApiError } from '../../core/errors.js';
+import { ApiError, type CommandResult } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
@@ -19,13 +19,13 @@ import {
   type TransferDetails,
 } from '../../support/reading/transfers.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
-import { transferList } from '../../transfers/service.js';
+import { transferList, Transfers } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { UnknownOutcome } from '../failures.js';
 import { type Lookup, named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { limit, option, pair, reason, status, tenant } from '../inputs.js';
+import { limit, option, pair, raw, reason, status, tenant } from '../inputs.js';
 import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
@@ -88,6 +88,9 @@ export function approvalActionCommands<Row extends Transfer | Payout>(
   };
 }
 
+/** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
+const NO_NOTIFIER = { notify: () => undefined };
+
 function approvalCommand<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
   action: ApprovalAction,
@@ -105,24 +108,21 @@ function approvalCommand<Row extends Transfer | Payout>(
     run: async (ops, { id: row, reason }) => {
       const what = await described(ops, row);
       if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
-      // The worker's sweeper notifies the workflow, because commands do not connect to Temporal.
-      const notifier = { notify: () => undefined };
-      const service = new Approvals(approval, { ...ops, notifier });
-      const { outcome } = await service.performByStaff(row, action, ops.by(), reason);
-      if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
-        throw new UnknownOutcome(
-          `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${row.id}`,
-        );
-      if (!outcome.done) {
-        const { refusal } = outcome;
-        const performed = await readPerformed(kind, ops, row, action);
-        if (refusal.code !== 'invalid_state' || performed === undefined)
-          throw new ApiError(refusal);
+      const service = new Approvals(approval, { ...ops, notifier: NO_NOTIFIER });
+      const result = await service.performByStaff(row, action, ops.by(), reason);
+      const { outcome } = result;
+      const performed =
+        !outcome.done && outcome.refusal.code === 'invalid_state'
+          ? await readPerformed(kind, ops, row, action)
+          : undefined;
+      if (!outcome.done && performed !== undefined) {
+        const { message } = outcome.refusal;
         await show(ops, performed);
-        return ops.output.say(`Nothing was changed, because this was done: ${refusal.message}.`);
+        return ops.output.say(`Nothing was changed, because this was done: ${message}.`);
       }
-      await show(ops, outcome.resource);
-      const { status, rejectionReason } = outcome.resource;
+      const done = doneBy(result, `${noun}s show ${row.id}`);
+      await show(ops, done);
+      const { status, rejectionReason } = done;
       // A rule may still refuse the last approval.
       if (action === 'approve' && status === 'rejected')
         ops.output.say(
@@ -145,6 +145,15 @@ async function readPerformed<Row extends Transfer | Payout>(
       ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
       : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
   return isPerformed ? now : undefined;
+}
+
+/** Returns the resource, or throws the refusal. `check` is the command that shows what happened. */
+function doneBy<Row>({ outcome }: CommandResult<Row>, check: string): Row {
+  if (outcome.done) return outcome.resource;
+  if (outcome.refusal.code !== 'ledger_unavailable') throw new ApiError(outcome.refusal);
+  throw new UnknownOutcome(
+    `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${check}`,
+  );
 }
 
 function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
@@ -175,6 +184,8 @@ function transferDetailFields(details: TransferDetails): Fields {
     to: details.destination,
     to_account_id: transfer.destinationAccountId,
     ...others,
+    refund_of:
+      transfer.refundOfId === null ? null : `${transfer.refundOfType} ${transfer.refundOfId}`,
     created_by: details.createdBy,
     waits_for: details.waitsFor,
     expires_at: toRfc3339(transfer.captureExpiresAt ?? transfer.approvalExpiresAt),
@@ -229,4 +240,32 @@ export const transferCommands = {
     },
   }),
   ...approvalActionCommands(TRANSFERS),
+  'refund <id>': command({
+    summary:
+      'propose to send a transfer or bonus back; nothing moves until another person approves',
+    examples: [`transfers refund ${EXAMPLE_ID} --amount 50000 --reason 'Paid twice, ticket 118'`],
+    input: {
+      id: named.original,
+      amount: option(
+        "<raw> an integer in the asset's smallest unit; by default all that can still be refunded",
+        raw.optional(),
+      ),
+      reason: reason('; both parties read it'),
+    },
+    needs: 'transfer.refund',
+    run: async (ops, { id: original, amount, reason }) => {
+      const { id, asset } = original;
+      const transfers = new Transfers({ ...ops, notifier: NO_NOTIFIER });
+      const result = await transfers.proposeRefund(original, {
+        amount: amount === undefined ? null : { raw: amount, asset },
+        reason,
+        by: ops.by(),
+      });
+      const refund = doneBy(result, `audit-log --subject ${id}`);
+      await TRANSFERS.show(ops, refund);
+      ops.output.say(
+        `Another person approves it: ${PROGRAM} transfers approve ${refund.id} --reason TEXT --as NAME`,
+      );
+    },
+  }),
 };

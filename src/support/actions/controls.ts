@@ -79,8 +79,9 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
       action === 'approve' ? approvalText(rowOf(shown)) : APPROVAL_WORDS[action][1],
     done: (after, names) => doneText(action, rowOf(after), names),
     ...(action !== 'approve' && { endsSomething: true as const }),
-    isOffered: (shown) => {
-      const { status } = rowOf(shown);
+    isOffered: (shown, by) => {
+      const { status, createdBy } = rowOf(shown);
+      if (createdBy === by.id && action !== 'cancel') return false;
       return (
         status === 'pending_approval' ||
         (action === 'cancel' && (status === 'approved' || status === 'held'))

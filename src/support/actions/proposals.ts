@@ -26,6 +26,7 @@ import {
   type SeenPayout,
 } from '../../payouts/resolution/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
+import { type Original, refundRefusal } from '../../transfers/originals.js';
 import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import { field, hiddenField } from '../pages/layout.js';
@@ -129,6 +130,31 @@ function adjustmentFields(
     ),
   ];
 }
+
+/** Sends a transfer or bonus back. The proposal is a transfer that waits for approval. */
+export const REFUND_ACTION: DeskAction<Original> = {
+  verb: 'refund',
+  name: 'transfer.refund',
+  label: 'Propose a refund',
+  explanation:
+    'Sends money back from the account that received it, after a second person has approved the refund. Both parties can read the reason.',
+  done: 'Proposed. A second person must approve the refund: it is listed below, and on the start page.',
+  fields: ({ asset }, given) =>
+    field(
+      'Amount',
+      { name: 'amount', value: given?.get('amount'), inputmode: 'decimal' },
+      { hint: `Such as 1,500.00 ${asset}; empty for all that is left` },
+    ),
+  isOffered: (original) => refundRefusal(original, null) === null,
+  run: async ({ transfers }, original, { by, reason, actionId, form }) => {
+    const given = form.get('amount') ?? '';
+    const amount = given === '' ? null : parsePrinted(given, original.asset);
+    if (given !== '' && amount?.asset !== original.asset)
+      throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
+    const { outcome } = await transfers.proposeRefund(original, { amount, reason, by }, actionId);
+    if (!outcome.done) throw new ApiError(outcome.refusal);
+  },
+};
 
 const OUTCOME_WORDS: Readonly<Record<ResolutionOutcome, string>> = {
   completed: 'completed: the bank has paid it',

@@ -105,6 +105,21 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       tenantFact(tenantId, context.tenant(tenantId)),
     ];
   },
+  bonuses(bonus, context) {
+    const { id, tenantId, sourceAccountId, recipientAccountId, createdAt, createdBy } = bonus;
+    const [from, to] = [
+      context.account(sourceAccountId),
+      context.account(recipientAccountId, tenantId),
+    ];
+    return [
+      ['Amount', link('bonuses', id, money(bonus)), 'number'],
+      ['From → to', `${from} → ${to}`],
+      ['Description', bonus.description],
+      ['Reference', bonus.reference],
+      tenantFact(tenantId, context.tenant(tenantId)),
+      ['Paid', time(createdAt, context.timeZone(tenantId), context.person(createdBy))],
+    ];
+  },
   payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
   batches(batch, context) {
     const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;

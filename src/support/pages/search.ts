@@ -72,9 +72,9 @@ const HELP = html`<p class="soft">
   A complete id opens its page. Searches the beginnings of ids, names and references; aliases,
   phones and idempotency keys; and any part of a description, of a bank account's holder or of a
   rail's reference. The decimals of an amount may be left out. Operations are searched on the day,
-  in each tenant's time zone; without a day, in the last ${RECENT_DAYS} days. For single bonuses,
-  pay-ins and the rows of batches, open their account. Numbers of bank accounts cannot be searched.
-  The id of a request (Svc-Request-Id) finds what it created.
+  in each tenant's time zone; without a day, in the last ${RECENT_DAYS} days, but no bonuses and
+  pay-ins: open their account. Numbers of bank accounts cannot be searched. The id of a request
+  (Svc-Request-Id) finds what it created.
 </p>`;
 
 async function answer(view: View, query: SearchQuery): Promise<Html> {
@@ -153,6 +153,7 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
   tenants: 'Tenants',
   accounts: 'Accounts',
   transfers: 'Transfers',
+  bonuses: 'Bonuses',
   payouts: 'Payouts',
   schedules: 'Schedules',
   batches: 'Batches',

@@ -4,7 +4,7 @@ import { type Instant, instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type BonusBatch, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
+import { type Bonus, type BonusBatch, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
 import { events } from '../../db/entities/events.js';
 import { idempotencyKeys, ledgerTransactions } from '../../db/entities/ledger.js';
 import { METADATA_TYPES, metadataPairs } from '../../db/entities/metadata.js';
@@ -27,6 +27,7 @@ import type { Table } from '../../db/table.js';
 export interface Rows {
   readonly transfers: Transfer;
   readonly schedules: Schedule;
+  readonly bonuses: Bonus;
   readonly payouts: Payout;
   readonly batches: BonusBatch;
   readonly endpoints: WebhookEndpoint;
@@ -37,6 +38,7 @@ export interface Rows {
 export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   transfers,
   schedules,
+  bonuses,
   payouts,
   batches: bonusBatches,
   endpoints: webhookEndpoints,
@@ -49,6 +51,7 @@ export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][
 const NOTHING: SearchResult = {
   transfers: [],
   schedules: [],
+  bonuses: [],
   payouts: [],
   batches: [],
   endpoints: [],
@@ -60,20 +63,14 @@ const NOTHING: SearchResult = {
 /** Maximum of results of each kind. */
 export const MAX_FOUND = 25;
 
-/** Returns the id, and the resource of an event, a posting, a bonus or a pay-in with this id. */
+/** Returns the id, and the resource of an event, a posting or a pay-in with this id. */
 async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
-  const [event, posting, bonus, payIn] = await Promise.all([
+  const [event, posting, payIn] = await Promise.all([
     reader.find(events, { id }),
     reader.find(ledgerTransactions, { id }),
-    reader.find(bonuses, { id }),
     reader.find(payIns, { id }),
   ]);
-  const about = [
-    event?.resourceId,
-    posting?.relatedId,
-    bonus?.batchId ?? bonus?.sourceAccountId,
-    payIn?.accountId,
-  ];
+  const about = [event?.resourceId, posting?.relatedId, payIn?.accountId];
   return [id, ...about.flatMap((one) => one ?? [])];
 }
 

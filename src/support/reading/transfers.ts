@@ -8,6 +8,7 @@ import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { type Account, accounts, members, tenants } from '../../db/entities/parties.js';
+import { staff } from '../../db/entities/staff.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
 /** Names for ids. Accounts have the names that other tenants see. */
@@ -24,6 +25,7 @@ export interface Owned {
   readonly tenantId: Uuid;
   readonly sourceAccountId?: Uuid;
   readonly destinationAccountId?: Uuid;
+  readonly recipientAccountId?: Uuid;
   readonly accountId?: Uuid;
   readonly createdBy?: Uuid;
   readonly executedBy?: Uuid | null;
@@ -31,16 +33,23 @@ export interface Owned {
 
 export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
   const accountIds = owned.flatMap((one) =>
-    [one.sourceAccountId ?? [], one.destinationAccountId ?? [], one.accountId ?? []].flat(),
+    [
+      ...[one.sourceAccountId ?? [], one.destinationAccountId ?? []],
+      ...[one.recipientAccountId ?? [], one.accountId ?? []],
+    ].flat(),
   );
   const memberIds = owned.flatMap((one) => [one.createdBy ?? [], one.executedBy ?? []].flat());
-  const [accounts, people] = await Promise.all([
+  const id = [...new Set(memberIds)];
+  const [accounts, people, proposers] = await Promise.all([
     readAccounts(reader, accountIds),
-    reader.select(members, { id: [...new Set(memberIds)] }),
+    reader.select(members, { id }),
+    // Refunds may be proposed by support.
+    reader.select(staff, { id }),
   ]);
   const tenantIds = [...owned, ...accounts.values()].map(({ tenantId }) => tenantId);
   const found = await reader.select(tenants, { id: [...new Set(tenantIds)] });
-  const nameOf = new Map([...people, ...found].map(({ id, name }) => [id, name]));
+  const nameOf = new Map([...people, ...found].map(({ id: of, name }) => [of, name]));
+  for (const { id: of, name } of proposers) nameOf.set(of, `support: ${name}`);
   const zoneOf = new Map(found.map(({ id, timeZone }) => [id, timeZone]));
   return {
     tenant: (id) => nameOf.get(id) ?? id,

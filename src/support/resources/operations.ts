@@ -22,8 +22,13 @@ import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { approvalActions } from '../actions/controls.js';
-import { ADJUSTMENT_ACTIONS, DIRECTIONS, PAYOUT_ACTIONS } from '../actions/proposals.js';
-import { html } from '../html.js';
+import {
+  ADJUSTMENT_ACTIONS,
+  DIRECTIONS,
+  PAYOUT_ACTIONS,
+  REFUND_ACTION,
+} from '../actions/proposals.js';
+import { type Content, html } from '../html.js';
 import { link, metadataFact, money, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText, operationStatus } from '../pages/rows.js';
 import {
@@ -36,6 +41,7 @@ import {
 import { line, memberLine, type TimelineLine } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
+import { refundFacts, REFUNDS } from './bonuses.js';
 import type { ResourceKind } from './resource-kind.js';
 
 /** Time within which workflows are usually notified. */
@@ -44,11 +50,15 @@ const NOTIFIED_WITHIN_MS = 60_000;
 export const transferKind: ResourceKind<Transfer> = {
   name: 'transfers',
   subjectType: 'transfer',
-  actions: approvalActions(
-    'transfer',
-    ({ transferApprovals }) => transferApprovals,
-    (transfer: Transfer) => transfer,
-  ),
+  actions: [
+    ...approvalActions(
+      'transfer',
+      ({ transferApprovals }) => transferApprovals,
+      (transfer: Transfer) => transfer,
+    ),
+    REFUND_ACTION,
+  ],
+  lists: [REFUNDS],
   find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
   rowOf: (transfer) => transfer,
   titleOf: (transfer) => `Transfer of ${formatAmount(transfer)}`,
@@ -67,6 +77,8 @@ export const transferKind: ResourceKind<Transfer> = {
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
         ['From', link('accounts', from, details.source)],
         ['To', link('accounts', to, details.destination)],
+        ...refundFacts(transfer),
+        ['Refund of', refundOfLink(transfer)],
         ...publicFacts(transferResource.presentToStaff('desk', transfer)),
         metadataFact(transfer.metadata),
         tenant,
@@ -92,6 +104,11 @@ export const transferKind: ResourceKind<Transfer> = {
     };
   },
 };
+
+function refundOfLink({ refundOfType: type, refundOfId: id }: Transfer): Content {
+  if (type === null || id === null) return null;
+  return type === 'transfer' ? link('transfers', id, 'a transfer') : link('bonuses', id, 'a bonus');
+}
 
 function listOf(payout: Payout, proposal: PayoutResolution | undefined): WaitingKind {
   if (proposal !== undefined) return 'proposals';

@@ -162,6 +162,7 @@ async function limitSection(
 
 const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   transfer: 'transfers',
+  bonus: 'bonuses',
   payout: 'payouts',
   adjustment: 'adjustments',
   bonus_batch: 'batches',

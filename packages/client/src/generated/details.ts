@@ -44,5 +44,8 @@ export interface DetailsByCode {
   capture_exceeds_amount: {
     readonly capturable: { readonly raw: bigint; readonly asset: components['schemas']['Asset'] };
   };
+  refund_exceeds_amount: {
+    readonly refundable: { readonly raw: bigint; readonly asset: components['schemas']['Asset'] };
+  };
   quota_exceeded: { readonly quota: string; readonly used: bigint; readonly limit: bigint };
 }

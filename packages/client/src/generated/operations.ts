@@ -358,6 +358,28 @@ export class Operations extends Calls {
   }
 
   /**
+   * Refund a transfer.
+   * Sends back all or a part of a transfer that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+   * Scope: `transfers`. Role in source: operator, admin, owner.
+   */
+  refundTransfer(
+    id: ParamOf<'refundTransfer', 'id'>,
+    body: BodyOf<'refundTransfer'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'refundTransfer'>> {
+    return this.send(
+      {
+        operation: 'refundTransfer',
+        method: 'POST',
+        path: `/v1/transfers/${segment(id)}/refunds`,
+        repeats: 'by_key',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'refundTransfer'>>;
+  }
+
+  /**
    * Schedule a transfer.
    * Each run creates one transfer, under the rules of its own moment; limits, funds and approvals are not checked before. Runs keep the time of day in the tenant's time zone; on a day that a month lacks, they are on its last day.
    * Scope: `transfers`. Role in source: operator, admin, owner.
@@ -541,6 +563,28 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'deleteApprovalPolicy'>>;
+  }
+
+  /**
+   * Refund a bonus.
+   * Sends back all or a part of a bonus that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+   * Scope: `transfers`. Role in source: operator, admin, owner.
+   */
+  refundBonus(
+    id: ParamOf<'refundBonus', 'id'>,
+    body: BodyOf<'refundBonus'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'refundBonus'>> {
+    return this.send(
+      {
+        operation: 'refundBonus',
+        method: 'POST',
+        path: `/v1/bonuses/${segment(id)}/refunds`,
+        repeats: 'by_key',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'refundBonus'>>;
   }
 
   /**

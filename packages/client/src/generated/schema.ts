@@ -143,6 +143,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/transfers/{id}/refunds': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Refund a transfer
+     * @description Sends back all or a part of a transfer that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
+     */
+    post: operations['refundTransfer'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/bonuses/{id}/refunds': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Refund a bonus
+     * @description Sends back all or a part of a bonus that one of your accounts received, to the account that paid it. The fee stays with its receiver, a refund costs none, and no limit applies. If the amount reaches the threshold of the receiving account's approval policy, the response is 202, and the refund waits like any other transfer. Needs the role operator, admin or owner in the account that received the money.
+     *
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
+     */
+    post: operations['refundBonus'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/schedules': {
     parameters: {
       query?: never;
@@ -1244,6 +1288,21 @@ export interface components {
       capture_expires_at: string | null;
       /** @description The amount that was captured; null until then. */
       captured: components['schemas']['Amount'] | null;
+      /** @description The sum of its completed refunds. */
+      refunded: components['schemas']['Amount'];
+      /** @description The transfer or bonus that it refunds; null unless it is a refund. */
+      refund_of: {
+        /**
+         * @description What it refunds.
+         * @enum {string}
+         */
+        type: 'transfer' | 'bonus';
+        /**
+         * Format: uuid
+         * @description The id of what it refunds.
+         */
+        id: string;
+      } | null;
       /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval or its run of a schedule. */
       rejection: {
         /** @description The cause, for machines. */
@@ -1761,6 +1820,8 @@ export interface components {
           | 'monthly_limit_exceeded'
           | 'insufficient_funds'
           | 'capture_exceeds_amount'
+          | 'not_refundable'
+          | 'refund_exceeds_amount'
           | 'alias_taken'
           | 'alias_reserved'
           | 'alias_in_quarantine'
@@ -1844,6 +1905,25 @@ export interface components {
         raw: bigint;
         /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
+      } | null;
+    };
+    Refund: {
+      /** @description At most what can still be refunded; by default all of it. */
+      amount?: {
+        /**
+         * Format: int64
+         * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
+         * @example 150000
+         */
+        raw: bigint;
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        asset: components['schemas']['Asset'];
+      } | null;
+      /** @description A text that both parties see. */
+      description?: string | null;
+      /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata?: {
+        [key: string]: string | null;
       } | null;
     };
     /** @description A transfer that is created once at a later time, or again and again. */
@@ -2135,6 +2215,8 @@ export interface components {
       fee: components['schemas']['Amount'];
       /** @description The amount and its fee. */
       total_debited: components['schemas']['Amount'];
+      /** @description The sum of its completed refunds. */
+      refunded: components['schemas']['Amount'];
       /** @description The text that was given with the request. */
       description: string | null;
       /** @description Your own reference for it. */
@@ -2806,6 +2888,8 @@ export interface components {
         | 'monthly_limit_exceeded'
         | 'insufficient_funds'
         | 'capture_exceeds_amount'
+        | 'not_refundable'
+        | 'refund_exceeds_amount'
         | 'alias_taken'
         | 'alias_reserved'
         | 'alias_in_quarantine'
@@ -3334,6 +3418,7 @@ export type TransferPage = components['schemas']['TransferPage'];
 export type ChangeMetadata = components['schemas']['ChangeMetadata'];
 export type Reject = components['schemas']['Reject'];
 export type CaptureTransfer = components['schemas']['CaptureTransfer'];
+export type Refund = components['schemas']['Refund'];
 export type Schedule = components['schemas']['Schedule'];
 export type ScheduledTransfer = components['schemas']['ScheduledTransfer'];
 export type CreateSchedule = components['schemas']['CreateSchedule'];
@@ -3425,6 +3510,8 @@ export interface operations {
         destination_account?: string;
         /** @description Created by this schedule. */
         schedule?: string;
+        /** @description Only the refunds of this transfer or bonus. */
+        refund_of?: string;
       };
       header?: {
         /** @description The dated version of the API; by default 2026-11-01. */
@@ -3470,6 +3557,11 @@ export interface operations {
            *           "capture": "automatic",
            *           "capture_expires_at": null,
            *           "captured": null,
+           *           "refunded": {
+           *             "raw": "0",
+           *             "asset": "COPM"
+           *           },
+           *           "refund_of": null,
            *           "rejection": null,
            *           "schedule": null
            *         }
@@ -3551,6 +3643,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": null,
            *       "schedule": null
            *     }
@@ -3591,6 +3688,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": null,
            *       "schedule": null
            *     }
@@ -3635,6 +3737,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": null,
            *       "schedule": null
            *     }
@@ -3691,6 +3798,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": null,
            *       "schedule": null
            *     }
@@ -3759,6 +3871,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": null,
            *       "schedule": null
            *     }
@@ -3821,6 +3938,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": null,
            *       "schedule": null
            *     }
@@ -3890,6 +4012,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": {
            *         "code": "rejected",
            *         "reason": "The invoice was paid already"
@@ -3953,6 +4080,11 @@ export interface operations {
            *       "capture": "automatic",
            *       "capture_expires_at": null,
            *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
            *       "rejection": {
            *         "code": "canceled",
            *         "reason": null
@@ -4028,6 +4160,375 @@ export interface operations {
            *       "captured": {
            *         "raw": "150000",
            *         "asset": "COPM"
+           *       },
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": null,
+           *       "rejection": null,
+           *       "schedule": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  refundTransfer: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "amount": {
+         *         "raw": "150000",
+         *         "asset": "COPM"
+         *       },
+         *       "description": "Returned shoes",
+         *       "metadata": {
+         *         "invoice": "A-17"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['Refund'];
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Returned shoes",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": {
+           *         "type": "transfer",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *       },
+           *       "rejection": null,
+           *       "schedule": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Returned shoes",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": {
+           *         "type": "transfer",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *       },
+           *       "rejection": null,
+           *       "schedule": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+      /** @description Accepted, but not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "pending_approval",
+           *       "source_account": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Returned shoes",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": {
+           *         "type": "transfer",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *       },
+           *       "rejection": null,
+           *       "schedule": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+    };
+  };
+  refundBonus: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "amount": {
+         *         "raw": "150000",
+         *         "asset": "COPM"
+         *       },
+         *       "description": "Returned shoes",
+         *       "metadata": {
+         *         "invoice": "A-17"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['Refund'];
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Returned shoes",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": {
+           *         "type": "bonus",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *       },
+           *       "rejection": null,
+           *       "schedule": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "completed",
+           *       "source_account": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Returned shoes",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": null,
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": {
+           *         "type": "bonus",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
+           *       },
+           *       "rejection": null,
+           *       "schedule": null
+           *     }
+           */
+          'application/json': components['schemas']['Transfer'];
+        };
+      };
+      /** @description Accepted, but not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "scope": "internal",
+           *       "status": "pending_approval",
+           *       "source_account": "0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22",
+           *       "destination": {
+           *         "type": "account",
+           *         "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11"
+           *       },
+           *       "amount": {
+           *         "raw": "150000",
+           *         "asset": "COPM"
+           *       },
+           *       "fee": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "description": "Returned shoes",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "approval": {
+           *         "required": 1,
+           *         "received": 0,
+           *         "expires_at": "2026-11-28T14:05:01.123Z"
+           *       },
+           *       "capture": "automatic",
+           *       "capture_expires_at": null,
+           *       "captured": null,
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
+           *       "refund_of": {
+           *         "type": "bonus",
+           *         "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44"
            *       },
            *       "rejection": null,
            *       "schedule": null
@@ -5318,6 +5819,10 @@ export interface operations {
            *             "raw": "150150",
            *             "asset": "COPM"
            *           },
+           *           "refunded": {
+           *             "raw": "0",
+           *             "asset": "COPM"
+           *           },
            *           "description": "Bonus for November",
            *           "reference": "NOV-0001",
            *           "metadata": {
@@ -5395,6 +5900,10 @@ export interface operations {
            *         "raw": "150150",
            *         "asset": "COPM"
            *       },
+           *       "refunded": {
+           *         "raw": "0",
+           *         "asset": "COPM"
+           *       },
            *       "description": "Bonus for November",
            *       "reference": "NOV-0001",
            *       "metadata": {
@@ -5430,6 +5939,10 @@ export interface operations {
            *       },
            *       "total_debited": {
            *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "refunded": {
+           *         "raw": "0",
            *         "asset": "COPM"
            *       },
            *       "description": "Bonus for November",
@@ -5483,6 +5996,10 @@ export interface operations {
            *       },
            *       "total_debited": {
            *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "refunded": {
+           *         "raw": "0",
            *         "asset": "COPM"
            *       },
            *       "description": "Bonus for November",
@@ -5548,6 +6065,10 @@ export interface operations {
            *       },
            *       "total_debited": {
            *         "raw": "150150",
+           *         "asset": "COPM"
+           *       },
+           *       "refunded": {
+           *         "raw": "0",
            *         "asset": "COPM"
            *       },
            *       "description": "Bonus for November",
@@ -6964,6 +7485,11 @@ export interface operations {
            *               "capture": "automatic",
            *               "capture_expires_at": null,
            *               "captured": null,
+           *               "refunded": {
+           *                 "raw": "0",
+           *                 "asset": "COPM"
+           *               },
+           *               "refund_of": null,
            *               "rejection": null,
            *               "schedule": null
            *             }
@@ -7039,6 +7565,11 @@ export interface operations {
            *           "capture": "automatic",
            *           "capture_expires_at": null,
            *           "captured": null,
+           *           "refunded": {
+           *             "raw": "0",
+           *             "asset": "COPM"
+           *           },
+           *           "refund_of": null,
            *           "rejection": null,
            *           "schedule": null
            *         }
@@ -7462,6 +7993,11 @@ export interface operations {
            *           "capture": "automatic",
            *           "capture_expires_at": null,
            *           "captured": null,
+           *           "refunded": {
+           *             "raw": "0",
+           *             "asset": "COPM"
+           *           },
+           *           "refund_of": null,
            *           "rejection": null,
            *           "schedule": null
            *         }
