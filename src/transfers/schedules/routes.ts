@@ -3,8 +3,9 @@ import { type Cursors, respondWithPage } from '../../http/cursor.js';
 import { type Api, pathId, responseTo } from '../../http/route.js';
 import { operationFilter } from '../../http/schemas.js';
 import { listOperations, readOperation } from '../../operations/operation-list.js';
+import { SCHEDULE_SIGNALS } from '../../temporal/contracts.js';
 import { actAsMember } from './actions.js';
-import { SCHEDULE_ACTIONS, type ScheduleAction } from './rules.js';
+import type { ScheduleAction } from './rules.js';
 import {
   CreateScheduleBody,
   SCHEDULE_EXAMPLES,
@@ -20,7 +21,7 @@ import { createSchedule, scheduleList } from './service.js';
 export function scheduleRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): void {
   createScheduleRoute(api, deps);
   readScheduleRoutes(api, deps, cursors);
-  for (const action of SCHEDULE_ACTIONS) actionRoute(api, deps, action);
+  for (const action of SCHEDULE_SIGNALS) actionRoute(api, deps, action);
 }
 
 function createScheduleRoute(api: Api, deps: ApprovalDeps): void {

@@ -1,6 +1,7 @@
 import { invalidState, type Refusal } from '../../core/errors.js';
 import { type Instant, LATEST, momentOf, wallClockOf } from '../../core/instant.js';
 import type { Schedule, ScheduleStatus } from '../../db/entities/schedules.js';
+import type { ScheduleActionSignal } from '../../temporal/contracts.js';
 
 const DAY_MS = 86_400_000;
 /** A schedule starts at most this long after its creation. */
@@ -36,8 +37,7 @@ export function nextOccurrence(
   }
 }
 
-export const SCHEDULE_ACTIONS = ['pause', 'resume', 'cancel'] as const;
-export type ScheduleAction = (typeof SCHEDULE_ACTIONS)[number];
+export type ScheduleAction = ScheduleActionSignal['action'];
 
 const ALLOWED: Readonly<Record<ScheduleAction, readonly ScheduleStatus[]>> = {
   pause: ['active'],
@@ -48,11 +48,9 @@ const ALLOWED: Readonly<Record<ScheduleAction, readonly ScheduleStatus[]>> = {
 export function stateRefusal({ status }: Schedule, action: ScheduleAction): Refusal | null {
   const allowed = ALLOWED[action];
   if (allowed.includes(status)) return null;
-  const message = `it is ${status}; only what is ${allowed.join(' or ')} can be ${PARTICIPLES[action]}`;
+  const message = `it is ${status}; this is possible only while it is ${allowed.join(' or ')}`;
   return invalidState(message, status, allowed);
 }
-
-const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const;
 
 /** Returns the schedule after the action. What became due before a resumption is skipped. */
 export function afterAction(

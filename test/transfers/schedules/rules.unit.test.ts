@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type Instant, instant, toRfc3339 } from '../../../src/core/instant.js';
 import { asUuid, newId } from '../../../src/core/ids.js';
 import { nullsOf } from '../../../src/db/table.js';
+import { SCHEDULE_SIGNALS } from '../../../src/temporal/contracts.js';
 import { type Schedule, schedules } from '../../../src/db/entities/schedules.js';
 import {
   afterAction,
   afterRun,
   nextOccurrence,
-  SCHEDULE_ACTIONS,
   stateRefusal,
 } from '../../../src/transfers/schedules/rules.js';
 
@@ -224,7 +224,7 @@ describe('the states of a schedule', () => {
     const allowed = Object.fromEntries(
       (['active', 'paused', 'canceled', 'completed'] as const).map((status) => [
         status,
-        SCHEDULE_ACTIONS.filter((action) => stateRefusal({ ...daily, status }, action) === null),
+        SCHEDULE_SIGNALS.filter((action) => stateRefusal({ ...daily, status }, action) === null),
       ]),
     );
     assert.deepEqual(allowed, {
