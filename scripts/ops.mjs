@@ -4,16 +4,18 @@
  */
 import { spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
-import { prepareCode } from './lib/build.mjs';
+import { compile } from './lib/build.mjs';
 import { readJson } from './lib/files.mjs';
-import { ROOT, RUN } from './lib/paths.mjs';
+import { RUN } from './lib/paths.mjs';
 import { isAlive } from './lib/processes.mjs';
+import { bundlePrograms, programFile } from './lib/programs.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
 // The command's output may be read by a program.
 beQuiet();
 try {
-  await prepareCode();
+  await compile({ onlyService: true });
+  await bundlePrograms();
 } catch (error) {
   process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
   process.exit(1);
@@ -24,8 +26,7 @@ const env =
   process.env.MYSQL_URL || !isRunning
     ? process.env
     : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
-const program = join(ROOT, 'dist/development/ops.js');
-const args = ['--enable-source-maps', program, ...process.argv.slice(2)];
+const args = ['--enable-source-maps', programFile('ops'), ...process.argv.slice(2)];
 // The program names itself in its help as it was called (src/ops/help.ts).
 const argv0 = basename(process.argv[1]);
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env, argv0 });

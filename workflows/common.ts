@@ -18,13 +18,13 @@ import {
 } from '@temporalio/workflow';
 import {
   type ContinuedInput,
-  decodePayload,
   QUERIES,
   SEARCH_ATTRIBUTES,
   SIGNALS,
   type StaffSignal,
   parseSignal,
 } from '../src/temporal/contracts.js';
+import { decodePayload } from '../src/temporal/contracts-payload.js';
 
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 const AMOUNT = defineSearchAttributeKey(SEARCH_ATTRIBUTES.amount, 'KEYWORD');

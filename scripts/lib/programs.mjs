@@ -11,6 +11,7 @@ const STAMP = join(FOLDER, '.stamp');
 const PROGRAMS = [
   ...['api', 'worker', 'support', 'migrate'].map((name) => `src/processes/${name}`),
   'scripts/demo-world',
+  'development/ops',
 ];
 /** The thread of a worker that runs workflows. */
 const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';

@@ -7,7 +7,7 @@ import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
-import { kebabCase, optionsOf } from './inputs.js';
+import { declareAcceptedValues, kebabCase, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
   type AuthorisationDeps,
@@ -220,6 +220,7 @@ function define<S extends z.ZodRawShape>(
       .description(spec.summary);
     declareNeeds(own, needs);
     const schema = z.object(spec.input ?? ({} as S));
+    declareAcceptedValues(own, schema);
     const more = [
       ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE_OPTION] : []),
       ...(needs === 'nothing' && LISTS.test(usage) ? [WATCH_OPTION] : []),

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
 import { cleanText, faultInWords, MAX_REASON, parsedTextSchema } from '../core/checked-text.js';
@@ -52,6 +53,28 @@ export function optionsOf(schema: z.ZodObject): (readonly [flags: string, help: 
     const description = `${help.slice(value.length).trimStart()}${isRequired ? ' (required)' : ''}`;
     return [[`--${kebabCase(name)} ${value}`.trimEnd(), description] as const];
   });
+}
+
+/** The values of enumerations by the names of a command's arguments and options. */
+type AcceptedValues = Readonly<Record<string, readonly string[]>>;
+const accepted = new WeakMap<Command, AcceptedValues>();
+
+export function acceptedValuesOf(command: Command): AcceptedValues {
+  return accepted.get(command) ?? {};
+}
+
+export function declareAcceptedValues(command: Command, schema: z.ZodObject): void {
+  const values = Object.entries(schema.shape).map(([name, field]) => [
+    kebabCase(name),
+    enumerated(field),
+  ]);
+  accepted.set(command, Object.fromEntries(values) as AcceptedValues);
+}
+
+function enumerated(field: z.ZodType | z.core.$ZodType): readonly string[] {
+  if (field instanceof z.ZodEnum) return field.options.map(String);
+  const isWrapped = field instanceof z.ZodOptional || field instanceof z.ZodDefault;
+  return isWrapped ? enumerated(field.unwrap()) : [];
 }
 
 export function kebabCase(name: string): string {

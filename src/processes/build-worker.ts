@@ -48,7 +48,7 @@ import { buildSender, buildWebhookDeps } from './build-webhooks.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
 import { ledgerFitness } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
-import { WORKFLOW_RESOURCES } from './build-temporal.js';
+import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
 /** Concurrent activities of each task queue except `webhooks`. */
 const ACTIVITIES_AT_ONCE = 40;

@@ -15,7 +15,6 @@ import {
   AUDIT_SCHEDULE_ID,
   type AuditProgress,
   type AuditResult,
-  decodePayload,
   SEARCH_ATTRIBUTES,
   SIGNALS,
   type StaffSignal,
@@ -23,6 +22,7 @@ import {
   type TaskQueue,
   type WorkflowType,
 } from './contracts.js';
+import { decodePayload } from './contracts-payload.js';
 import { isNotFound, isTransient, messageOf, TemporalUnavailable } from './failures.js';
 import type { WorkflowStart } from './workflow-resources.js';
 

@@ -1,5 +1,3 @@
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-
 /**
  * Shared by the service and its workflows, which import nothing else from src/temporal. Payloads
  * contain ids, amounts, states and reasons; times are ISO strings, amounts decimal strings.
@@ -236,13 +234,4 @@ export interface ScheduleState {
   readonly runs: number;
   /** The result of the last run. Null before the first. */
   readonly lastResult: string | null;
-}
-
-/** Returns undefined for unreadable bytes, so that they fail neither a call nor a workflow task. */
-export function decodePayload(payload: Payload | undefined): unknown {
-  try {
-    return payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
-  } catch {
-    return undefined;
-  }
 }

@@ -184,8 +184,10 @@ describe('the completion of a shell', () => {
   const zsh = completionScript(program, 'zsh');
 
   /** The completions that bash offers for the last of these words. */
-  function offered(...words: readonly string[]): string[] {
-    const script = `${bash}
+  const offered = (...words: readonly string[]): string[] => offeredAfter('', ...words);
+
+  function offeredAfter(definitions: string, ...words: readonly string[]): string[] {
+    const script = `${definitions}${bash}
       COMP_WORDS=(money-ops ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
       _money_ops; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const shell = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
@@ -201,6 +203,12 @@ describe('the completion of a shell', () => {
     assert.deepEqual(offered('--json', 'tenants', 'pol'), ['policy-delay'], 'after an option');
     assert.deepEqual(offered('events', 'retention', 's'), ['show', 'set'], 'three words deep');
     assert.deepEqual(offered('tenants', 'add', 'tenants', '--no-such'), [], 'a name is no command');
+    assert.deepEqual(offered('members', 'grant', 'ana', 'op'), ['operator'], 'an argument');
+    const held = offered('transfers', 'list', '--status', 'h');
+    assert.deepEqual(held, ['held'], 'the statuses of this list');
+    assert.deepEqual(offered('limits', 'set', 'x', '--asset', ''), ['COPM', 'DUSD']);
+    const listed = `money-ops() { printf '[\n  {\n    "name": "acme",\n    "name": "Acme Two",\n'; }\n`;
+    assert.deepEqual(offeredAfter(listed, 'transfers', 'list', '--tenant', 'Ac'), ['Acme\\ Two']);
     assert.ok(offered('').length > 20);
     const visit = (command: Command, path: readonly string[]): void => {
       const own = offered(...path, '');
@@ -215,11 +223,24 @@ describe('the completion of a shell', () => {
 
   it('the completion for zsh is a valid script that describes each word', function () {
     assert.match(zsh, /^#compdef money-ops\n/);
-    assert.match(zsh, /'\/tenants'\) found=\('add:/);
+    assert.match(zsh, /'\/tenants '\*\) found=\('add:/);
     if (spawnSync('zsh', ['--version']).error !== undefined) return this.skip();
     const script = `autoload -U compinit; compinit -D -u; ${zsh}; whence -w _money_ops`;
     const shell = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' });
     assert.deepEqual([shell.stderr, shell.stdout], ['', '_money_ops: function\n']);
+  });
+});
+
+describe('the start of the command line', () => {
+  it('the command line loads no package of Temporal, which would take longer than most commands', () => {
+    const program = new URL('../../src/ops/program.js', import.meta.url).href;
+    const script = `await import('${program}');
+      const { createRequire } = await import('node:module');
+      console.log(Object.keys(createRequire('/').cache).join('\\n'))`;
+    const args = ['--input-type=module', '-e', script];
+    const loaded = spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout;
+    assert.match(loaded, /node_modules.mysql2/);
+    assert.doesNotMatch(loaded, /@temporalio|protobufjs/);
   });
 });
 

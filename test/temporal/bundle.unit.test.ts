@@ -8,7 +8,7 @@ import * as workflows from '../../workflows/index.js';
 
 /** The modules of our own code that workflows may reach. (docs/architecture.md, Layers) */
 const OUR_OWN =
-  /^\.\/dist\/(workflows\/[a-z-]+|src\/temporal\/contracts|src\/core\/[a-z-]+|src\/[a-z/-]+\/rules(\/[a-z-]+)?)\.js$/;
+  /^\.\/dist\/(workflows\/[a-z-]+|src\/temporal\/contracts(?:-payload)?|src\/core\/[a-z-]+|src\/[a-z/-]+\/rules(\/[a-z-]+)?)\.js$/;
 /** The SDK, and what it brings. */
 const PACKAGES = ['@temporalio/common', '@temporalio/workflow', 'long', 'ms', 'nexus-rpc'];
 

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { type CommandDefinition, localCommand } from '../command.js';
-import { oneOf } from '../inputs.js';
+import { acceptedValuesOf, oneOf } from '../inputs.js';
 
 const SHELLS = ['bash', 'zsh'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -12,8 +12,11 @@ interface Word {
   readonly meaning: string;
 }
 
-/** The words that can follow a command, by its path: `/tenants/add`, empty for the program. */
-type Completions = readonly (readonly [path: string, words: readonly Word[]])[];
+/**
+ * The words that can follow a place: a path and the word before, as `/tenants/add --network`, or a
+ * path alone with any word before. Patterns of the shell's `case`, the first that fits applies.
+ */
+type Completions = readonly (readonly [place: string, words: readonly Word[]])[];
 
 export const completionCommand: CommandDefinition = (program, usage) => {
   localCommand({
@@ -31,27 +34,41 @@ It completes the program money-ops, which npm links (npm link, or npm install of
 export function completionScript(program: Command, shell: Shell): string {
   const globals = program.options.filter(({ long }) => long !== '--version');
   const completions = completionsOf(program, '', globals);
-  return shell === 'bash' ? bashScript(completions) : zshScript(completions);
+  return (shell === 'bash' ? bashScript : zshScript)(pathsOf(program), completions);
 }
 
 function completionsOf(command: Command, path: string, globals: readonly Option[]): Completions {
   const options = path === '' ? command.options : [...command.options, ...globals];
+  const valuesOf = (name: string): readonly Word[] =>
+    (acceptedValuesOf(command)[name] ?? []).map((word) => ({ word, meaning: name }));
   const words = [
     ...command.commands.map((child) => ({ word: child.name(), meaning: child.description() })),
+    ...command.registeredArguments.flatMap((argument) => valuesOf(argument.name())),
     ...options.map(({ long, description }) => ({ word: long ?? '', meaning: description })),
     { word: '--help', meaning: 'show its help' },
   ];
+  const ofOptions = options.flatMap(({ long }): Completions => {
+    const values = valuesOf(long?.slice(2) ?? '');
+    return values.length === 0 ? [] : [[`'${path} ${long ?? ''}'`, values]];
+  });
   return [
-    [path, words],
+    ...ofOptions,
+    [`'${path} '*`, words],
     ...command.commands.flatMap((child) =>
       completionsOf(child, `${path}/${child.name()}`, globals),
     ),
   ];
 }
 
+function pathsOf(command: Command, path = ''): readonly string[] {
+  return command.commands.flatMap((child) => {
+    const own = `${path}/${child.name()}`;
+    return [own, ...pathsOf(child, own)];
+  });
+}
+
 /** Returns a script that finds the command before the cursor. Ignores words of other kinds. */
-function positionScript(completions: Completions, words: string): string {
-  const paths = completions.flatMap(([path]) => (path === '' ? [] : path));
+function positionScript(paths: readonly string[], words: string): string {
   return `  local at= word
   for word in ${words}; do
     case "$at/$word" in
@@ -61,34 +78,54 @@ function positionScript(completions: Completions, words: string): string {
 }
 
 function casesScript(completions: Completions, assign: (words: readonly Word[]) => string): string {
-  const cases = completions.map(([path, words]) => `    '${path}') ${assign(words)} ;;`);
-  return `  case "$at" in
+  const cases = completions.map(([place, words]) => `    ${place}) ${assign(words)} ;;`);
+  return `  case "$at $previous" in
 ${cases.join('\n')}
   esac`;
 }
 
-function bashScript(completions: Completions): string {
+/** Prints the names of the tenants, for the option --tenant. */
+const TENANTS = `_money_ops_tenants() {
+  ${NAME} tenants list --json 2>/dev/null </dev/null | sed -n 's/^ *"name": "\\(.*\\)",$/\\1/p'
+}`;
+
+function bashScript(paths: readonly string[], completions: Completions): string {
   return `# Completes ${NAME} in bash: source <(${NAME} completion bash)
+${TENANTS}
 _money_ops() {
-${positionScript(completions, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
-  local words=
+${positionScript(paths, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+  local words= name current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
+  if [[ $previous == --tenant ]]; then
+    COMPREPLY=()
+    while IFS= read -r name; do
+      if [[ $name == "$current"* ]]; then COMPREPLY+=("$(printf %q "$name")"); fi
+    done < <(_money_ops_tenants)
+    return 0
+  fi
 ${casesScript(completions, (words) => `words='${words.map(({ word }) => word).join(' ')}'`)}
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _money_ops ${NAME}
 `;
 }
 
-function zshScript(completions: Completions): string {
+function zshScript(paths: readonly string[], completions: Completions): string {
   const item = ({ word, meaning }: Word): string => {
     const text = `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
     return `'${text.replaceAll("'", String.raw`'\''`)}'`;
   };
   return `#compdef ${NAME}
 # Completes ${NAME} in zsh: source <(${NAME} completion zsh), after compinit
+${TENANTS}
 _money_ops() {
-${positionScript(completions, '"${(@)words[2,CURRENT-1]}"')}
+${positionScript(paths, '"${(@)words[2,CURRENT-1]}"')}
   local -a found
+  local previous="\${words[CURRENT-1]}"
+  if [[ $previous == --tenant ]]; then
+    found=("\${(@f)$(_money_ops_tenants)}")
+    compadd -a found
+    return
+  fi
 ${casesScript(completions, (words) => `found=(${words.map(item).join(' ')})`)}
   _describe '${NAME}' found || _files
 }

@@ -8,7 +8,7 @@ import { outbox } from '../../db/entities/outbox.js';
 import type { Tenant } from '../../db/entities/parties.js';
 import { transact } from '../../db/reader.js';
 import { MIN_RETENTION_DAYS, readRetention, setRetention } from '../../events/retention.js';
-import { WORKFLOW_RESOURCES } from '../../processes/build-temporal.js';
+import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
 import { rebuildOutbox } from '../../temporal/rebuild-outbox.js';
 import { type AuthorisedOps, group, managerCommand, type Ops, query } from '../command.js';

@@ -1,4 +1,4 @@
-import { WORKFLOW_RESOURCES } from '../../processes/build-temporal.js';
+import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { rebuildOutbox } from '../../temporal/rebuild-outbox.js';
 import { systemClock } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
