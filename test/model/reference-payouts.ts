@@ -116,6 +116,8 @@ export class ReferencePayouts {
       approval,
       isContradicted: false,
       wasReportedPaid: false,
+      named: null,
+      isDenied: false,
       ...of,
     };
     tenant.payouts.push(payout);
@@ -181,7 +183,8 @@ export class ReferencePayouts {
 
   /** One that has ended is asked about. */
   poll(payout: RefPayout, word: RailWord): void {
-    const wasPaid = payout.json.status === 'completed' || payout.json.status === 'returned';
+    const { status } = payout.json;
+    const wasPaid = status === 'completed' || (status === 'returned' && !payout.isDenied);
     if (word.said !== 'unknown') this.hear(payout, word);
     else if (wasPaid) this.contradict(payout);
   }
@@ -189,20 +192,27 @@ export class ReferencePayouts {
   /** Reports of the rail about the payout, by any way. */
   hear(payout: RefPayout, { said, failure, reference }: RailWord): Heard {
     const { json } = payout;
-    const known = json.rail_reference;
+    const known = json.rail_reference ?? payout.named;
     if (said === 'silent' || said === 'unknown') {
       this.ledger.count('rail gave no answer');
       return 'noted';
     }
     if (known !== null && reference !== null && known !== reference)
       return this.contradict(payout, said);
-    const meaning = meaningOf(String(json.status), said);
+    const meaning =
+      json.status === 'returned' && payout.isDenied
+        ? meaningOfDenied(said)
+        : meaningOf(String(json.status), said);
+    const isSubmitted = !['pending_approval', 'approved'].includes(String(json.status));
+    if (isSubmitted) payout.named ??= reference;
+    if (isSubmitted && said !== 'accepted')
+      payout.isDenied = said === 'failed' || said === 'voided';
     const isDenied =
       json.status === 'in_progress' &&
       payout.wasReportedPaid &&
       (said === 'failed' || said === 'voided');
     if (meaning === 'conflict' || isDenied) return this.contradict(payout, said);
-    payout.json = { ...json, rail_reference: known ?? reference };
+    payout.json = { ...json, rail_reference: json.rail_reference ?? reference };
     if (meaning === 'noted') return 'noted';
     if (meaning === 'duplicate') {
       this.ledger.count('rail repeated itself');
@@ -254,6 +264,11 @@ export class ReferencePayouts {
 }
 
 type Statement = Exclude<RailWord['said'], 'silent' | 'unknown'>;
+
+/** The meaning of a report for a returned payout whose payment the rail has denied since. */
+function meaningOfDenied(said: Statement): Heard {
+  return said === 'accepted' || said === 'completed' ? 'conflict' : 'duplicate';
+}
 
 /** The meaning of a report for a payout in this status. A payout that no rail was given has none. */
 function meaningOf(status: string, said: Statement): Heard {

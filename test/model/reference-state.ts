@@ -135,6 +135,10 @@ export interface RefPayout extends Approvable {
   isContradicted: boolean;
   /** Whether a contradiction reported a payment. A later denial then releases nothing. */
   wasReportedPaid: boolean;
+  /** The first reference that the rail named since it got the payout. */
+  named: string | null;
+  /** Whether the rail's last report of an outcome denies the payment. */
+  isDenied: boolean;
 }
 
 export type RefWaiting = RefTransfer | RefPayout;
