@@ -1,5 +1,5 @@
 import { ApiError, invalidState } from '../core/errors.js';
-import { newId, type Uuid } from '../core/ids.js';
+import { firstIdAt, newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
@@ -123,6 +123,13 @@ interface AuditFilter {
   readonly tenantId?: Uuid | undefined;
   readonly subjectId?: string | undefined;
   readonly action?: string | undefined;
+  readonly actor?: string | undefined;
+  /** Inclusive. */
+  readonly since?: Instant | undefined;
+  /** Exclusive. */
+  readonly until?: Instant | undefined;
+  /** Only lines before this one. */
+  readonly beforeId?: Uuid | undefined;
 }
 
 export async function listAuditRows(
@@ -137,6 +144,13 @@ export async function listAuditRows(
     conditions.push(`subject_id=${literal(auditLog, 'subjectId', filter.subjectId)}`);
   if (filter.action !== undefined)
     conditions.push(`action=${literal(auditLog, 'action', filter.action)}`);
+  if (filter.actor !== undefined)
+    conditions.push(`actor_claimed=${literal(auditLog, 'actorClaimed', filter.actor)}`);
+  const { since, until, beforeId } = filter;
+  // Ids are ordered by time, so bounds on them need no index of their own.
+  if (since !== undefined) conditions.push(`id>=${literal(auditLog, 'id', firstIdAt(since))}`);
+  if (until !== undefined) conditions.push(`id<${literal(auditLog, 'id', firstIdAt(until))}`);
+  if (beforeId !== undefined) conditions.push(`id<${literal(auditLog, 'id', beforeId)}`);
   return reader.list(
     auditLog,
     `WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
 import { cleanText, faultInWords, MAX_REASON, parsedTextSchema } from '../core/checked-text.js';
 import { isTimeZone, parseRfc3339 } from '../core/instant.js';
+import { parseUuid } from '../core/ids.js';
 import { isMetadataKey } from '../core/metadata.js';
 import { reasonInWords } from '../core/field-reasons.js';
 import { normaliseText } from '../core/text.js';
@@ -199,6 +200,8 @@ function similarZones(given: string): string {
     ? `did you mean ${similar.join(', ')}?`
     : 'use a name of the IANA database, such as America/Bogota, Europe/Madrid or UTC';
 }
+
+export const id = parsedTextSchema(parseUuid, (given) => `${given} is not an id`);
 
 export const time = parsedTextSchema(
   parseRfc3339,

@@ -18,6 +18,7 @@ import { railCommands } from './commands/rails.js';
 import { reportCommands } from './commands/reports.js';
 import { backupCommands, restoreCommands } from './commands/restore.js';
 import { scheduleCommands } from './commands/schedules.js';
+import { searchCommand } from './commands/search.js';
 import { signInCommands } from './commands/sign-in.js';
 import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
@@ -76,6 +77,7 @@ const COMMANDS: Readonly<Record<string, Commands>> = {
     payins: group('money that arrives from outside', payInCommands),
     adjustments: group('corrections: one person proposes, another approves', adjustmentCommands),
     'open <resource>': openCommand,
+    'search <text>': searchCommand,
   },
   'Checks and reports:': {
     audit: auditCommand,

@@ -54,6 +54,7 @@ export const READING: readonly string[] = [
   'transfers show {approved}',
   'open {approved}',
   'open $ana',
+  'search $ana',
   'payouts list --tenant acme',
   'payouts show {completed_payout}',
   'payouts show {failed_payout}',

@@ -19,8 +19,8 @@ import { type Ran, run, TEST_KEYS, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
-/** Looked at beside what they do: test/payouts/ops.test.ts, test/restores, test/funding/fee-refunds.test.ts. */
-const ELSEWHERE = /^(payouts|restore) |^fees refund$/;
+/** Looked at beside what they do: test/payouts/ops.test.ts, test/restores, test/ops/schedules.test.ts, test/funding/fee-refunds.test.ts. */
+const ELSEWHERE = /^(payouts|restore|schedules) |^fees refund$/;
 
 function leaves(command: Command, path = ''): [string, Command][] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));
@@ -368,7 +368,14 @@ describe('the privileged commands of operators', () => {
     );
     const about = await rows('--subject', String(frozen[0]?.subject_id));
     assert.ok(about.length >= 8 && about.every((row) => row.subject_id === frozen[0]?.subject_id));
-    assert.equal((await rows(...IN, '--limit', '2')).length, 2);
+    const [newestRow, second] = await rows(...IN, '--limit', '2');
+    assert.deepEqual(await rows(...IN, '--limit', '1', '--cursor', text(newestRow?.id)), [second]);
+    assert.deepEqual(await rows(...IN, '--actor', 'nobody'), []);
+    const from = ['--since', text(all[4]?.at), '--until', text(all[1]?.at)];
+    const between = (await rows(...IN, ...from)).map(({ at }) => text(at));
+    assert.ok(between.length > 0);
+    assert.ok(between.every((at) => at >= text(all[4]?.at) && at < text(all[1]?.at)));
+    assert.equal((await rows(...IN, '--action', 'tenant.add'))[0]?.subject, tenant);
     const { stdout } = await ops(['audit-log', ...IN, '--action', 'account.freeze']);
     assert.match(stdout, /reason: ticket 1/);
   });

@@ -125,6 +125,16 @@ describe('the commands of operators for support', () => {
     await fails(1, /^error: there is no transfer nothing\n$/, 'transfers', 'show', 'nothing');
   });
 
+  it('the command line finds what the desk finds, by an id, a name and a part of a description', async () => {
+    const id = await createPending();
+    const kinds = async (asked: string): Promise<unknown[]> =>
+      (await rows('search', asked)).map((row) => [row.kind, row.id]);
+    assert.deepEqual(await kinds(id), [['transfer', id]]);
+    assert.deepEqual(await kinds(own.guarded.id), [['account', own.guarded.id]]);
+    assert.deepEqual(await kinds('nothing has this name'), []);
+    await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
   it("the command line counts support's approval once, and says so", async () => {
     const id = await createPending();
     const approve = ['transfers', 'approve', id, '--reason', 'ticket 2', '--yes'];

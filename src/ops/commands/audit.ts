@@ -8,12 +8,14 @@ import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { counted } from '../../core/collections.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
-import { auditLog } from '../../db/entities/identity.js';
+import { type AuditRow, auditLog } from '../../db/entities/identity.js';
+import { accounts, members, tenants } from '../../db/entities/parties.js';
+import type { Reader } from '../../db/database.js';
 import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { flag, limit, onlyTenant, optional, reason, text } from '../inputs.js';
+import { flag, id, limit, onlyTenant, option, optional, reason, text, time } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 export const auditCommand = query({
@@ -56,25 +58,50 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
       '<id> only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
     ),
     action: optional('<action> only this, such as token.revoke'),
+    actor: optional('<name> only what this person, service or member:ID did'),
+    since: option('<time> only from this time on', time.optional()),
+    until: option('<time> only before this time', time.optional()),
+    cursor: option('<id> only what came before this line, the last of a list', id.optional()),
     limit,
     verify: flag(
       'prove that no line was changed, removed, inserted or moved, or show where one was',
     ),
   },
-  run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isVerification }) => {
+  run: async (
+    ops,
+    { tenant, subject: subjectId, limit: most, verify: isVerification, ...more },
+  ) => {
     const { database, output } = ops;
     const tenantId = tenant?.id;
     if (isVerification) return verify(ops, tenantId);
-    const entries = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
+    const { cursor: beforeId, ...filter } = more;
+    const where = { tenantId, subjectId, beforeId, ...filter };
+    const entries = await listAuditRows(database.reader, where, most);
+    const nameOf = await subjectNames(database.reader, entries);
     const rows = entries.map((entry) => ({
-      ...rowFields(auditLog, entry, 'at channel actorClaimed:actor action'),
+      ...rowFields(auditLog, entry, 'id at channel actorClaimed:actor action'),
+      subject: nameOf.get(entry.subjectId) ?? null,
       ...rowFields(auditLog, entry, 'subjectType subjectId tenantId'),
       details: parseDetails(entry),
     }));
-    const detailsOnly = ['subject_type', 'tenant_id'];
+    const detailsOnly = ['id', 'subject_type', 'tenant_id'];
     output.newest(rows, most, 'Nothing is recorded.', { detailsOnly });
   },
 });
+
+/** Returns the names of the tenants, accounts and members among the subjects, by their ids. */
+async function subjectNames(
+  reader: Reader,
+  entries: readonly AuditRow[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(entries.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []))];
+  const found = await Promise.all([
+    reader.select(tenants, { id: ids }),
+    reader.select(accounts, { id: ids }),
+    reader.select(members, { id: ids }),
+  ]);
+  return new Map(found.flat().map(({ id, name }) => [id, name]));
+}
 
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
   const heads = await readChainHeads(database.reader, tenantId);
