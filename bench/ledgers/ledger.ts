@@ -8,7 +8,7 @@ import * as column from '../../src/db/columns.js';
 import { members } from '../../src/db/entities/parties.js';
 import { migrate } from '../../src/db/migrate.js';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { issueToken } from '../../src/access/tokens.js';
+import { issueToken } from '../../src/members/tokens.js';
 import { withDatabase } from './database.js';
 import { fillLedger } from './fill.js';
 import { settle } from './settle.js';

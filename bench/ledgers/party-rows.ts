@@ -25,6 +25,7 @@ export function* memberRows(history: History): Generator<Member> {
     id: history.id('member', 0),
     tenantId: history.id('tenant', 0),
     name: 'bench',
+    isActive: true,
     createdAt: history.beganAt,
   };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { addMember, grantRoleEverywhere } from '../../src/access/members.js';
-import { issueToken } from '../../src/access/tokens.js';
+import { addMember } from '../../src/members/members.js';
+import { grantRoleEverywhere } from '../../src/members/roles.js';
+import { issueToken } from '../../src/members/tokens.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { NO_PENDING_POLICY } from '../../src/approvals/policy-rules.js';

@@ -1,7 +1,7 @@
 import { operatorActor } from '../../src/access/audit-log.js';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/accounts/tenants.js';
-import { issueToken } from '../../src/access/tokens.js';
+import { issueToken } from '../../src/members/tokens.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import { systemClock } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';

@@ -25,8 +25,16 @@ export const ACCESS = [
     role ENUM('viewer', 'operator', 'approver', 'admin', 'owner') NOT NULL,
     PRIMARY KEY (account_id, member_id), KEY member (member_id, account_id)) ${TABLE}`,
   `CREATE TABLE members (
-    id ${ID}, tenant_id ${ID}, name VARCHAR(80) NOT NULL, created_at ${TIME},
-    PRIMARY KEY (id), UNIQUE KEY member_name (tenant_id, name)) ${TABLE}`,
+    id ${ID}, tenant_id ${ID}, name VARCHAR(80) NOT NULL, is_active TINYINT(1) NULL,
+    created_at ${TIME},
+    PRIMARY KEY (id), UNIQUE KEY member_name (tenant_id, name, is_active)) ${TABLE}`,
+  `CREATE TABLE pending_roles (
+    account_id ${ID}, member_id ${ID},
+    role ENUM('viewer', 'operator', 'approver', 'admin', 'owner') NOT NULL, effective_at ${TIME},
+    requested_channel ENUM('api', 'ops', 'temporal', 'support') NOT NULL,
+    requested_by VARCHAR(120) NOT NULL,
+    PRIMARY KEY (account_id, member_id), KEY due (effective_at),
+    KEY pending_member (member_id, effective_at)) ${TABLE}`,
   `CREATE TABLE recipient_budgets (
     name ${ascii(60)} NOT NULL, full_at ${TIME},
     PRIMARY KEY (name)) ${TABLE}`,
@@ -35,11 +43,13 @@ export const ACCESS = [
     fee_account_id ${ID_OR_NULL}, policy_delay_s INT NOT NULL, created_at ${TIME},
     PRIMARY KEY (id), UNIQUE KEY name (name), KEY network (network)) ${TABLE}`,
   `CREATE TABLE tokens (
-    key_id ${ascii(32)} NOT NULL, tenant_id ${ID}, member_id ${ID}, name VARCHAR(80) NOT NULL,
+    key_id ${ascii(32)} NOT NULL, id ${ID}, tenant_id ${ID}, member_id ${ID}, name VARCHAR(80) NOT NULL,
     secret_hash BINARY(32) NOT NULL, scopes ${ascii(100)} NOT NULL, cidrs ${ascii(1000)} NOT NULL,
-    expires_at ${TIME_OR_NULL}, revoked_at ${TIME_OR_NULL}, created_at ${TIME},
-    last_used_at ${TIME_OR_NULL},
-    PRIMARY KEY (key_id), KEY member (tenant_id, member_id)) ${TABLE}`,
+    effective_at ${TIME_OR_NULL}, expires_at ${TIME_OR_NULL}, revoked_at ${TIME_OR_NULL},
+    created_at ${TIME}, created_by_key ${ascii(32)} NULL, last_used_at ${TIME_OR_NULL},
+    PRIMARY KEY (key_id), UNIQUE KEY id (id), KEY member (tenant_id, member_id),
+    KEY live (tenant_id, revoked_at, created_at, id),
+    KEY creator (tenant_id, created_by_key)) ${TABLE}`,
   `CREATE TABLE account_limits (
     account_id ${ID}, asset ${ASSET} NOT NULL, minimum BIGINT NULL, maximum BIGINT NULL,
     month BIGINT NULL,
@@ -65,7 +75,8 @@ export const ACCESS = [
     PRIMARY KEY (alias)) ${TABLE}`,
   `CREATE TABLE tenant_quotas (
     tenant_id ${ID}, open_batches BIGINT NULL, problem_rows BIGINT NULL, unpaid_rows BIGINT NULL,
-    stored_bytes BIGINT NULL, statement_rows BIGINT NULL, new_recipients BIGINT NULL,
+    stored_bytes BIGINT NULL, statement_rows BIGINT NULL, accounts BIGINT NULL, members BIGINT NULL,
+    tokens BIGINT NULL, new_recipients BIGINT NULL,
     PRIMARY KEY (tenant_id),
     CONSTRAINT tenant_quotas_counts CHECK (open_batches >= 0 and problem_rows >= 0 and stored_bytes >= 0 and new_recipients > 0)) ${TABLE}`,
   `CREATE TABLE verifications (

@@ -25,7 +25,7 @@ export const LEDGER = [
   `CREATE TABLE idempotency_keys (
     tenant_id ${ID}, idempotency_key ${ascii(100)} NOT NULL, fingerprint VARBINARY(32) NOT NULL,
     fingerprint_key_id ${ascii(32)} NOT NULL,
-    resource_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch', 'webhook_endpoint', 'statement', 'schedule') NOT NULL,
+    resource_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch', 'webhook_endpoint', 'statement', 'schedule', 'account', 'member', 'token') NOT NULL,
     resource_id ${ID_OR_NULL}, refusal TEXT NULL, created_at ${TIME}, commit_id BINARY(8) NULL,
     PRIMARY KEY (tenant_id, idempotency_key),
     CONSTRAINT idempotency_keys_result CHECK (resource_id is null <> (refusal is null))) ${TABLE}`,

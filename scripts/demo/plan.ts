@@ -34,7 +34,7 @@ interface FeePlan {
   readonly asset: Asset;
   readonly basisPoints: bigint;
   readonly floorRaw: bigint;
-  readonly capRaw: bigint;
+  readonly capRaw: bigint | null;
 }
 
 /** From which amount an account needs approvals, and how soon they expire. */
@@ -105,7 +105,12 @@ const acme: TenantPlan = {
     approver: { member: 'approver', scopes: SCOPES },
     approver2: { member: 'approver2', scopes: SCOPES },
     viewer: { member: 'viewer', scopes: SCOPES },
-    ...Object.fromEntries(SCOPES.map((scope) => [scope, { member: 'owner', scopes: [scope] }])),
+    ...Object.fromEntries(
+      SCOPES.filter((scope) => scope !== 'access').map((scope) => [
+        scope,
+        { member: 'owner', scopes: [scope] },
+      ]),
+    ),
   },
   policies: [
     { account: 'guarded', asset: 'COPM', threshold: 1_000_000n, approvals: 1, expiresInS: 60 },
@@ -146,7 +151,25 @@ const initech: TenantPlan = {
   fees: null,
 };
 
-export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
+const hooli: TenantPlan = {
+  network: null,
+  members: { owner: 'owner' },
+  accounts: {
+    treasury: business('Hooli Treasury', '$hooli-treasury', TREASURY_FUNDS),
+    gavin: person('Gavin Belson', '$gavin', '+573001112238', {}),
+    fees: business('Hooli Fees', null, {}),
+  },
+  tokens: OWNER_TOKEN,
+  policies: [],
+  fees: {
+    account: 'fees',
+    schedules: [
+      { operation: 'transfer', asset: 'COPM', basisPoints: 10n, floorRaw: 100n, capRaw: null },
+    ],
+  },
+};
+
+export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech, hooli };
 
 /** The operators' people: two, so that actions that need a second person can be tried too. */
 export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({

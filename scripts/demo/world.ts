@@ -14,13 +14,15 @@ import {
   tokens,
 } from '../../src/db/entities/parties.js';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { addMember, grantRole } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { DEFAULT_QUOTAS, setQuotas } from '../../src/access/quotas.js';
 import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/accounts/tenants.js';
-import { hashToken, issueToken, keyIdOf, revokeToken } from '../../src/access/tokens.js';
+import { issueToken, revokeToken } from '../../src/members/tokens.js';
+import { hashToken, keyIdOf } from '../../src/access/token-text.js';
 import { displayName } from '../../src/accounts/recipients.js';
 import { setFeeAccount, setFeeSchedule } from '../../src/operations/fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
@@ -134,7 +136,10 @@ async function ensureMembers(
   plan: TenantPlan,
 ): Promise<ReadonlyMap<string, Member>> {
   const known = new Map(
-    (await database.reader.select(members, { tenantId })).map((member) => [member.name, member]),
+    (await database.reader.select(members, { tenantId, isActive: true })).map((member) => [
+      member.name,
+      member,
+    ]),
   );
   for (const name of Object.keys(plan.members))
     if (!known.has(name)) known.set(name, await addMember(database, clock, tenantId, name, ACTOR));
@@ -258,20 +263,30 @@ async function ensureTokens(
     const member = people.get(tokenPlan.member);
     if (member === undefined)
       throw new Error(`the plan has a token of ${tokenPlan.member}, who is not a member`);
-    if (stored !== undefined && (await isLive(deps, stored, member))) held[name] = stored;
+    if (stored !== undefined && (await isLive(deps, stored, member, tokenPlan)))
+      held[name] = stored;
     else held[name] = issued[name] = await replaceToken(deps, tenant, name, tokenPlan, member);
   }
   if (Object.keys(issued).length > 0) deps.tokenFile.keep(tenant.name, issued);
   return held;
 }
 
-async function isLive({ database }: DemoDeps, text: string, member: Member): Promise<boolean> {
+/** Returns false also for a token made before the plan gave it all of its scopes. */
+async function isLive(
+  { database }: DemoDeps,
+  text: string,
+  member: Member,
+  { scopes }: TokenPlan,
+): Promise<boolean> {
   const token = await database.reader.find(tokens, {
     keyId: keyIdOf(text) ?? '',
     memberId: member.id,
   });
   return (
-    token !== undefined && token.revokedAt === null && sameBytes(token.secretHash, hashToken(text))
+    token !== undefined &&
+    token.revokedAt === null &&
+    sameBytes(token.secretHash, hashToken(text)) &&
+    scopes.every((scope) => token.scopes.includes(scope))
   );
 }
 

@@ -1,11 +1,11 @@
 import { ApiError, invalidState } from '../core/errors.js';
-import { firstIdAt, newId, type Uuid } from '../core/ids.js';
+import { asUuid, firstIdAt, newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
-import type { Account } from '../db/entities/parties.js';
+import type { Account, Member } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { appendAuditRows } from '../ledger/audit-chain.js';
@@ -17,6 +17,11 @@ export interface Actor {
 
 export function memberActor(caller: Caller): Actor {
   return { channel: 'api', name: `member:${caller.memberId}` };
+}
+
+/** Returns the member who acted through the API; null for anyone else. */
+export function memberOf({ channel, name }: Actor): Uuid | null {
+  return channel === 'api' ? asUuid(name.slice('member:'.length)) : null;
 }
 
 /** Returns the actor of the demo world, a benchmark or a test. */
@@ -39,6 +44,16 @@ export function accountAudit(
   details: AuditDetails = {},
 ): AuditEntry {
   return { tenantId, action, subjectType: 'account', subjectId: id, details };
+}
+
+export type MemberName = Pick<Member, 'id' | 'tenantId'>;
+
+export function memberAudit(
+  { id, tenantId }: MemberName,
+  action: string,
+  details: AuditDetails = {},
+): AuditEntry {
+  return { tenantId, action, subjectType: 'member', subjectId: id, details };
 }
 
 export function tenantAudit(tenantId: Uuid, action: string, details: AuditDetails): AuditEntry {

@@ -6,7 +6,7 @@ import type { TokenHolder } from '../core/permissions.js';
 import type { Database, Reader } from '../db/database.js';
 import { type Token, tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
-import { hashToken, keyIdOf } from './tokens.js';
+import { hashToken, keyIdOf } from './token-text.js';
 
 /** Counted from the request for the token's row, so that a revocation takes effect within 5 s. */
 const MAX_AGE_MS = 500;
@@ -18,6 +18,7 @@ const MAX_PER_READ = 1_000;
 interface LiveToken {
   readonly holder: TokenHolder;
   readonly secretHash: Buffer;
+  readonly effectiveAt: Instant | null;
   readonly expiresAt: Instant | null;
   readonly ranges: readonly AddressRange[];
 }
@@ -57,6 +58,7 @@ export class Authenticator {
 
   private holderOf(live: LiveToken, token: string, address: string): TokenHolder | null {
     if (!sameBytes(hashToken(token), live.secretHash)) return null;
+    if (live.effectiveAt !== null && this.clock() < live.effectiveAt) return null;
     if (live.expiresAt !== null && this.clock() >= live.expiresAt) return null;
     return admitsAddress(live.ranges, address) ? live.holder : null;
   }
@@ -113,9 +115,9 @@ export class Authenticator {
 }
 
 function liveToken(row: Token): LiveToken {
-  const { tenantId, memberId, keyId, scopes, secretHash, expiresAt } = row;
+  const { tenantId, memberId, keyId, scopes, secretHash, effectiveAt, expiresAt } = row;
   const holder = { tenantId, memberId, tokenKeyId: keyId, scopes };
-  return { holder, secretHash, expiresAt, ranges: parseRanges(row.cidrs) };
+  return { holder, secretHash, effectiveAt, expiresAt, ranges: parseRanges(row.cidrs) };
 }
 
 /** Minimum interval between two records of a token's use, across all processes. */

@@ -22,6 +22,10 @@ export const DEFAULT_QUOTAS = {
   unpaidRows: 10_000_000n,
   storedBytes: 1_048_576_000n,
   statementRows: 2_000_000n,
+  accounts: 100_000n,
+  members: 1_000n,
+  /** Live tokens: neither revoked nor expired. */
+  tokens: 1_000n,
 };
 type Quotas = Readonly<typeof DEFAULT_QUOTAS>;
 const MAX_QUOTA = 1_000_000_000_000n;
@@ -31,7 +35,48 @@ const MAX_PREPARING = 20n;
 
 interface QuotaState {
   readonly limits: Quotas;
-  readonly used: Quotas;
+  readonly used: Omit<Quotas, CountedQuota>;
+}
+
+/** Quotas of what members create by themselves: the rows that count, with the index that finds them. */
+const COUNTED = {
+  accounts: () => 'accounts FORCE INDEX (system_role) WHERE system_role IS NULL',
+  members: () => 'members FORCE INDEX (member_name) WHERE is_active=1',
+  tokens: (now: Instant) =>
+    `tokens FORCE INDEX (live) WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at>${literal(tokens, 'expiresAt', now)})`,
+};
+type CountedQuota = keyof typeof COUNTED;
+
+async function count(reader: Reader, tenant: string, name: CountedQuota, now: Instant) {
+  const [counted] = await reader.query(
+    `SELECT CAST(COUNT(*) AS CHAR) AS used FROM ${COUNTED[name](now)} AND tenant_id=${tenant}`,
+  );
+  return bigint.parse(counted?.used);
+}
+
+/** Throws quota_exceeded. The caller holds the lock of the tenant. Operators have no quota. */
+export async function assertQuota(
+  reader: Reader,
+  tenantId: Uuid,
+  name: CountedQuota,
+  now: Instant,
+): Promise<void> {
+  const used = await count(reader, literal(tenants, 'id', tenantId), name, now);
+  const own = await reader.find(tenantQuotas, { tenantId });
+  const limit = own?.[name] ?? DEFAULT_QUOTAS[name];
+  if (used >= limit) throw quotaExceeded(name, used, limit);
+}
+
+/** Returns a tenant's quotas and what it uses, for operators. */
+export async function readAllQuotas(reader: Reader, tenantId: Uuid, now: Instant) {
+  const { limits, used } = await readQuotas(reader, tenantId);
+  const tenant = literal(tenants, 'id', tenantId);
+  const counts = await Promise.all(
+    (['accounts', 'members', 'tokens'] as const).map(
+      async (name) => [name, await count(reader, tenant, name, now)] as const,
+    ),
+  );
+  return { limits, used: { ...used, ...Object.fromEntries(counts) } as Quotas };
 }
 
 export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaState> {

@@ -1,5 +1,6 @@
 import * as column from '../db/columns.js';
 import { type Actor, memberActor } from '../access/audit-log.js';
+import { assertOwner, type Changer, isMember } from '../access/authority.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Caller, type Operation, roleAllows, ROLES } from '../core/permissions.js';
@@ -56,9 +57,6 @@ export async function readAccount(
   return parseRow(accounts, row);
 }
 
-/** The author of a change of an account: a member of its tenant with the right, or an operator. */
-export type Changer = Caller | Actor;
-
 /** Locks an account for `work`. Throws not_found, invalid_state (closed), authority_insufficient. */
 export function changeAccount<T>(
   database: Database,
@@ -66,7 +64,7 @@ export function changeAccount<T>(
   accountId: Uuid,
   work: (transaction: Transaction, account: Account, actor: Actor) => Promise<T>,
 ): Promise<T> {
-  if (!('memberId' in by))
+  if (!isMember(by))
     return transact(database, async (transaction) =>
       work(transaction, await lockOpenAccount(transaction, accountId), by),
     );
@@ -105,6 +103,11 @@ export async function lockOpenAccount(transaction: Transaction, id: Uuid): Promi
 function assertOpen(account: Account): Account {
   if (account.status === 'closed') throw new ApiError(ACCOUNT_CLOSED);
   return account;
+}
+
+/** Throws authority_insufficient unless the token has the scope `read` or its member is an owner. */
+export async function assertMayShow(reader: Reader, caller: Caller): Promise<void> {
+  if (!caller.scopes.includes('read')) await assertOwner(reader, caller);
 }
 
 interface NamedAccount {

@@ -1,4 +1,5 @@
 import { accountAudit, type Actor, type AuditEntry, recordAction } from '../access/audit-log.js';
+import type { Changer } from '../access/authority.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, toRfc3339 } from '../core/instant.js';
@@ -8,7 +9,7 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { isDuplicateKey } from '../db/failures.js';
 import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
-import { changeAccount, type Changer } from './access.js';
+import { changeAccount } from './access.js';
 import { parseAlias } from './recipients.js';
 
 /** At exactly 90 × 24 h, the alias is free again. (docs/contract.md, Alias) */

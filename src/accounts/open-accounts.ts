@@ -1,24 +1,29 @@
-import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
+import { accountAudit, type Actor, memberActor, recordAction } from '../access/audit-log.js';
+import { assertOwner, lockAccess } from '../access/authority.js';
+import { assertQuota } from '../access/quotas.js';
 import { cleanText } from '../core/checked-text.js';
 import {
   ApiError,
+  type CommandResult,
   type FieldProblem,
   fieldRefusal,
-  invalidField,
   type Refusal,
 } from '../core/errors.js';
+import { settlesKey } from '../core/error-table.js';
+import type { RequestKey } from '../core/fingerprint.js';
 import { ASSETS } from '../core/amount.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Metadata } from '../core/metadata.js';
-import type { Role } from '../core/permissions.js';
+import type { Caller, Role } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
-import { isDuplicateKey } from '../db/failures.js';
+import { isDuplicateKey, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
+import { writeKeyed } from '../ledger/keyed-writes.js';
 import { ALIAS_RESERVED, ALIAS_TAKEN, quarantineRefusal } from './alias.js';
 import { parseAlias, parsePhone } from './recipients.js';
 
@@ -39,10 +44,10 @@ interface Draft {
   readonly grants: NewAccount['grants'];
 }
 
-const MAX_NAME = 120;
+export const MAX_ACCOUNT_NAME = 120;
 
 const PHONE_TAKEN: Refusal = {
-  ...invalidField('phone', 'taken'),
+  code: 'phone_taken',
   message: 'another account of the tenant has this phone',
 };
 
@@ -60,6 +65,36 @@ export async function openAccount(
   return draft.account;
 }
 
+/** Opens an account for an owner, at most once per key. (docs/contract.md, Own access) */
+export function openOwnAccount(
+  { database, clock }: DatabaseDeps,
+  caller: Caller,
+  request: Omit<NewAccount, 'tenantId' | 'grants'>,
+  idempotency: RequestKey,
+): Promise<CommandResult<Account>> {
+  const { tenantId, memberId, deadline } = caller;
+  const kind = { resourceType: 'account', table: accounts } as const;
+  const keyed = { kind, command: { ...idempotency, tenantId } };
+  return writeKeyed(database, keyed, deadline, async (transaction) => {
+    await lockAccess(transaction, caller, tenantId);
+    await assertOwner(transaction, caller);
+    const now = clock();
+    const draft = draftAccount(
+      { ...request, tenantId, grants: [{ memberId, role: 'owner' }] },
+      now,
+    );
+    if ('code' in draft) throw new ApiError(draft);
+    const refusal = (await checkDrafts(transaction, tenantId, [draft], 'request', now)).get(draft);
+    if (refusal !== undefined && refusal !== 'known') {
+      if (!settlesKey(refusal.code)) throw new ApiError(refusal);
+      return { refusal, at: now };
+    }
+    await assertQuota(transaction, tenantId, 'accounts', now);
+    await storeAccounts(transaction, tenantId, [draft], memberActor(caller), now);
+    return { row: draft.account, isWritten: true };
+  });
+}
+
 function draftAccount(
   { tenantId, type, name, grants, metadata = null, ...identifiers }: NewAccount,
   createdAt: Instant,
@@ -74,7 +109,7 @@ function draftAccount(
   if (phone === null && identifiers.phone !== null) addProblem('phone', 'malformed');
   if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length)
     addProblem('grants', 'member_named_twice');
-  const cleaned = cleanText(name, MAX_NAME);
+  const cleaned = cleanText(name, MAX_ACCOUNT_NAME);
   if ('fault' in cleaned) addProblem('name', cleaned.fault);
   const [first, ...rest] = problems;
   if (first !== undefined) return fieldRefusal([first, ...rest]);
@@ -92,11 +127,6 @@ function draftAccount(
     createdAt,
   };
   return { account, grants };
-}
-
-/** Thrown to roll the transaction back and repeat it, because an alias was released meanwhile. */
-class ConcurrentChange extends Error {
-  override name = 'ConcurrentChange';
 }
 
 const MAX_TRIES = 4;
@@ -122,15 +152,14 @@ async function openAccounts(
     try {
       return await transact(database, async (transaction) => {
         const now = clock();
-        await assertTenantAndMembers(transaction, tenantId, drafts);
+        await lockTenantAndMembers(transaction, tenantId, drafts);
         const notOpened = await checkDrafts(transaction, tenantId, drafts, mode, now);
         const toOpen = drafts.filter((draft) => !notOpened.has(draft));
         if (toOpen.length > 0) await storeAccounts(transaction, tenantId, toOpen, actor, now);
         return notOpened;
       });
     } catch (failure) {
-      if (!(failure instanceof ConcurrentChange) && !isDuplicateKey(failure)) throw failure;
-      if (tries === MAX_TRIES) throw failure;
+      if (!isDuplicateKey(failure) || tries === MAX_TRIES) throw failure;
     }
   }
 }
@@ -147,7 +176,7 @@ async function storeAccounts(
   // The unique key has waited for transactions that release an alias, so their release is visible.
   for (const releasedAt of (await readReleases(transaction, tenantId, opened)).values())
     if (quarantineRefusal(releasedAt, now) !== null)
-      throw new ConcurrentChange('an alias was released meanwhile');
+      throw new TransactionRetryable('an alias was released meanwhile');
   const roles = drafts.flatMap(({ account, grants }) =>
     grants.map((grant) => ({ accountId: account.id, ...grant })),
   );
@@ -158,12 +187,17 @@ async function storeAccounts(
   }
 }
 
-async function assertTenantAndMembers(reader: Reader, id: Uuid, drafts: readonly Draft[]) {
+/** The lock keeps members from being removed before they have their roles. */
+async function lockTenantAndMembers(
+  transaction: Transaction,
+  id: Uuid,
+  drafts: readonly Draft[],
+): Promise<void> {
   const ids = new Set(drafts.flatMap(({ grants }) => grants.map(({ memberId }) => memberId)));
   const missing = (message: string) => new ApiError({ code: 'not_found', message });
-  if ((await reader.find(tenants, { id })) === undefined)
+  if ((await transaction.find(tenants, { id }, { forUpdate: true })) === undefined)
     throw missing('the tenant does not exist');
-  const own = await reader.select(members, { tenantId: id, id: [...ids] });
+  const own = await transaction.select(members, { tenantId: id, id: [...ids], isActive: true });
   if (own.length < ids.size) throw missing('a member that is to be granted a role does not exist');
 }
 

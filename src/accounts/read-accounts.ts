@@ -1,4 +1,5 @@
 import type { Uuid } from '../core/ids.js';
+import { toRfc3339 } from '../core/instant.js';
 import { type Page, pageOf, type TimePosition } from '../core/page.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
@@ -49,18 +50,23 @@ export async function listTenantAccounts(
   );
 }
 
+/** Returns an account's balances, and its members with their roles, also those that wait. */
 export async function readAccountDetails(reader: Reader, accountId: Uuid) {
+  const account = literal(memberRoles, 'accountId', accountId);
   const [accountBalances, roles] = await Promise.all([
     reader.select(balances, { accountId }, { orderBy: ['asset'] }),
     reader.query(
-      `SELECT m.name, r.role FROM member_roles r JOIN members m ON m.id=r.member_id
-       WHERE r.account_id=${literal(memberRoles, 'accountId', accountId)} ORDER BY m.created_at, m.id`,
+      `SELECT m.name, r.role, r.effective_at FROM (
+         SELECT member_id, role, NULL AS effective_at FROM member_roles WHERE account_id=${account}
+         UNION ALL SELECT member_id, role, effective_at FROM pending_roles WHERE account_id=${account}
+       ) r JOIN members m ON m.id=r.member_id ORDER BY m.created_at, m.id, r.effective_at`,
     ),
   ]);
-  const { string } = column;
-  const members = roles.map((row) => ({
-    name: string.parse(row.name),
-    role: string.parse(row.role),
-  }));
+  const { string, time, nullable } = column;
+  const members = roles.map((row) => {
+    const from = toRfc3339(nullable(time).parse(row.effective_at));
+    const role = `${string.parse(row.role)}${from === null ? '' : ` from ${from} on`}`;
+    return { name: string.parse(row.name), role };
+  });
   return { balances: accountBalances, members };
 }

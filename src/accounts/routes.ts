@@ -1,11 +1,14 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { asUuid } from '../core/ids.js';
-import { type Api, pathId } from '../http/route.js';
+import { type Api, pathId, responseTo } from '../http/route.js';
+import { MetadataBody } from '../http/schemas.js';
 import { respondWithNumberedPage, respondWithPage, type Cursors } from '../http/cursor.js';
-import { readAccount } from './access.js';
+import { assertMayShow, readAccount } from './access.js';
 import { parseAliasOrThrow, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
+import { changeAccountMetadata } from './metadata.js';
 import { presentMovement, readMovements, readMovementsAfter } from './movements.js';
+import { openOwnAccount } from './open-accounts.js';
 import { listAccounts } from './read-accounts.js';
 import type { RecipientBudget } from './recipient-budget.js';
 import { AliasLookup, lookUpPhone, parsePhone } from './recipients.js';
@@ -22,6 +25,7 @@ import {
   LookupSchema,
   MovementPageSchema,
   MovementQuery,
+  OpenAccountBody,
   VerificationBody,
   VerificationSchema,
 } from './schemas.js';
@@ -29,13 +33,14 @@ import { type DeclarationDeps, declareVerification } from './verification.js';
 
 export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
   accountReadRoutes(api, deps, cursors);
+  accountWriteRoutes(api, deps);
   balanceAndMovementRoutes(api, deps, cursors);
 }
 
 function accountReadRoutes(api: Api, { database }: ReadingDeps, cursors: Cursors) {
   api.get('/v1/accounts', {
     operationId: 'listAccounts',
-    permits: 'readAccount',
+    permits: 'showAccounts',
     query: AccountQuery,
     responses: { 200: AccountPageSchema },
     summary: 'List accounts',
@@ -45,8 +50,9 @@ function accountReadRoutes(api: Api, { database }: ReadingDeps, cursors: Cursors
       return respondWithPage(
         cursors,
         request,
-        (before, limit) => {
+        async (before, limit) => {
           const reader = database.readerFor(request.caller);
+          await assertMayShow(reader, request.caller);
           return listAccounts(reader, request.caller, { type, status }, before, limit);
         },
         accountResource.present,
@@ -56,14 +62,58 @@ function accountReadRoutes(api: Api, { database }: ReadingDeps, cursors: Cursors
 
   api.get('/v1/accounts/{account_id}', {
     operationId: 'getAccount',
-    permits: 'readAccount',
+    permits: 'showAccounts',
     responses: { 200: AccountSchema },
     summary: 'Read an account',
     handler: async (request) => {
       const { caller } = request;
       const reader = database.readerFor(caller);
       const id = pathId(request, 'account_id');
-      const account = await readAccount(reader, caller, id, 'readAccount');
+      const account = await readAccount(reader, caller, id, 'showAccounts');
+      await assertMayShow(reader, caller);
+      return { status: 200, body: accountResource.present(account) };
+    },
+  });
+}
+
+function accountWriteRoutes(api: Api, deps: ReadingDeps): void {
+  api.post('/v1/accounts', {
+    operationId: 'openAccount',
+    permits: 'manageAccess',
+    idempotent: 'tenant',
+    body: OpenAccountBody,
+    responses: { 201: AccountSchema, 200: AccountSchema },
+    refusals: [
+      'alias_reserved',
+      'alias_taken',
+      'alias_in_quarantine',
+      'phone_taken',
+      'quota_exceeded',
+    ],
+    summary: 'Open an account',
+    description: 'Active and unverified, with zero in every asset. The member becomes its owner.',
+    handler: async ({ caller, body, idempotency }) => {
+      const { type, name, alias = null, phone = null, metadata = null } = body;
+      const request = { type, name, alias, phone, metadata };
+      const result = await openOwnAccount(deps, caller, request, idempotency);
+      return responseTo(result, (account, replayed) => ({
+        status: replayed ? 200 : 201,
+        body: accountResource.present(account),
+      }));
+    },
+  });
+
+  api.patch('/v1/accounts/{account_id}', {
+    operationId: 'updateAccount',
+    permits: 'shareAccount',
+    body: MetadataBody,
+    responses: { 200: AccountSchema },
+    summary: 'Change the metadata of an account',
+    description: 'Sets these pairs, and removes those whose value is null. All others stay.',
+    handler: async (request) => {
+      const id = pathId(request, 'account_id');
+      const { metadata } = request.body;
+      const account = await changeAccountMetadata(deps, request.caller, id, metadata);
       return { status: 200, body: accountResource.present(account) };
     },
   });

@@ -13,18 +13,20 @@ import {
   instantField,
   instantSchema,
   METADATA,
+  metadataField,
+  nameField,
   optional,
   PAGE_QUERY,
   pageSchema,
   rawSchema,
-  textField,
   uuidSchema,
 } from '../http/schemas.js';
-import { displayName, parseAlias } from './recipients.js';
+import { MAX_ACCOUNT_NAME } from './open-accounts.js';
+import { displayName, parseAlias, parsePhone } from './recipients.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
 const accountId = uuidSchema.describe('The id of the account.');
-
+const ALIAS_PATTERN = '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$';
 const field = fieldsOf<Account>();
 
 export const accountResource = defineResource('Account', 'An account of the tenant.', {
@@ -81,7 +83,6 @@ export const accountResource = defineResource('Account', 'An account of the tena
   ),
 });
 export const AccountSchema = accountResource.schema;
-
 export const AccountPageSchema = pageSchema('AccountPage', AccountSchema);
 
 export const AccountQuery = z.strictObject({
@@ -89,6 +90,29 @@ export const AccountQuery = z.strictObject({
   type: z.enum(['person', 'business']).optional().describe('Only accounts of this type.'),
   status: z.enum(ACCOUNT_STATUSES).optional().describe('Only accounts in this status.'),
 });
+
+export const OpenAccountBody = exampledAs(
+  z
+    .strictObject({
+      type: z.enum(['person', 'business']).describe('Whether a person or a business holds it.'),
+      name: nameField(MAX_ACCOUNT_NAME).describe(
+        "A person's full name or a business's trade name. Others see it as `display_name`.",
+      ),
+      alias: optional(z.string().refine((text) => parseAlias(text) !== null, 'malformed')).openapi({
+        description: 'An alias by which others find it; by default none.',
+        pattern: ALIAS_PATTERN,
+      }),
+      phone: optional(z.string().refine((text) => parsePhone(text) !== null, 'malformed')).describe(
+        'Any format; Colombian if it names no country. By default none.',
+      ),
+      metadata: metadataField,
+    })
+    .openapi('OpenAccount'),
+  {
+    ...{ type: 'business', name: 'Panadería La Espiga SAS', alias: '$laespiga' },
+    ...{ phone: '+57 601 345 6789', metadata: { branch: 'norte' } },
+  },
+);
 
 /** The handler checks that exactly one is given, for which there is an error code. */
 export const LookupQuery = z.strictObject({
@@ -124,7 +148,7 @@ export const AliasBody = z
       .refine((text) => parseAlias(text) !== null, 'malformed')
       .openapi({
         description: 'The alias, which begins with $.',
-        pattern: '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$',
+        pattern: ALIAS_PATTERN,
       }),
   })
   .openapi('SetAlias');
@@ -138,9 +162,7 @@ exampled(AliasSchema, { account_id: EXAMPLE.source, alias: '$laespiga' });
 export const VerificationBody = z
   .strictObject({
     type: z.enum(['person', 'business']).describe("The account's own type."),
-    legal_name: textField({ min: 1, max: MAX_LEGAL_NAME })
-      .refine((text) => text.trim() !== '', 'too_short')
-      .describe('The name in the document.'),
+    legal_name: nameField(MAX_LEGAL_NAME).describe('The name in the document.'),
     document_type: z.enum(DOCUMENT_TYPES).describe('The kind of document.'),
     document_number: z
       .string()

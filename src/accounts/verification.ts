@@ -1,4 +1,5 @@
 import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
+import type { Changer } from '../access/authority.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
@@ -11,7 +12,7 @@ import { type Verification, verifications } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql, upsertSql } from '../db/statements.js';
 import { appendEvents } from '../ledger/event-log.js';
-import { changeAccount, type Changer } from './access.js';
+import { changeAccount } from './access.js';
 
 interface Declaration {
   readonly type: 'person' | 'business';

@@ -6,7 +6,9 @@ import {
   recordAction,
   tenantAudit,
 } from '../access/audit-log.js';
-import { changeAccount, type Changer, lockAccount, readAccount } from '../accounts/access.js';
+import type { Changer } from '../access/authority.js';
+import { applyDueRoles } from '../members/roles.js';
+import { changeAccount, lockAccount, readAccount } from '../accounts/access.js';
 import { readLastPosting } from '../accounts/balances.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
 import { ApiError, assertFound, invalidField, notFound } from '../core/errors.js';
@@ -164,12 +166,16 @@ export async function setPolicyDelay(
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_LIMIT = 100;
 
-export function policiesSweep(deps: DatabaseDeps): Sweep {
-  return {
-    name: 'approval policies',
-    everyMs: SWEEP_EVERY_MS,
-    run: async () => (await applyDueChanges(deps, SWEEP_LIMIT)) === SWEEP_LIMIT,
+/** Applies policies and roles whose delay is over. */
+export function delaysSweep(deps: DatabaseDeps): Sweep {
+  const run = async (): Promise<boolean> => {
+    const found = [
+      await applyDueChanges(deps, SWEEP_LIMIT),
+      await applyDueRoles(deps, SWEEP_LIMIT),
+    ];
+    return found.includes(SWEEP_LIMIT);
   };
+  return { name: 'delayed changes', everyMs: SWEEP_EVERY_MS, run };
 }
 
 /** Changes the policy of an account that the caller has locked. Null removes the policy. */

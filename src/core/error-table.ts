@@ -21,6 +21,8 @@ export interface ErrorEntry {
 /** Values of `details.reason` of `authority_insufficient`. */
 export const AUTHORITY_REASONS = {
   role: "The member's role in the account does not allow it, or the member has none.",
+  role_of_member: 'The member in question has a role in some account that the caller lacks.',
+  scope: 'The new token would have a scope that the token of the request lacks.',
   creator: 'Whoever created it cannot approve or reject it.',
   uploader: 'A batch of this total is executed by a member other than its uploader.',
   above_approval_threshold:
@@ -124,6 +126,12 @@ export const ERRORS = {
       message: 'not possible in the state completed',
       details: { current: 'completed', allowed: ['pending_approval'] },
     },
+  },
+  phone_taken: {
+    status: 409,
+    meaning: 'Another account of the tenant has this phone.',
+    remedy: 'Open the account without a phone, or use the account that has it.',
+    example: { message: 'another account of the tenant has this phone' },
   },
   body_too_large: {
     status: 413,
@@ -229,6 +237,15 @@ export const ERRORS = {
     remedy: 'Choose another alias, or wait until the 90 days are over.',
     example: { message: 'the alias was released less than 90 days ago' },
   },
+  last_owner: {
+    status: 422,
+    meaning: 'An account would be left without an owner.',
+    remedy: 'Make another member the owner of the account in `details.account_id` first.',
+    example: {
+      message: 'the member is the only owner of an account: make another member its owner first',
+      details: { account_id: '0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11' },
+    },
+  },
   too_many_endpoints: {
     status: 422,
     meaning: 'The tenant already has the maximum number of webhook endpoints.',
@@ -239,7 +256,7 @@ export const ERRORS = {
     status: 422,
     settlesKey: false,
     meaning:
-      'The tenant has as many schedules, batches, rows, files or statements as it may have, or a statement would have too many movements.',
+      'The tenant has as many schedules, batches, rows, files, statements, accounts, members or tokens as it may have, or a statement would have too many movements.',
     remedy:
       'Make room in the quota that `details.quota` names, choose a shorter period, or ask the operator for more. This error does not bind the key: repeat the request with the same key.',
     example: {

@@ -36,6 +36,8 @@ export const FIELD_REASONS = {
   another_asset: 'The asset is not that of the original operation.',
   same_as_source: 'Source and destination are the same account.',
   not_the_type_of_the_account: 'The account is of the other type: person or business.',
+  taken: 'Another one of the tenant has it.',
+  in_the_past: 'The time is not in the future.',
   in_the_future: 'The time is in the future.',
   too_recent:
     'The time is less than 15 seconds ago: something dated before it may still be recorded.',

@@ -3,7 +3,15 @@ import type { Deadline } from './timers.js';
 
 /** The table of docs/contract.md, Roles and scopes. Checks, tests and documents all read it. */
 
-export const SCOPES = ['read', 'lookup', 'transfers', 'bonuses', 'payouts', 'webhooks'] as const;
+export const SCOPES = [
+  'read',
+  'lookup',
+  'transfers',
+  'bonuses',
+  'payouts',
+  'webhooks',
+  'access',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export const ROLES = ['viewer', 'operator', 'approver', 'admin', 'owner'] as const;
@@ -12,6 +20,7 @@ export type Role = (typeof ROLES)[number];
 const EVERY_ROLE = ROLES;
 const MANAGERS = ['admin', 'owner'] as const satisfies readonly Role[];
 const APPROVERS = ['approver', 'admin', 'owner'] as const satisfies readonly Role[];
+const OWNERS = ['owner'] as const satisfies readonly Role[];
 const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role[];
 
 export interface Permission {
@@ -31,8 +40,19 @@ export interface Permission {
 
 export const PERMISSIONS = {
   readAccount: { scopes: ['read'], roles: EVERY_ROLE, roleIn: 'the account' },
+  /** With the scope `access` alone, the member must also be the owner of an account. */
+  showAccounts: { scopes: ['read', 'access'], roles: EVERY_ROLE, roleIn: 'the account' },
   readLimits: { scopes: ['read', 'transfers'], roles: EVERY_ROLE, roleIn: 'the account' },
   manageAccount: { scopes: ['transfers'], roles: MANAGERS, roleIn: 'the account' },
+  /** Opening accounts; members and tokens. */
+  manageAccess: {
+    scopes: ['access'],
+    roles: OWNERS,
+    roleIn: 'any account of the tenant',
+    rule: 'not about a member with a role that the caller lacks',
+  },
+  /** The account's metadata, and the roles in it. */
+  shareAccount: { scopes: ['access'], roles: OWNERS, roleIn: 'the account' },
   lookUp: { scopes: ['lookup'], roles: null, roleIn: null },
   createTransfer: { scopes: ['transfers'], roles: CREATORS, roleIn: 'source' },
   readTransfers: {
@@ -88,6 +108,15 @@ export type Operation = keyof typeof PERMISSIONS;
 export function roleAllows(operation: Operation, role: Role | undefined): boolean {
   const permission: Permission = PERMISSIONS[operation];
   return permission.roles === null || (role !== undefined && permission.roles.includes(role));
+}
+
+const OPERATIONS = Object.keys(PERMISSIONS) as readonly Operation[];
+
+/** Returns the roles that permit everything that `role` permits, itself included. */
+export function rolesCovering(role: Role): readonly Role[] {
+  return ROLES.filter((held) =>
+    OPERATIONS.every((operation) => !roleAllows(operation, role) || roleAllows(operation, held)),
+  );
 }
 
 /** The member and tenant that a valid token speaks for. */

@@ -14,6 +14,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   fee_schedules: `${READ_WRITE}, DELETE`,
   members: READ_WRITE,
   member_roles: `${READ_WRITE}, DELETE`,
+  pending_roles: `${READ_WRITE}, DELETE`,
   tokens: READ_WRITE,
   ledger_transactions: APPEND_ONLY,
   entries: APPEND_ONLY,

@@ -86,6 +86,11 @@ export function textField(limits: {
     .openapi({ minLength: limits.min ?? 0, maxLength: limits.max, pattern: SEEN_CHARACTERS });
 }
 
+/** Text with a visible character. Reasons: those of `textField`. */
+export function nameField(max: number) {
+  return textField({ min: 1, max }).refine((text) => text.trim() !== '', 'too_short');
+}
+
 export function optional<S extends z.ZodType>(
   schema: S,
 ): z.ZodType<z.output<S> | undefined, z.input<S> | null | undefined> {

@@ -13,6 +13,8 @@ export const EXAMPLE = {
   source: '0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11',
   destination: '0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22',
   tenant: '0198f29f-e0d1-7c3a-b5f4-2d8e6a917c33',
+  member: '0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66',
+  keyId: 'k3jd7q2mzx5tyw4a',
   event: '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10',
   at: '2026-11-21T14:05:01.123Z',
   later: '2026-11-21T14:06:12.480Z',

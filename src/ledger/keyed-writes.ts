@@ -22,7 +22,12 @@ interface Resource {
 
 /** The created resource, or a refusal that binds the key. */
 export type KeyedResult<Row> =
-  { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
+  | {
+      readonly row: Row;
+      /** Set if `write` has inserted the row itself. */
+      readonly isWritten?: true;
+    }
+  | { readonly refusal: Refusal; readonly at: Instant };
 
 const RETRY_PAUSE_MS = 20;
 
@@ -88,7 +93,8 @@ async function writeOnce<Row extends Resource>(
         ? [{ done: true, resource: result.row }, result.row.createdAt]
         : [{ done: false, refusal: result.refusal }, result.at];
     keys.bind(request, outcome, at);
-    const row = 'row' in result ? [insertSql(kind.table, [result.row])] : [];
+    const isNew = 'row' in result && result.isWritten !== true;
+    const row = isNew ? [insertSql(kind.table, [result.row])] : [];
     await transaction.all([...keys.insertSql(), ...row]);
     const written: CommandResult<Row> = { outcome, replayed: false };
     results.set(request, written);

@@ -1,13 +1,14 @@
 import { memberActor, recordAction } from '../access/audit-log.js';
-import { ApiError, assertFound, invalidField } from '../core/errors.js';
+import { assertFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { changedMetadata, type MetadataChange, metadataFault } from '../core/metadata.js';
+import type { MetadataChange } from '../core/metadata.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { changeSql } from '../db/metadata-index.js';
 import { transactFor } from '../db/reader.js';
 import type { Where } from '../db/statements.js';
 import { lockOwnAccount, readAccount } from '../accounts/access.js';
+import { metadataAfter } from '../accounts/metadata.js';
 import type { LabelledOperation, OperationList } from './operation-list.js';
 
 /**
@@ -28,9 +29,7 @@ export async function changeMetadata<Row extends LabelledOperation>(
     await readAccount(transaction, caller, sourceAccountId, operation);
     await lockOwnAccount(transaction, caller, sourceAccountId);
     const row = assertFound(await transaction.find(table, own));
-    const metadata = changedMetadata(row.metadata, change);
-    const fault = metadata === null ? null : metadataFault(metadata);
-    if (fault !== null) throw new ApiError(invalidField('metadata', fault));
+    const metadata = metadataAfter(row.metadata, change);
     if (JSON.stringify(metadata) === JSON.stringify(row.metadata)) return row;
     await transaction.all(changeSql(table, row, metadata));
     // Values may be personal data, so the audit log has only the keys.

@@ -90,7 +90,11 @@ function accountKey(named: string, tenant: string): Partial<Account> {
 async function findMember(reader: Reader, named: string, tenant: string) {
   const tenantId = await tenantIdOf(reader, tenant);
   const id = parseUuid(named);
-  return reader.find(members, { tenantId, ...(id === null ? { name: named } : { id }) });
+  return reader.find(members, {
+    tenantId,
+    isActive: true,
+    ...(id === null ? { name: named } : { id }),
+  });
 }
 
 /** Finds a token with the name of its member. */

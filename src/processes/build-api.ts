@@ -16,6 +16,7 @@ import { Api } from '../http/route.js';
 import { createService } from '../http/service.js';
 import { RailCallbacks } from '../payouts/callbacks.js';
 import { callbackMetrics, outcomeMetrics } from '../payouts/metrics.js';
+import { accessRoutes } from '../members/routes.js';
 import { limitRoute } from '../operations/routes.js';
 import { httpRail } from '../payouts/rails/rail.js';
 import { payoutRoutes, railCallbackRoute } from '../payouts/routes.js';
@@ -113,6 +114,7 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   bonusRoutes(api, core, cursors);
   batchRoutes(api, new Batches(core), cursors, baseUrl);
   accountRoutes(api, core, cursors);
+  accessRoutes(api, core, cursors);
   limitRoute(api, core);
   identityRoutes(api, core);
   statementRoutes(api, core, cursors, baseUrl);

@@ -4,7 +4,7 @@ import {
   type ActivityServices,
   createActivities,
 } from '../../activities/index.js';
-import { policiesSweep } from '../approvals/policies.js';
+import { delaysSweep } from '../approvals/policies.js';
 import { Approvals, expirySweep } from '../approvals/service.js';
 import { auditMetrics } from '../auditor/audit.js';
 import { BatchWorkflowService, rowMetrics } from '../batches/workflow-service.js';
@@ -160,7 +160,7 @@ function buildWorkerServices(
     sweeps: [
       expirySweep('transfers', transferApprovals),
       expirySweep('payouts', payoutApprovals),
-      policiesSweep(core),
+      delaysSweep(core),
       ...rails.sweeps,
       ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
       outboxSweep(core.outbox, core.relay),

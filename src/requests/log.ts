@@ -45,6 +45,9 @@ const CREATION_PATHS = {
   webhook_endpoint: '/v1/webhook_endpoints',
   statement: '/v1/statements',
   schedule: '/v1/schedules',
+  account: '/v1/accounts',
+  member: '/v1/members',
+  token: '/v1/tokens',
 } as const satisfies Readonly<Record<KeyResourceType, string | null>>;
 export const CREATED_TYPES = Object.keys(CREATION_PATHS) as readonly KeyResourceType[];
 const TYPE_BY_PATH = new Map<string | null, KeyResourceType>(

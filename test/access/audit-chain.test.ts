@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { reserveAlias, unreserveAlias } from '../../src/accounts/alias.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
-import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src/access/members.js';
-import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
+import { addMember } from '../../src/members/members.js';
+import { grantRole, grantRoleEverywhere, removeRole } from '../../src/members/roles.js';
+import { issueToken, revokeToken, rotateToken } from '../../src/members/tokens.js';
 import { setAlias } from '../../src/accounts/alias.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/operations/fees.js';
@@ -154,13 +155,14 @@ describe('the audit log', () => {
     const { token, text } = await issueToken(database, clock, member, wanted, ACTOR);
     const described = {
       ...{ member_id: member.id, scopes: 'read,lookup', cidrs: '10.0.0.0/8', expires_at: null },
+      ...{ effective_at: null, created_by_key: null },
     };
     const [issued] = await acts(1);
     assert.deepEqual([issued?.action, issued?.subjectId], ['token.issue', token.keyId]);
     assert.deepEqual(parseDetails(issued!), described);
     const { token: next } = await rotateToken(database, clock, token.keyId, 0, ACTOR);
     assert.deepEqual(await added(() => revokeToken(database, clock, next.keyId, ACTOR)), [
-      ['token.revoke', 'token', next.keyId, {}],
+      ['token.revoke', 'token', next.keyId, { member_id: member.id }],
     ]);
     assert.deepEqual(await added(() => revokeToken(database, clock, next.keyId, ACTOR)), []);
     const rotated = (await acts()).find(({ action }) => action === 'token.rotate');

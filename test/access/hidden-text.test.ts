@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { serviceDocument } from '../../scripts/docs/described-api.js';
 import { addTenant } from '../../src/accounts/tenants.js';
-import { issueToken } from '../../src/access/tokens.js';
+import { issueToken } from '../../src/members/tokens.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { readText } from '../../src/batches/validation/cells.js';

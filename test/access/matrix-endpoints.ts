@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { keyIdOf } from '../../src/access/token-text.js';
 import { systemClock } from '../../src/core/instant.js';
 import {
   type Operation,
@@ -38,6 +40,7 @@ export const TARGET_IDS = [
   ] as const),
   ...(['batchId', 'rejectedBatchId', 'readyBatchId', 'statementId'] as const),
   ...(['webhookId', 'spareWebhookId', 'scheduleId', 'pausedScheduleId'] as const),
+  ...(['memberId', 'tokenKeyId'] as const),
 ];
 export type TargetIds = Readonly<Record<(typeof TARGET_IDS)[number], string>>;
 
@@ -73,7 +76,8 @@ export interface Endpoint {
     | 'schedule'
     | 'paused schedule'
     | 'policy'
-    | 'ready batch';
+    | 'ready batch'
+    | 'member';
   /** Names nothing that could be another tenant's. */
   readonly namesNothing?: true;
   readonly ask: (
@@ -93,6 +97,9 @@ const right = (
   roles: readonly Role[] | null,
 ): Right => ({ operation, scopes, roles });
 
+const toShowAccounts = right('showAccounts', ['read', 'access'], EVERY);
+const toManageAccess = right('manageAccess', ['access'], ['owner']);
+const toShareAccount = right('shareAccount', ['access'], ['owner']);
 const ofAccount = right('readAccount', ['read'], EVERY);
 const ofTransfers = right('readTransfers', ['read', 'transfers'], EVERY);
 const ofSchedules = right('readSchedules', ['read', 'transfers'], EVERY);
@@ -159,8 +166,31 @@ const ofLeast = { raw: LEAST.toString(), asset: 'COPM' } as const;
 
 /** Every endpoint that there is. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  to('GET /v1/accounts', ofAccount, { isList: true }),
-  to('GET /v1/accounts/{account_id}', ofAccount),
+  to('GET /v1/accounts', toShowAccounts, { isList: true }),
+  to('GET /v1/accounts/{account_id}', toShowAccounts),
+  to('POST /v1/accounts', toManageAccess, {
+    ...{ status: 201, body: () => ({ type: 'business', name: 'New' }), namesNothing: true },
+  }),
+  to('PATCH /v1/accounts/{account_id}', toShareAccount, { body: () => LABELLED }),
+  to('POST /v1/members', toManageAccess, {
+    ...{ status: 201, body: () => ({ name: randomUUID() }), namesNothing: true },
+  }),
+  to('GET /v1/members', toManageAccess),
+  to('DELETE /v1/members/{member_id}', toManageAccess, {
+    ...{ id: 'memberId', status: 204, usesUp: 'member' },
+  }),
+  to('PUT /v1/accounts/{account_id}/roles/{member_id}', toShareAccount, {
+    ...{ id: 'memberId', body: () => ({ role: 'viewer' }) },
+  }),
+  to('DELETE /v1/accounts/{account_id}/roles/{member_id}', toShareAccount, {
+    ...{ id: 'memberId', status: 204 },
+  }),
+  to('POST /v1/tokens', toManageAccess, {
+    status: 201,
+    body: ({ memberId }) => ({ member_id: memberId, scopes: ['access'], name: 'new' }),
+  }),
+  to('GET /v1/tokens', toManageAccess),
+  to('DELETE /v1/tokens/{key_id}', toManageAccess, { id: 'tokenKeyId', status: 204 }),
   to('GET /v1/accounts/{account_id}/balances', ofAccount),
   to('GET /v1/accounts/{account_id}/movements', ofAccount),
   to('GET /v1/accounts/{account_id}/limits', ofLimits),
@@ -327,6 +357,7 @@ export async function makeTarget(
     );
   await guard(account);
   const renew: NonNullable<Target['renew']> = async (what) => {
+    if (what === 'member') return { memberId: (await bank.member()).id };
     if (what === 'policy') return guard(other).then(() => ({}));
     if (what === 'ready batch')
       return { readyBatchId: (await readyBatch(bank, account, other)).id };
@@ -385,9 +416,11 @@ export async function makeTarget(
   };
   const bonusId = text(bonus?.id);
   const statementId = await storedStatement(bank, account);
+  const shared = await bank.member();
+  const access = { memberId: shared.id, tokenKeyId: keyIdOf(await bank.issue(shared)) ?? '' };
   const batches = { batchId, rejectedBatchId, readyBatchId };
   const made = { bonusId, payoutId: text(payout.id), statementId, requestId: pendingId };
-  return { account, other, alias, ...made, ...batches, ...named, renew };
+  return { account, other, alias, ...made, ...batches, ...named, ...access, renew };
 }
 
 /** As a worker leaves it: the account is too young to have one made. */

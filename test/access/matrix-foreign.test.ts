@@ -61,6 +61,8 @@ describe("another tenant's resources", () => {
       (await stranger.get(`/v1/accounts/${foreign.account.id}/approval_policies/DUSD`)).json,
       (await stranger.get(`/v1/accounts/${foreign.other.id}/approval_policies/DUSD`)).json,
       await walk(stranger, '/v1/webhook_endpoints'),
+      await walk(stranger, '/v1/members'),
+      (await walk(stranger, '/v1/tokens')).map(({ last_used_at: _, ...token }) => token),
     ];
   }
 
@@ -96,11 +98,11 @@ describe("another tenant's resources", () => {
           const { path, ...asked } = endpoint.ask(target);
           const answer = answered(await of.request('POST', path, { ...asked, key }), 201);
           assert.equal(answer.headers.get('svc-idempotent-replayed'), null);
-          return answer.json.id;
+          return answer.json.id ?? answer.json.key_id;
         };
-        // Endpoints are not listed by a key.
+        // Endpoints, accounts, members and tokens are not listed by a key.
         const found = async ({ of }: (typeof sides)[number], ...ids: unknown[]): Promise<void> => {
-          if (endpoint.namesNothing === true) return;
+          if (endpoint.namesNothing === true || endpoint.route === 'POST /v1/tokens') return;
           // A refund of a transfer or bonus is a transfer.
           const collection = endpoint.route.endsWith('/refunds')
             ? '/v1/transfers'
@@ -140,10 +142,16 @@ describe("another tenant's resources", () => {
       await walk(bank, '/v1/events'),
       await walk(bank, '/v1/accounts'),
       await walk(bank, '/v1/webhook_endpoints'),
+      await walk(bank, '/v1/members'),
+      await walk(bank, '/v1/tokens'),
     ]);
     const { account, transferId, pendingId, bonusId, batchId, eventId, webhookId } = foreign;
+    const { memberId, tokenKeyId } = foreign;
     const { id } = stranger.tenant.tenant;
-    for (const own of [account.id, transferId, pendingId, bonusId, batchId, eventId, webhookId, id])
+    for (const own of [
+      ...[account.id, transferId, pendingId, bonusId, batchId, eventId, webhookId, id],
+      ...[memberId, tokenKeyId],
+    ])
       assert(!seen.includes(own));
   });
 });

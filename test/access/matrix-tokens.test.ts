@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { issueToken, type NewToken } from '../../src/access/tokens.js';
+import { issueToken, type NewToken } from '../../src/members/tokens.js';
 import { instant } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';

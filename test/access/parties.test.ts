@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import {
-  addMember,
-  grantRole,
-  grantRoleEverywhere,
-  listMembers,
-  removeRole,
-} from '../../src/access/members.js';
+import { addMember, listMembers, removeMember } from '../../src/members/members.js';
+import { grantRole, grantRoleEverywhere, removeRole } from '../../src/members/roles.js';
 import { addTenant } from '../../src/accounts/tenants.js';
-import { issueToken, listTokens, revokeToken } from '../../src/access/tokens.js';
+import { issueToken, listTokens, revokeToken } from '../../src/members/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { memberRoles } from '../../src/db/entities/parties.js';
@@ -84,25 +79,46 @@ describe('tenants, members and tokens', () => {
   it('a role in all accounts applies to each account of the tenant, and to no other', async () => {
     const other = await makeTenant(database);
     const foreign = await makeAccount(deps(), world);
+    const clerk = await addMember(database, systemClock, other.tenant.id, 'clerk', TEST_ACTOR);
     const own = [await makeAccount(deps(), other), await makeAccount(deps(), other)];
-    assert.equal(
-      await grantRoleEverywhere(database, systemClock, other.owner, 'admin', TEST_ACTOR),
-      2,
-    );
-    const roles = await database.reader.select(memberRoles, { memberId: other.owner.id });
+    assert.equal(await grantRoleEverywhere(database, systemClock, clerk, 'admin', TEST_ACTOR), 2);
+    const roles = await database.reader.select(memberRoles, { memberId: clerk.id });
     assert.deepEqual(
       new Set(roles.map(({ accountId }) => accountId)),
       new Set(own.map(({ id }) => id)),
     );
     assert.ok(roles.every(({ role }) => role === 'admin'));
     assert.deepEqual(
-      await refusalOf(
-        grantRole(database, systemClock, other.owner, foreign.id, 'viewer', TEST_ACTOR),
-      ),
+      await refusalOf(grantRole(database, systemClock, clerk, foreign.id, 'viewer', TEST_ACTOR)),
       ['not_found', undefined],
     );
-    const [listed] = await listMembers(database.reader, other.tenant.id);
+    const [, listed] = await listMembers(database.reader, other.tenant.id);
     assert.deepEqual([...(listed?.roles ?? [])], [['admin', 2]]);
+  });
+
+  it('an account that has an owner keeps one, whatever operators do', async () => {
+    const other = await makeTenant(database);
+    const { id } = await makeAccount(deps(), other);
+    const last = ['last_owner', undefined];
+    const { owner } = other;
+    const grant = (role: 'admin') => grantRole(database, systemClock, owner, id, role, TEST_ACTOR);
+    assert.deepEqual(await refusalOf(grant('admin')), last);
+    const everywhere = grantRoleEverywhere(database, systemClock, owner, 'admin', TEST_ACTOR);
+    assert.deepEqual(await refusalOf(everywhere), last);
+    for (const account of [id, null])
+      assert.deepEqual(
+        await refusalOf(removeRole(database, systemClock, owner, account, TEST_ACTOR)),
+        last,
+      );
+    assert.deepEqual(await refusalOf(removeMember(database, systemClock, owner, TEST_ACTOR)), last);
+    const heir = await addMember(database, systemClock, other.tenant.id, 'heir', TEST_ACTOR);
+    await grantRole(database, systemClock, heir, id, 'owner', TEST_ACTOR);
+    await removeMember(database, systemClock, owner, TEST_ACTOR);
+    const kept = await database.reader.select(memberRoles, { accountId: id });
+    assert.deepEqual(
+      kept.map(({ memberId }) => memberId),
+      [heir.id],
+    );
   });
 
   it('a member name belongs to one member of the tenant', async () => {

@@ -3,15 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import {
-  hashToken,
   issueToken,
-  keyIdOf,
-  generateToken,
   listTokens,
   revokeToken,
   rotateToken,
   type NewToken,
-} from '../../src/access/tokens.js';
+} from '../../src/members/tokens.js';
+import { hashToken, keyIdOf, generateToken } from '../../src/access/token-text.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
-import { keyIdOf } from '../../src/access/tokens.js';
+import { keyIdOf } from '../../src/access/token-text.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Bonuses } from '../../src/bonuses/service.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';

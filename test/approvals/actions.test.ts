@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { removeRole } from '../../src/access/members.js';
+import { removeRole } from '../../src/members/roles.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember, grantRole } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { closeAccount } from '../../src/accounts/status.js';
 import { removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import { setPolicy } from '../../src/approvals/policies.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type RequestOptions, type TestAnswer } from '../helpers/api.js';
 import { answered, idLiteral, LEAST, list, object, openBank, text } from '../helpers/bank.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { type QuotaChange, readQuotas, setQuotas } from '../../src/access/quotas.js';
 import { deleteUploadedBytes } from '../../src/batches/sweeps.js';
 import { instant, systemClock } from '../../src/core/instant.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember, grantRole } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { lapseDueBatches } from '../../src/batches/sweeps.js';
 import type { ApiError, CommandResult } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';

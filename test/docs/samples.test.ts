@@ -57,6 +57,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   filters: /^[0-9a-f-]{36} \d+n?$/m,
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,
   schedules: /^[0-9a-f-]{36} active \d{4}-\d{2}-01T14:00:00/m,
+  access: /^[0-9a-f-]{36} viewer 1$/m,
 };
 for (const program of Object.keys(PROGRAMS)) {
   const read = (ending: string) => readFileSync(`docs/site/programs/${program}.${ending}`, 'utf8');
@@ -156,6 +157,7 @@ describe('the samples of the reference', () => {
     await live.stop();
   });
 
+  let names = 0;
   const transferFrom = async (
     source: string,
     amount: { raw: bigint; asset: 'COPM' },
@@ -236,8 +238,9 @@ describe('the samples of the reference', () => {
     await until('it is recorded', () => owner.getRequest(id).catch(() => null));
     return id;
   };
+  const member = async (): Promise<string> =>
+    (await owner.createMember({ name: `member ${++names}` })).id;
   const theEndpoint = (): Promise<string> => Promise.resolve(endpoint);
-  let names = 0;
 
   /** Makes the resource that an operation needs, and returns its id. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
@@ -249,6 +252,11 @@ describe('the samples of the reference', () => {
     ...{ cancelTransfer: pendingTransfer, getPayout: pendingPayout, approvePayout: pendingPayout },
     ...{ rejectPayout: pendingPayout, cancelPayout: pendingPayout },
     ...{ getBonus: bonus, updateBonus: bonus },
+    ...{ deleteMember: member, setRole: member, deleteRole: member, createToken: member },
+    deleteToken: async () => {
+      const request = { member_id: await member(), scopes: ['read' as const], name: 'a server' };
+      return (await owner.createToken(request)).key_id;
+    },
     ...{ getBonusBatch: readyBatch, listBonusBatchRows: readyBatch, executeBonusBatch: readyBatch },
     ...{ cancelBonusBatch: readyBatch, downloadBonusBatchResult: paidBatch },
     downloadBonusBatchErrors: () => batchOf('recipient,amount,asset\n$no,1,COPM\n', 'rejected'),
@@ -294,6 +302,8 @@ describe('the samples of the reference', () => {
       .replaceAll(EXAMPLE.source, live.account(source))
       .replaceAll(EXAMPLE.destination, live.account('ana'))
       .replaceAll(EXAMPLE.event, id)
+      .replaceAll(EXAMPLE.member, id)
+      .replaceAll(EXAMPLE.keyId, id)
       .replace('https://shop.example.com', LOCAL)
       .replace('$laespiga', () => `$own-${++names}`)
       .replace('2026-11-01T05:00:00.000Z', new Date(startedAt - 86_400_000).toISOString())

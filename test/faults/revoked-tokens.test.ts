@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import { keyIdOf } from '../../src/access/tokens.js';
+import { keyIdOf } from '../../src/access/token-text.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { Deadline } from '../../src/core/timers.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { type PolicyChange, setPolicy } from '../../src/approvals/policies.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { systemClock } from '../../src/core/instant.js';

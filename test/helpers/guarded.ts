@@ -1,7 +1,7 @@
 import type { CommandResult } from '../../src/core/errors.js';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { type PolicyChange, setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
 import { asUuid } from '../../src/core/ids.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type AuditRow, auditLog } from '../../src/db/entities/identity.js';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { deactivateStaff } from '../../src/staff/people.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { groupBy } from '../../src/core/collections.js';

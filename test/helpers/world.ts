@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { operatorActor } from '../../src/access/audit-log.js';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { addTenant } from '../../src/accounts/tenants.js';
-import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
+import { type IssuedToken, issueToken } from '../../src/members/tokens.js';
 import { setFeeSchedule } from '../../src/operations/fees.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import type { Amount, Asset } from '../../src/core/amount.js';

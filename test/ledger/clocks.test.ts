@@ -6,7 +6,7 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { policiesSweep, setPolicyDelay } from '../../src/approvals/policies.js';
+import { delaysSweep, setPolicyDelay } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { events } from '../../src/db/entities/events.js';
 import { setRetention } from '../../src/events/retention.js';
@@ -334,7 +334,7 @@ describe("the database's clock", () => {
     // The sweeper reads the database's clock before every round.
     await off.core.databaseClock.read(off.core.database.lookup);
     await retentionSweep(off.core).run(new AbortController().signal);
-    await policiesSweep(off.core).run(new AbortController().signal);
+    await delaysSweep(off.core).run(new AbortController().signal);
 
     assert(before[0] !== 0);
     assert.deepEqual(await kept(), before);

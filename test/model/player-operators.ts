@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { grantRole, removeRole } from '../../src/access/members.js';
+import { grantRole, removeRole } from '../../src/members/roles.js';
 import { removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';

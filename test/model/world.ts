@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { eachAsset } from '../../src/core/amount.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';

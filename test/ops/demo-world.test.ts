@@ -28,7 +28,7 @@ const tenant = z.strictObject({
   tokens: z.record(z.string(), z.string()),
 });
 const shape = z.strictObject({
-  tenants: z.strictObject({ acme: tenant, globex: tenant, initech: tenant }),
+  tenants: z.strictObject({ acme: tenant, globex: tenant, initech: tenant, hooli: tenant }),
 });
 type World = z.infer<typeof shape>;
 
@@ -84,6 +84,11 @@ describe('the demo world', () => {
         ['treasury', '$initech-treasury', 'business', 50_000_000_000n, 5_000_000_000n],
         ['emil', '$emil', 'person', 0n, 0n],
       ],
+      hooli: [
+        ['treasury', '$hooli-treasury', 'business', 50_000_000_000n, 5_000_000_000n],
+        ['gavin', '$gavin', 'person', 0n, 0n],
+        ['fees', null, 'business', 0n, 0n],
+      ],
     };
     const totalOf = async (id: string, asset: 'COPM' | 'DUSD'): Promise<bigint> => {
       const { available, held } = await balanceOf(test.database, asUuid(id), asset);
@@ -111,10 +116,28 @@ describe('the demo world', () => {
     return (await Promise.all(all)).map(({ limits }) => limits.openBatches);
   };
 
-  it('the demo world charges for bonuses and payouts in COPM, into the account fees', async () => {
-    const { acme } = world.tenants;
-    const row = await test.database.reader.find(tenants, { id: asUuid(acme.id) });
-    assert.equal(row?.feeAccountId, acme.accounts.fees?.id);
+  it('the owners of the demo world hold the scope access, and no token of a single scope does', async () => {
+    for (const of of Object.values(world.tenants))
+      assert.ok((await caller(of.tokens.owner))?.scopes.includes('access'));
+    assert.deepEqual(
+      [world.tenants.acme.tokens.access, (await caller(world.tenants.acme.tokens.read))?.scopes],
+      [undefined, ['read']],
+    );
+  });
+
+  it('the next start of the demo world replaces a token that lacks a scope of its plan', async () => {
+    await test.sql("UPDATE tokens SET scopes='read' WHERE name='demo viewer'");
+    const before = world.tenants.acme.tokens.viewer;
+    world = await make();
+    assert.notEqual(world.tenants.acme.tokens.viewer, before);
+    assert.ok((await caller(world.tenants.acme.tokens.viewer))?.scopes.includes('access'));
+  });
+
+  it('the demo world charges in COPM for bonuses and payouts of acme, and for transfers of hooli', async () => {
+    for (const { id, accounts } of [world.tenants.acme, world.tenants.hooli]) {
+      const row = await test.database.reader.find(tenants, { id: asUuid(id) });
+      assert.equal(row?.feeAccountId, accounts.fees?.id);
+    }
     const rows = await test.database.reader.select(feeSchedules, {}, { orderBy: ['operation'] });
     assert.deepEqual(
       rows.map((fee) => [
@@ -126,6 +149,7 @@ describe('the demo world', () => {
         fee.capRaw,
       ]),
       [
+        ['transfer', 'COPM', 0n, 10n, 100n, null],
         ['bonus', 'COPM', 0n, 10n, 100n, 500_000n],
         ['payout', 'COPM', 0n, 10n, 100n, 500_000n],
       ],
@@ -148,7 +172,7 @@ describe('the demo world', () => {
       { points: '20' },
     ]);
     assert.deepEqual(await test.sql("SELECT 1 FROM member_roles WHERE role='viewer'"), []);
-    assert.deepEqual(await openBatches(), [7n, 7n, 7n]);
+    assert.deepEqual(await openBatches(), [7n, 7n, 7n, 7n]);
   });
 
   it('the missing parts of the demo world are created again', async () => {
@@ -158,7 +182,7 @@ describe('the demo world', () => {
     assert.deepEqual(await make(), world);
     assert.ok((await openBatches()).every((most) => most === 100n * DEFAULT_QUOTAS.openBatches));
     assert.equal((await test.sql("SELECT 1 FROM member_roles WHERE role='operator'")).length, 6);
-    assert.equal((await test.sql('SELECT 1 FROM fee_schedules')).length, 2);
+    assert.equal((await test.sql('SELECT 1 FROM fee_schedules')).length, 3);
   });
 
   it('the demo world has new tokens when their file was lost, and the old ones are revoked', async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { closeAccount } from '../../src/accounts/status.js';
 import { readAccountDetails } from '../../src/accounts/read-accounts.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -197,7 +197,7 @@ describe('the import of accounts', () => {
         '7,phone,invalid_field,573001112236.0',
         '8,alias,alias_reserved,$admin',
         '9,alias,alias_taken,$known',
-        `10,phone,invalid_field,"'+573001110001"`,
+        `10,phone,phone_taken,"'+573001110001"`,
         '11,alias,alias_in_quarantine,$closing',
         '12,alias,duplicate_line,$GOOD',
         '13,,wrong_column_count,',

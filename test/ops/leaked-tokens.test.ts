@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { listAuditRows } from '../../src/access/audit-log.js';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { TokenUses } from '../../src/access/authenticator.js';
-import { listTokens, revokeToken } from '../../src/access/tokens.js';
+import { listTokens, revokeToken } from '../../src/members/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { startTestApi } from '../helpers/api.js';

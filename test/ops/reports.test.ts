@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ASSETS } from '../../src/core/amount.js';
 import { parse } from 'csv-parse/sync';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/accounts/tenants.js';
 import { openAccount } from '../../src/accounts/open-accounts.js';
 import { type Instant, instant, monthOf, systemClock, toRfc3339 } from '../../src/core/instant.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setFeeAccount } from '../../src/operations/fees.js';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { REQUESTS_KEPT_DAYS, readRequest, removeOldRequests } from '../../src/requests/log.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { setPolicy } from '../../src/approvals/policies.js';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import type { Uuid } from '../../src/core/ids.js';

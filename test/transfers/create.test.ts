@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { removeRole } from '../../src/access/members.js';
+import { removeRole } from '../../src/members/roles.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../helpers/api.js';
 import {

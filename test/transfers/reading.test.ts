@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/members/roles.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { accounts, SYSTEM_ROLES } from '../../src/db/entities/parties.js';

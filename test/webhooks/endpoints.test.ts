@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember } from '../../src/access/members.js';
+import { addMember } from '../../src/members/members.js';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';

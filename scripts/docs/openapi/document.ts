@@ -74,6 +74,8 @@ export function refName({ $ref }: Pick<Schema, '$ref'>): string | undefined {
 const DESCRIPTIONS = {
   accounts:
     'Who holds money: accounts, their balances, movements and limits, and finding a recipient.',
+  members: 'Your people and programs, each with a role in some of the accounts.',
+  tokens: 'The keys with which members use the API.',
   transfers: 'Money from one account to another, at once or after approval.',
   schedules: 'Transfers that are created later, once or again and again.',
   approval_policies: 'The amount from which transfers and payouts wait for other members.',

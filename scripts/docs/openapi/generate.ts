@@ -65,6 +65,11 @@ const DESCRIBED_REFERENCE = z.strictObject({
   ]),
 });
 
+const PATH_SCHEMAS: Readonly<Record<string, { enum?: string[]; pattern?: string }>> = {
+  asset: { enum: [...ASSETS] },
+  key_id: { pattern: '^[a-z2-7]{16}$' },
+};
+
 function pathOf(route: Route): RouteConfig {
   const query = route.query instanceof z.ZodObject ? { query: route.query } : {};
   const body =
@@ -87,10 +92,7 @@ function pathOf(route: Route): RouteConfig {
         name,
         in: 'path' as const,
         required: true,
-        schema: {
-          type: 'string' as const,
-          ...(name === 'asset' ? { enum: [...ASSETS] } : { format: 'uuid' }),
-        },
+        schema: { type: 'string' as const, ...(PATH_SCHEMAS[name] ?? { format: 'uuid' }) },
       })),
       ...(route.idempotent === null ? [] : [{ $ref: '#/components/parameters/Idempotency-Key' }]),
       { $ref: '#/components/parameters/Svc-Version' },

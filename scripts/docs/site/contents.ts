@@ -10,6 +10,7 @@ const CHAPTERS = {
   },
   'Move money': {
     '/accounts': 'verification, aliases, and who may do what',
+    '/access': 'your own accounts, members, roles and tokens',
     '/approvals': 'transfers and payouts that wait for other members',
     '/capture': 'hold an amount when a customer orders, and take what you delivered',
     '/refunds': 'send back what an account received, in whole or in parts',
@@ -53,6 +54,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/clients#deliveries-on-your-own-machine': 'localhost local development tunnel ngrok',
   '/going-live': 'production launch checklist sandbox',
   '/accounts': 'wallet',
+  '/access': 'onboarding create account user permission share api key rotate leaked revoke',
   '/accounts#verify': 'kyc',
   '/approvals': 'maker checker four eyes',
   '/capture': 'hold reserve authorize authorization preauthorization',

@@ -1,9 +1,11 @@
 import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
-import { bigint, uuid } from '../../db/columns.js';
+import { SCOPES } from '../../core/permissions.js';
+import { bigint, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import { holds, idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
+import { accounts, memberRoles, members, tokens } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import { type AuditRun, byId, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
 import { sourceOf } from '../sources.js';
@@ -13,7 +15,7 @@ import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { KEY_FACT, type Totals } from '../totals.js';
 import type { Expectation } from '../operation-source.js';
 
-const TABLES_OF_ACCOUNTS = ['balances', 'holds', 'month_totals', 'member_roles'];
+const TABLES_OF_ACCOUNTS = ['balances', 'holds', 'month_totals', 'member_roles', 'pending_roles'];
 
 /** Checks that rows name operations, accounts, tenants, members and people that exist. */
 export const referenceChecks: Check = {
@@ -36,7 +38,11 @@ export const referenceChecks: Check = {
     for (const { check, subjectType, sql, message } of BROKEN_REFERENCES)
       await audit.slice(async (reader) => {
         for (const row of await reader.query(`${sql} LIMIT 1000`))
-          audit.report(check, `${subjectType} ${uuid.parse(row.id)}`, message);
+          audit.report(
+            check,
+            `${subjectType} ${row.key_id === undefined ? uuid.parse(row.id) : string.parse(row.key_id)}`,
+            message,
+          );
       });
   },
 };
@@ -94,8 +100,25 @@ const BROKEN_REFERENCES = [
     check: 'account_member',
     subjectType: 'account',
     sql: `SELECT DISTINCT a.id FROM member_roles r JOIN accounts a ON a.id=r.account_id
-      LEFT JOIN members m ON m.id=r.member_id WHERE m.id IS NULL OR m.tenant_id<>a.tenant_id`,
+      LEFT JOIN members m ON m.id=r.member_id WHERE m.id IS NULL OR m.tenant_id<>a.tenant_id OR m.is_active IS NULL`,
     message: 'a role in it belongs to a person who is not a member of its tenant',
+  },
+  {
+    check: 'token_member',
+    subjectType: 'token',
+    sql: `SELECT t.id, t.key_id FROM tokens t LEFT JOIN members m ON m.id=t.member_id
+      AND m.tenant_id=t.tenant_id AND m.is_active=1 WHERE t.revoked_at IS NULL AND m.id IS NULL`,
+    message: 'it is live, and nobody is its member',
+  },
+  {
+    check: 'token_creator',
+    subjectType: 'token',
+    sql: `SELECT t.id, t.key_id FROM tokens t LEFT JOIN tokens c ON c.key_id=t.created_by_key
+      AND c.tenant_id=t.tenant_id WHERE t.created_by_key IS NOT NULL
+      AND (c.key_id IS NULL OR t.created_at>c.revoked_at + INTERVAL 5 SECOND OR ${SCOPES.map(
+        (scope) => `FIND_IN_SET('${scope}', t.scopes)>0 AND FIND_IN_SET('${scope}', c.scopes)=0`,
+      ).join(' OR ')})`,
+    message: 'the token that created it does not exist, was revoked before, or lacks a scope',
   },
   {
     check: 'tenant_fee_account',
@@ -131,6 +154,7 @@ export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> 
     for (const [type, own] of groupBy(slice, (key) => key.resourceType)) {
       const ids = own.flatMap((key) => key.resourceId ?? []);
       const known = await readKeyedResources(reader, type, ids);
+      if (type === 'account') await checkOwners(audit, reader, ids);
       for (const { tenantId, idempotencyKey, resourceId } of own) {
         if (resourceId === null) continue;
         const resource = known?.get(resourceId);
@@ -147,6 +171,14 @@ export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> 
   });
 }
 
+/** Checks that each account that a member opened has an owner. */
+async function checkOwners(audit: AuditRun, reader: Reader, ids: readonly Uuid[]): Promise<void> {
+  const owners = await reader.select(memberRoles, { accountId: ids, role: 'owner' });
+  const owned = new Set(owners.map(({ accountId }) => accountId));
+  for (const id of ids)
+    if (!owned.has(id)) audit.report('account_owner', `account ${id}`, 'it has no owner');
+}
+
 type KeyedResources = ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Expectation>>;
 
 function readKeyedResources(
@@ -157,5 +189,8 @@ function readKeyedResources(
   if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
   if (type === 'statement') return byId(reader, statements, ids);
   if (type === 'schedule') return byId(reader, schedules, ids);
+  if (type === 'account') return byId(reader, accounts, ids);
+  if (type === 'member') return byId(reader, members, ids);
+  if (type === 'token') return byId(reader, tokens, ids);
   return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
 }

@@ -56,6 +56,9 @@ export const tenantQuotas = defineTable(
     unpaidRows: column.nullable(column.bigint),
     storedBytes: column.nullable(column.bigint),
     statementRows: column.nullable(column.bigint),
+    accounts: column.nullable(column.bigint),
+    members: column.nullable(column.bigint),
+    tokens: column.nullable(column.bigint),
     /** How many new people the tenant, or one of its tokens, may look up at once. */
     newRecipients: column.nullable(column.bigint),
   },

@@ -36,6 +36,9 @@ export const KEY_RESOURCE_TYPES = [
   'webhook_endpoint',
   'statement',
   'schedule',
+  'account',
+  'member',
+  'token',
 ] as const;
 
 export type KeyResourceType = (typeof KEY_RESOURCE_TYPES)[number];

@@ -1,6 +1,7 @@
 import { ROLES, SCOPES } from '../../core/permissions.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
+import { AUDIT_CHANNELS } from './identity.js';
 
 export const tenants = defineTable(
   'tenants',
@@ -101,9 +102,11 @@ export const members = defineTable(
     id: column.uuid,
     tenantId: column.uuid,
     name: column.varchar(80),
+    /** Null once the member has been removed, so that the name is free again. */
+    isActive: column.nullable(column.boolean),
     createdAt: column.time,
   },
-  { unique: { memberName: ['tenantId', 'name'] } },
+  { unique: { memberName: ['tenantId', 'name', 'isActive'] } },
 );
 export type Member = RowOf<typeof members>;
 
@@ -118,11 +121,31 @@ export const memberRoles = defineTable(
 );
 export type MemberRole = RowOf<typeof memberRoles>;
 
+/** Roles that wait for the tenant's delay. `memberRoles` has only roles in force. */
+export const pendingRoles = defineTable(
+  'pending_roles',
+  {
+    accountId: column.uuid,
+    memberId: column.uuid,
+    role: column.oneOf(ROLES),
+    effectiveAt: column.time,
+    requestedChannel: column.oneOf(AUDIT_CHANNELS),
+    requestedBy: column.varchar(120),
+  },
+  {
+    key: ['accountId', 'memberId'],
+    indexes: { due: ['effectiveAt'], pendingMember: ['memberId', 'effectiveAt'] },
+  },
+);
+export type PendingRole = RowOf<typeof pendingRoles>;
+
 export const tokens = defineTable(
   'tokens',
   {
     /** Identifies the token; not secret. */
     keyId: column.ascii(32),
+    /** Orders lists, and names the token as the resource of an idempotency key. */
+    id: column.uuid,
     tenantId: column.uuid,
     memberId: column.uuid,
     name: column.varchar(80),
@@ -130,12 +153,24 @@ export const tokens = defineTable(
     scopes: column.listOf(SCOPES, 100),
     /** Address ranges from which the token may be used, separated by commas. Empty for any address. */
     cidrs: column.ascii(1000),
+    /** Until then the token waits for the tenant's delay. Null without a delay. */
+    effectiveAt: column.nullable(column.time),
     expiresAt: column.nullable(column.time),
     revokedAt: column.nullable(column.time),
     createdAt: column.time,
+    /** The token with which a member created this one. Null if operators issued it. */
+    createdByKey: column.nullable(column.ascii(32)),
     lastUsedAt: column.nullable(column.time),
   },
-  { key: ['keyId'], indexes: { member: ['tenantId', 'memberId'] } },
+  {
+    key: ['keyId'],
+    unique: { id: ['id'] },
+    indexes: {
+      member: ['tenantId', 'memberId'],
+      live: ['tenantId', 'revokedAt', 'createdAt', 'id'],
+      creator: ['tenantId', 'createdByKey'],
+    },
+  },
 );
 export type Token = RowOf<typeof tokens>;
 

@@ -44,7 +44,7 @@ The command exits with 1 if there was a bad line.`,
   },
   run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
     const tenantId = tenant.id;
-    const members = await database.reader.select(memberTable, { tenantId });
+    const members = await database.reader.select(memberTable, { tenantId, isActive: true });
     const lines = readAccountLines(readCsv(file, COLUMNS), tenantId, members);
     const report = reportPath === undefined ? null : openReport(reportPath, file);
     const counts = { lines: 0, opened: 0, known: 0, bad: 0 };
@@ -182,7 +182,7 @@ async function importLines(
 /** Returns why a line's account was refused, as a problem for each column concerned. */
 function problemsOf(line: CsvLine, { code, message, details }: Refusal): readonly LineProblem[] {
   const fields = (details?.errors ?? [
-    { code, field: 'alias', reason: message },
+    { code, field: code === 'phone_taken' ? 'phone' : 'alias', reason: message },
   ]) as readonly FieldProblem[];
   return fields.map(({ code: own, field, reason }) => {
     const column = field === 'grants' ? 'grant' : field;

@@ -1,17 +1,12 @@
-import {
-  addMember,
-  grantRole,
-  grantRoleEverywhere,
-  listMembers,
-  removeRole,
-} from '../../access/members.js';
+import { addMember, listMembers, removeMember } from '../../members/members.js';
+import { grantRole, grantRoleEverywhere, removeRole } from '../../members/roles.js';
 import {
   issueToken,
   listTokens,
   revokeToken,
   revokeTokensOf,
   rotateToken,
-} from '../../access/tokens.js';
+} from '../../members/tokens.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { ROLES, SCOPES } from '../../core/permissions.js';
 import { type Member, members, type Token, tokens } from '../../db/entities/parties.js';
@@ -83,6 +78,16 @@ export const memberCommands = {
       output.one({ member: member.name, accounts });
     },
   }),
+  'remove <member>': managerCommand({
+    summary: 'remove a member with all roles and tokens; its name is free again',
+    examples: ['members remove payroll --tenant acme'],
+    input: { member: named.member, tenant },
+    run: async ({ database, clock, actor, output }, { member }) => {
+      await output.confirm(`Remove ${member.name} with all roles and tokens`);
+      await removeMember(database, clock, member, actor());
+      output.one(memberFields(member));
+    },
+  }),
   list: query({
     summary: "a tenant's members, and in how many accounts they have which role",
     examples: ['members list --tenant acme'],
@@ -106,7 +111,11 @@ function tokenFields(token: Token, memberName: string): Fields {
     member: memberName,
     scopes: token.scopes,
     cidrs: token.cidrs === '' ? [] : token.cidrs.split(','),
-    ...rowFields(tokens, token, 'expiresAt revokedAt createdAt lastUsedAt'),
+    ...rowFields(
+      tokens,
+      token,
+      'effectiveAt expiresAt revokedAt createdAt createdByKey lastUsedAt',
+    ),
   };
 }
 
@@ -166,7 +175,7 @@ export const tokenCommands = {
       const nameOf = new Map(people.map(({ id, name }) => [id, name]));
       const rows = own.map((one) => tokenFields(one, nameOf.get(one.memberId) ?? one.memberId));
       const none = `${tenantName} has no tokens yet: ${PROGRAM} tokens issue --help`;
-      output.list(rows, none, { detailsOnly: ['cidrs', 'created_at'] });
+      output.list(rows, none, { detailsOnly: ['cidrs', 'effective_at', 'created_at'] });
     },
   }),
   'revoke [key-id]': managerCommand({

@@ -1,5 +1,5 @@
 import { type Tenant, tenants } from '../../db/entities/parties.js';
-import { readQuotas, setQuotas } from '../../access/quotas.js';
+import { readAllQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../accounts/tenants.js';
 import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policies.js';
 import { setFeeAccount } from '../../operations/fees.js';
@@ -27,6 +27,9 @@ const QUOTAS = {
   unpaidRows: quota('rows kept of batches without a payment'),
   storedBytes: quota('bytes kept of uploaded files'),
   statementRows: quota('movements in the statements that are kept, plus 100 for each statement'),
+  accounts: quota('accounts, beyond which members open no more'),
+  members: quota('members, beyond which members add no more'),
+  tokens: quota('live tokens, beyond which members create no more'),
 };
 
 function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
@@ -83,7 +86,7 @@ export const tenantCommands = {
     },
     run: async ({ database, clock, actor, output }, { tenant: { id }, ...change }) => {
       if (isChange(change)) await setQuotas(database, clock, id, change, actor());
-      const { limits, used } = await readQuotas(database.reader, id);
+      const { limits, used } = await readAllQuotas(database.reader, id, clock());
       const names = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
       const rows = names.map((name) => ({
         quota: snakeCase(name),

@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   'method_not_allowed',
   'idempotency_key_reused',
   'invalid_state',
+  'phone_taken',
   'body_too_large',
   'unsupported_media_type',
   'capability_cannot_send',
@@ -26,6 +27,7 @@ export const ERROR_CODES = [
   'alias_taken',
   'alias_reserved',
   'alias_in_quarantine',
+  'last_owner',
   'too_many_endpoints',
   'quota_exceeded',
   'rate_limited',
@@ -47,6 +49,7 @@ export const KEY_SETTLING_CODES = [
   'alias_taken',
   'alias_reserved',
   'alias_in_quarantine',
+  'last_owner',
   'too_many_endpoints',
 ] as const;
 

@@ -47,5 +47,6 @@ export interface DetailsByCode {
   refund_exceeds_amount: {
     readonly refundable: { readonly raw: bigint; readonly asset: components['schemas']['Asset'] };
   };
+  last_owner: { readonly account_id: string };
   quota_exceeded: { readonly quota: string; readonly used: bigint; readonly limit: bigint };
 }

@@ -10,7 +10,7 @@ export class Operations extends Calls {
   /**
    * List accounts.
    * The accounts in which the token's member has a role, newest first.
-   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   * Scope: `read` or `access`. Role in the account: viewer, operator, approver, admin, owner.
    */
   listAccounts(
     query: QueryOf<'listAccounts'> = {},
@@ -23,8 +23,23 @@ export class Operations extends Calls {
   }
 
   /**
+   * Open an account.
+   * Active and unverified, with zero in every asset. The member becomes its owner.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  openAccount(
+    body: BodyOf<'openAccount'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'openAccount'>> {
+    return this.send(
+      { operation: 'openAccount', method: 'POST', path: '/v1/accounts', repeats: 'by_key', body },
+      options,
+    ) as Promise<ResultOf<'openAccount'>>;
+  }
+
+  /**
    * Read an account.
-   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   * Scope: `read` or `access`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getAccount(
     accountId: ParamOf<'getAccount', 'account_id'>,
@@ -39,6 +54,28 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'getAccount'>>;
+  }
+
+  /**
+   * Change the metadata of an account.
+   * Sets these pairs, and removes those whose value is null. All others stay.
+   * Scope: `access`. Role in the account: owner.
+   */
+  updateAccount(
+    accountId: ParamOf<'updateAccount', 'account_id'>,
+    body: BodyOf<'updateAccount'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'updateAccount'>> {
+    return this.send(
+      {
+        operation: 'updateAccount',
+        method: 'PATCH',
+        path: `/v1/accounts/${segment(accountId)}`,
+        repeats: 'by_itself',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'updateAccount'>>;
   }
 
   /**
@@ -83,6 +120,50 @@ export class Operations extends Calls {
       },
       options,
     );
+  }
+
+  /**
+   * Give a member a role in an account.
+   * Replaces any other role there. If the tenant has a delay, a role that permits more than the previous one waits for it. Setting the role in force withdraws a waiting one.
+   * Scope: `access`. Role in the account: owner.
+   */
+  setRole(
+    accountId: ParamOf<'setRole', 'account_id'>,
+    memberId: ParamOf<'setRole', 'member_id'>,
+    body: BodyOf<'setRole'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'setRole'>> {
+    return this.send(
+      {
+        operation: 'setRole',
+        method: 'PUT',
+        path: `/v1/accounts/${segment(accountId)}/roles/${segment(memberId)}`,
+        repeats: 'by_itself',
+        body,
+      },
+      options,
+    ) as Promise<ResultOf<'setRole'>>;
+  }
+
+  /**
+   * Take a role away from a member.
+   * At once, and with it a role that waits. Without a role, nothing changes.
+   * Scope: `access`. Role in the account: owner.
+   */
+  deleteRole(
+    accountId: ParamOf<'deleteRole', 'account_id'>,
+    memberId: ParamOf<'deleteRole', 'member_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'deleteRole'>> {
+    return this.send(
+      {
+        operation: 'deleteRole',
+        method: 'DELETE',
+        path: `/v1/accounts/${segment(accountId)}/roles/${segment(memberId)}`,
+        repeats: 'by_itself',
+      },
+      options,
+    ) as Promise<ResultOf<'deleteRole'>>;
   }
 
   /**
@@ -188,6 +269,108 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'declareVerification'>>;
+  }
+
+  /**
+   * Add a member.
+   * Without a role or token at first.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  createMember(
+    body: BodyOf<'createMember'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createMember'>> {
+    return this.send(
+      { operation: 'createMember', method: 'POST', path: '/v1/members', repeats: 'by_key', body },
+      options,
+    ) as Promise<ResultOf<'createMember'>>;
+  }
+
+  /**
+   * List the members.
+   * Newest first.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  listMembers(
+    query: QueryOf<'listMembers'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listMembers'>> {
+    return this.list(
+      { operation: 'listMembers', method: 'GET', path: '/v1/members', repeats: 'freely', query },
+      options,
+    );
+  }
+
+  /**
+   * Remove a member.
+   * Revokes all roles and tokens of the member. Another member must remove you.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  deleteMember(
+    memberId: ParamOf<'deleteMember', 'member_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'deleteMember'>> {
+    return this.send(
+      {
+        operation: 'deleteMember',
+        method: 'DELETE',
+        path: `/v1/members/${segment(memberId)}`,
+        repeats: 'by_itself',
+      },
+      options,
+    ) as Promise<ResultOf<'deleteMember'>>;
+  }
+
+  /**
+   * Create a token.
+   * Only this response shows `token`: a replay has null. If you lose it, revoke the token and create another. The scopes must be among those of your own token. If the tenant has a delay, the token takes effect after it.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  createToken(
+    body: BodyOf<'createToken'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'createToken'>> {
+    return this.send(
+      { operation: 'createToken', method: 'POST', path: '/v1/tokens', repeats: 'by_key', body },
+      options,
+    ) as Promise<ResultOf<'createToken'>>;
+  }
+
+  /**
+   * List the tokens.
+   * Those that are neither revoked nor expired, newest first, without their secrets.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  listTokens(
+    query: QueryOf<'listTokens'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listTokens'>> {
+    return this.list(
+      { operation: 'listTokens', method: 'GET', path: '/v1/tokens', repeats: 'freely', query },
+      options,
+    );
+  }
+
+  /**
+   * Revoke a token.
+   * Within 5 seconds, for ever. With `cascade=true` also every token that it created, and those that they created. Revoking it again is not an error.
+   * Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+   */
+  deleteToken(
+    keyId: ParamOf<'deleteToken', 'key_id'>,
+    query: QueryOf<'deleteToken'> = {},
+    options?: CallOptions,
+  ): Promise<ResultOf<'deleteToken'>> {
+    return this.send(
+      {
+        operation: 'deleteToken',
+        method: 'DELETE',
+        path: `/v1/tokens/${segment(keyId)}`,
+        repeats: 'by_itself',
+        query,
+      },
+      options,
+    ) as Promise<ResultOf<'deleteToken'>>;
   }
 
   /**
@@ -1299,7 +1482,7 @@ export class Operations extends Calls {
   /**
    * Read what became of a request.
    * Finds a request by the `Svc-Request-Id` of its response; errors have one, too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
-   * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
+   * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks` or `access`.
    */
   getRequest(
     requestId: ParamOf<'getRequest', 'request_id'>,

@@ -704,11 +704,17 @@ export interface paths {
      * List accounts
      * @description The accounts in which the token's member has a role, newest first.
      *
-     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `access`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['listAccounts'];
     put?: never;
-    post?: never;
+    /**
+     * Open an account
+     * @description Active and unverified, with zero in every asset. The member becomes its owner.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    post: operations['openAccount'];
     delete?: never;
     options?: never;
     head?: never;
@@ -724,7 +730,7 @@ export interface paths {
     };
     /**
      * Read an account
-     * @description Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     * @description Scope: `read` or `access`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['getAccount'];
     put?: never;
@@ -732,7 +738,13 @@ export interface paths {
     delete?: never;
     options?: never;
     head?: never;
-    patch?: never;
+    /**
+     * Change the metadata of an account
+     * @description Sets these pairs, and removes those whose value is null. All others stay.
+     *
+     *     Scope: `access`. Role in the account: owner.
+     */
+    patch: operations['updateAccount'];
     trace?: never;
   };
   '/v1/accounts/{account_id}/balances': {
@@ -774,6 +786,134 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/members': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the members
+     * @description Newest first.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    get: operations['listMembers'];
+    put?: never;
+    /**
+     * Add a member
+     * @description Without a role or token at first.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    post: operations['createMember'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/members/{member_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Remove a member
+     * @description Revokes all roles and tokens of the member. Another member must remove you.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    delete: operations['deleteMember'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/accounts/{account_id}/roles/{member_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Give a member a role in an account
+     * @description Replaces any other role there. If the tenant has a delay, a role that permits more than the previous one waits for it. Setting the role in force withdraws a waiting one.
+     *
+     *     Scope: `access`. Role in the account: owner.
+     */
+    put: operations['setRole'];
+    post?: never;
+    /**
+     * Take a role away from a member
+     * @description At once, and with it a role that waits. Without a role, nothing changes.
+     *
+     *     Scope: `access`. Role in the account: owner.
+     */
+    delete: operations['deleteRole'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the tokens
+     * @description Those that are neither revoked nor expired, newest first, without their secrets.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    get: operations['listTokens'];
+    put?: never;
+    /**
+     * Create a token
+     * @description Only this response shows `token`: a replay has null. If you lose it, revoke the token and create another. The scopes must be among those of your own token. If the tenant has a delay, the token takes effect after it.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    post: operations['createToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/tokens/{key_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Revoke a token
+     * @description Within 5 seconds, for ever. With `cascade=true` also every token that it created, and those that they created. Revoking it again is not an error.
+     *
+     *     Scope: `access`. Role in any account of the tenant: owner, not about a member with a role that the caller lacks.
+     */
+    delete: operations['deleteToken'];
     options?: never;
     head?: never;
     patch?: never;
@@ -954,7 +1094,7 @@ export interface paths {
      * Read what became of a request
      * @description Finds a request by the `Svc-Request-Id` of its response; errors have one, too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
      *
-     *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
+     *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks` or `access`.
      */
     get: operations['getRequest'];
     put?: never;
@@ -1812,6 +1952,7 @@ export interface components {
           | 'method_not_allowed'
           | 'idempotency_key_reused'
           | 'invalid_state'
+          | 'phone_taken'
           | 'body_too_large'
           | 'unsupported_media_type'
           | 'capability_cannot_send'
@@ -1825,6 +1966,7 @@ export interface components {
           | 'alias_taken'
           | 'alias_reserved'
           | 'alias_in_quarantine'
+          | 'last_owner'
           | 'too_many_endpoints'
           | 'quota_exceeded'
           | 'rate_limited'
@@ -2528,6 +2670,23 @@ export interface components {
        */
       created_at: string;
     };
+    OpenAccount: {
+      /**
+       * @description Whether a person or a business holds it.
+       * @enum {string}
+       */
+      type: 'person' | 'business';
+      /** @description A person's full name or a business's trade name. Others see it as `display_name`. */
+      name: string;
+      /** @description An alias by which others find it; by default none. */
+      alias?: string | null;
+      /** @description Any format; Colombian if it names no country. By default none. */
+      phone?: string | null;
+      /** @description Your own data about it, at most 20 pairs. A key has 1 to 40 of the characters a to z, 0 to 9 and _; keys and values together at most 4096 bytes. */
+      metadata?: {
+        [key: string]: string | null;
+      } | null;
+    };
     Balances: {
       /**
        * Format: uuid
@@ -2661,6 +2820,192 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
+    };
+    /** @description A person or program of the tenant. */
+    Member: {
+      /**
+       * Format: uuid
+       * @description The id of the member.
+       */
+      id: string;
+      /** @description Unique in the tenant. */
+      name: string;
+      /** @description Roles that wait for the tenant's delay, the earliest first. */
+      pending_roles: {
+        /**
+         * Format: uuid
+         * @description The account.
+         */
+        account_id: string;
+        /**
+         * @description What the member may do in the account.
+         * @enum {string}
+         */
+        role: 'viewer' | 'operator' | 'approver' | 'admin' | 'owner';
+        /**
+         * Format: date-time
+         * @description When it takes effect.
+         * @example 2026-11-01T14:05:00.000Z
+         */
+        effective_at: string;
+      }[];
+      /**
+       * Format: date-time
+       * @description When it was added.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+    };
+    CreateMember: {
+      /** @description A person or program, unique in the tenant. */
+      name: string;
+    };
+    MemberPage: {
+      /** @description The resources of this page, in the order of the list. */
+      items: components['schemas']['Member'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    /** @description The role of a member in an account. */
+    Role: {
+      /**
+       * Format: uuid
+       * @description The account.
+       */
+      account_id: string;
+      /**
+       * Format: uuid
+       * @description The member.
+       */
+      member_id: string;
+      /**
+       * @description What the member may do in the account.
+       * @enum {string}
+       */
+      role: 'viewer' | 'operator' | 'approver' | 'admin' | 'owner';
+      /**
+       * Format: date-time
+       * @description When it takes effect, after the tenant's delay; null if it is in force.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      effective_at: string | null;
+    };
+    SetRole: {
+      /**
+       * @description What the member may do in the account.
+       * @enum {string}
+       */
+      role: 'viewer' | 'operator' | 'approver' | 'admin' | 'owner';
+    };
+    /** @description A token, shown once. */
+    CreatedToken: {
+      /** @description Identifies the token; not secret. */
+      key_id: string;
+      /**
+       * Format: uuid
+       * @description The member it acts for.
+       */
+      member_id: string;
+      /** @description What it is for. */
+      name: string;
+      /** @description What it may be used for. */
+      scopes: ('read' | 'lookup' | 'transfers' | 'bonuses' | 'payouts' | 'webhooks' | 'access')[];
+      /** @description The only addresses that may use it; empty for any address. */
+      address_ranges: string[];
+      /**
+       * Format: date-time
+       * @description When it was created.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When it takes effect, after the tenant's delay; null if it took effect at once.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      effective_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it expires; null if never.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      expires_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it was last used, up to an hour late; null if never.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      last_used_at: string | null;
+      /** @description The `key_id` of the token that created it; null if operators did. */
+      created_by_key: string | null;
+      /** @description The Bearer text, shown only in this response; null in a replay. */
+      token: string | null;
+    };
+    CreateToken: {
+      /**
+       * Format: uuid
+       * @description The member that the token acts for.
+       */
+      member_id: string;
+      /** @description What it may be used for: some of the scopes of your own token. */
+      scopes: ('read' | 'lookup' | 'transfers' | 'bonuses' | 'payouts' | 'webhooks' | 'access')[];
+      /**
+       * Format: date-time
+       * @description When it expires; by default never.
+       */
+      expires_at?: string | null;
+      /** @description The only addresses or ranges that may use it; by default any address. */
+      address_ranges?: string[] | null;
+      /** @description What the token is for. */
+      name: string;
+    };
+    TokenPage: {
+      /** @description The resources of this page, in the order of the list. */
+      items: components['schemas']['Token'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    /** @description A live token of a member. */
+    Token: {
+      /** @description Identifies the token; not secret. */
+      key_id: string;
+      /**
+       * Format: uuid
+       * @description The member it acts for.
+       */
+      member_id: string;
+      /** @description What it is for. */
+      name: string;
+      /** @description What it may be used for. */
+      scopes: ('read' | 'lookup' | 'transfers' | 'bonuses' | 'payouts' | 'webhooks' | 'access')[];
+      /** @description The only addresses that may use it; empty for any address. */
+      address_ranges: string[];
+      /**
+       * Format: date-time
+       * @description When it was created.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When it takes effect, after the tenant's delay; null if it took effect at once.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      effective_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it expires; null if never.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      expires_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it was last used, up to an hour late; null if never.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      last_used_at: string | null;
+      /** @description The `key_id` of the token that created it; null if operators did. */
+      created_by_key: string | null;
     };
     Limits: {
       /**
@@ -2880,6 +3225,7 @@ export interface components {
         | 'method_not_allowed'
         | 'idempotency_key_reused'
         | 'invalid_state'
+        | 'phone_taken'
         | 'body_too_large'
         | 'unsupported_media_type'
         | 'capability_cannot_send'
@@ -2893,6 +3239,7 @@ export interface components {
         | 'alias_taken'
         | 'alias_reserved'
         | 'alias_in_quarantine'
+        | 'last_owner'
         | 'too_many_endpoints'
         | 'quota_exceeded'
         | 'rate_limited'
@@ -2914,7 +3261,10 @@ export interface components {
           | 'bonus_batch'
           | 'webhook_endpoint'
           | 'statement'
-          | 'schedule';
+          | 'schedule'
+          | 'account'
+          | 'member'
+          | 'token';
         /**
          * Format: uuid
          * @description The id of the resource.
@@ -3439,10 +3789,20 @@ export type BonusBatchRowPage = components['schemas']['BonusBatchRowPage'];
 export type BonusBatchRow = components['schemas']['BonusBatchRow'];
 export type AccountPage = components['schemas']['AccountPage'];
 export type Account = components['schemas']['Account'];
+export type OpenAccount = components['schemas']['OpenAccount'];
 export type Balances = components['schemas']['Balances'];
 export type PastBalances = components['schemas']['PastBalances'];
 export type MovementPage = components['schemas']['MovementPage'];
 export type Movement = components['schemas']['Movement'];
+export type Member = components['schemas']['Member'];
+export type CreateMember = components['schemas']['CreateMember'];
+export type MemberPage = components['schemas']['MemberPage'];
+export type Role = components['schemas']['Role'];
+export type SetRole = components['schemas']['SetRole'];
+export type CreatedToken = components['schemas']['CreatedToken'];
+export type CreateToken = components['schemas']['CreateToken'];
+export type TokenPage = components['schemas']['TokenPage'];
+export type Token = components['schemas']['Token'];
 export type Limits = components['schemas']['Limits'];
 export type AccountLookup = components['schemas']['AccountLookup'];
 export type Alias = components['schemas']['Alias'];
@@ -6770,6 +7130,89 @@ export interface operations {
       };
     };
   };
+  openAccount: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "type": "business",
+         *       "name": "Panadería La Espiga SAS",
+         *       "alias": "$laespiga",
+         *       "phone": "+57 601 345 6789",
+         *       "metadata": {
+         *         "branch": "norte"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['OpenAccount'];
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "type": "business",
+           *       "status": "active",
+           *       "name": "Panadería La Espiga SAS",
+           *       "display_name": "Panadería La Espiga",
+           *       "alias": "$laespiga",
+           *       "phone": "+576013456789",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "can_send": true,
+           *       "verified_at": "2026-11-02T09:30:00.000Z",
+           *       "created_at": "2026-11-01T16:20:45.310Z"
+           *     }
+           */
+          'application/json': components['schemas']['Account'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "type": "business",
+           *       "status": "active",
+           *       "name": "Panadería La Espiga SAS",
+           *       "display_name": "Panadería La Espiga",
+           *       "alias": "$laespiga",
+           *       "phone": "+576013456789",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "can_send": true,
+           *       "verified_at": "2026-11-02T09:30:00.000Z",
+           *       "created_at": "2026-11-01T16:20:45.310Z"
+           *     }
+           */
+          'application/json': components['schemas']['Account'];
+        };
+      };
+    };
+  };
   getAccount: {
     parameters: {
       query?: never;
@@ -6783,6 +7226,60 @@ export interface operations {
       cookie?: never;
     };
     requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "type": "business",
+           *       "status": "active",
+           *       "name": "Panadería La Espiga SAS",
+           *       "display_name": "Panadería La Espiga",
+           *       "alias": "$laespiga",
+           *       "phone": "+576013456789",
+           *       "metadata": {
+           *         "invoice": "A-17"
+           *       },
+           *       "can_send": true,
+           *       "verified_at": "2026-11-02T09:30:00.000Z",
+           *       "created_at": "2026-11-01T16:20:45.310Z"
+           *     }
+           */
+          'application/json': components['schemas']['Account'];
+        };
+      };
+    };
+  };
+  updateAccount: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "metadata": {
+         *         "invoice": "A-18",
+         *         "order": null
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['ChangeMetadata'];
+      };
+    };
     responses: {
       /** @description The result. */
       200: {
@@ -6939,6 +7436,366 @@ export interface operations {
            */
           'application/json': components['schemas']['MovementPage'];
         };
+      };
+    };
+  };
+  listMembers: {
+    parameters: {
+      query?: {
+        /** @description How many items the page has at most. */
+        limit?: number;
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
+        cursor?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *           "name": "payroll",
+           *           "pending_roles": [],
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['MemberPage'];
+        };
+      };
+    };
+  };
+  createMember: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "payroll"
+         *     }
+         */
+        'application/json': components['schemas']['CreateMember'];
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *       "name": "payroll",
+           *       "pending_roles": [],
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Member'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *       "name": "payroll",
+           *       "pending_roles": [],
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
+           */
+          'application/json': components['schemas']['Member'];
+        };
+      };
+    };
+  };
+  deleteMember: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        member_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  setRole: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+        member_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "role": "operator"
+         *     }
+         */
+        'application/json': components['schemas']['SetRole'];
+      };
+    };
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "member_id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *       "role": "operator",
+           *       "effective_at": null
+           *     }
+           */
+          'application/json': components['schemas']['Role'];
+        };
+      };
+    };
+  };
+  deleteRole: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        account_id: string;
+        member_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  listTokens: {
+    parameters: {
+      query?: {
+        /** @description How many items the page has at most. */
+        limit?: number;
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
+        cursor?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "key_id": "k3jd7q2mzx5tyw4a",
+           *           "member_id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *           "name": "payroll server",
+           *           "scopes": [
+           *             "read",
+           *             "transfers"
+           *           ],
+           *           "address_ranges": [
+           *             "203.0.113.0/24"
+           *           ],
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "effective_at": null,
+           *           "expires_at": "2027-11-01T00:00:00.000Z",
+           *           "last_used_at": null,
+           *           "created_by_key": "b7xw2q5mzk3jdtya"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['TokenPage'];
+        };
+      };
+    };
+  };
+  createToken: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "member_id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+         *       "scopes": [
+         *         "read",
+         *         "transfers"
+         *       ],
+         *       "expires_at": "2027-11-01T00:00:00Z",
+         *       "address_ranges": [
+         *         "203.0.113.0/24"
+         *       ],
+         *       "name": "payroll server"
+         *     }
+         */
+        'application/json': components['schemas']['CreateToken'];
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "key_id": "k3jd7q2mzx5tyw4a",
+           *       "member_id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *       "name": "payroll server",
+           *       "scopes": [
+           *         "read",
+           *         "transfers"
+           *       ],
+           *       "address_ranges": [
+           *         "203.0.113.0/24"
+           *       ],
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "effective_at": null,
+           *       "expires_at": "2027-11-01T00:00:00.000Z",
+           *       "last_used_at": null,
+           *       "created_by_key": "b7xw2q5mzk3jdtya",
+           *       "token": null
+           *     }
+           */
+          'application/json': components['schemas']['CreatedToken'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "key_id": "k3jd7q2mzx5tyw4a",
+           *       "member_id": "0198f29f-f1a2-7e55-9b04-7c1d2e3f4a66",
+           *       "name": "payroll server",
+           *       "scopes": [
+           *         "read",
+           *         "transfers"
+           *       ],
+           *       "address_ranges": [
+           *         "203.0.113.0/24"
+           *       ],
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "effective_at": null,
+           *       "expires_at": "2027-11-01T00:00:00.000Z",
+           *       "last_used_at": null,
+           *       "created_by_key": "b7xw2q5mzk3jdtya",
+           *       "token": "svc_live_k3jd7q2mzx5tyw4a_6xk2mzq7w3jd5tya4bcd6xk2mzq7w3jd5tya4bcd"
+           *     }
+           */
+          'application/json': components['schemas']['CreatedToken'];
+        };
+      };
+    };
+  };
+  deleteToken: {
+    parameters: {
+      query?: {
+        /** @description With `true`, also every token that it created, directly or through others. */
+        cascade?: 'true' | 'false';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        key_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };

@@ -76,9 +76,15 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
   };
 }
 
+const PATH_VALUES: Readonly<Record<string, string>> = {
+  asset: EXAMPLE_ASSET,
+  account_id: EXAMPLE.source,
+  member_id: EXAMPLE.member,
+  key_id: EXAMPLE.keyId,
+};
+
 function pathValue(name: string): string {
-  if (name === 'asset') return EXAMPLE_ASSET;
-  return name === 'account_id' ? EXAMPLE.source : EXAMPLE.event;
+  return PATH_VALUES[name] ?? EXAMPLE.event;
 }
 
 function curl({ route, path, body, form, isKeyed, isFile }: Request): string {
