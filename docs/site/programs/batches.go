@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,25 +21,66 @@ type object struct {
 	Cost      string `json:"total_debit_formatted"`
 }
 
-func call(method, path, key, contentType, body string) (result object, text string) {
+func send(method, path, key, contentType, body string) (code int, text, retryAfter string, err error) {
 	request, err := http.NewRequest(method, os.Getenv("SVC_URL")+path, strings.NewReader(body))
 	if err != nil {
-		log.Fatal(err)
+		return 0, "", "", err
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))
 	request.Header.Set("Idempotency-Key", key)
 	request.Header.Set("Content-Type", contentType)
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: time.Minute}
+	response, err := client.Do(request)
 	if err != nil {
-		log.Fatal(err)
+		return 0, "", "", err
 	}
 	defer response.Body.Close()
 	bytes, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode >= 300 {
-		log.Fatal(response.Status, string(bytes), err)
+	return response.StatusCode, string(bytes), response.Header.Get("Retry-After"), err
+}
+
+func call(method, path, key, contentType, body string) (result object, text string) {
+	for pause := 1; ; pause = min(2*pause, 60) {
+		code, text, retryAfter, err := send(method, path, key, contentType, body)
+		if err != nil {
+			log.Print("no response: ", err)
+		} else if code < 300 {
+			json.Unmarshal([]byte(text), &result) // A file leaves it empty.
+			return result, text
+		} else if code < 500 && code != 429 {
+			log.Fatal(text)
+		}
+		// The result is unknown: repeat the same request with the same key.
+		seconds, _ := strconv.Atoi(retryAfter)
+		time.Sleep(time.Duration(max(pause, seconds)) * time.Second)
 	}
-	json.Unmarshal(bytes, &result) // A file leaves it empty.
-	return result, string(bytes)
+}
+
+const keysFile = "payroll.keys.json"
+
+type keys struct{ Upload, Execute string }
+
+// storedKeys returns the keys of this payroll, which a program that was interrupted finds again.
+func storedKeys() (own keys) {
+	if _, err := os.Stat(keysFile); os.IsNotExist(err) {
+		text, _ := json.Marshal(keys{newKey(), newKey()})
+		file, err := os.Create(keysFile + ".new")
+		check(err)
+		_, err = file.Write(text)
+		check(err)
+		check(file.Sync())
+		check(file.Close())
+		check(os.Rename(keysFile+".new", keysFile))
+	}
+	text, err := os.ReadFile(keysFile)
+	check(err)
+	check(json.Unmarshal(text, &own))
+	return own
+}
+
+// end keeps the keys beside those of the next payroll.
+func end(batch object) {
+	check(os.Rename(keysFile, batch.ID+".keys.json"))
 }
 
 func newKey() string {
@@ -47,11 +89,16 @@ func newKey() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-func main() {
-	content, err := os.ReadFile("payroll.csv")
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func main() {
+	content, err := os.ReadFile("payroll.csv")
+	check(err)
+	keys := storedKeys()
 	source, _ := call("GET", "/accounts/lookup?alias=%24acme-treasury", "", "", "")
 	var form strings.Builder
 	writer := multipart.NewWriter(&form)
@@ -59,19 +106,20 @@ func main() {
 	part, _ := writer.CreateFormFile("file", "payroll.csv")
 	part.Write(content)
 	writer.Close()
-	batch, _ := call("POST", "/bonus_batches", newKey(), writer.FormDataContentType(), form.String())
+	batch, _ := call("POST", "/bonus_batches", keys.Upload, writer.FormDataContentType(), form.String())
 	path := "/bonus_batches/" + batch.ID
 	for batch.Status == "validating" {
 		time.Sleep(time.Second)
 		batch, _ = call("GET", path, "", "", "")
 	}
 	if batch.Status == "rejected" {
+		end(batch)
 		_, problems := call("GET", path+"/files/errors", "", "", "")
 		log.Fatal(problems)
 	}
 
 	fmt.Println(batch.Cost) // Review the cost before you execute.
-	batch, _ = call("POST", path+"/execute", newKey(), "", "")
+	batch, _ = call("POST", path+"/execute", keys.Execute, "", "")
 	for batch.Status == "executing" {
 		time.Sleep(time.Second)
 		batch, _ = call("GET", path, "", "", "")
@@ -79,4 +127,5 @@ func main() {
 	fmt.Println(batch.ID, batch.Status)
 	_, result := call("GET", path+"/files/result", "", "", "")
 	fmt.Println(result)
+	end(batch)
 }
