@@ -224,7 +224,7 @@ describe('an approval policy', () => {
       [{ threshold: MOST + 1n }, 'invalid_field', 'threshold'],
       [{ approvals: 4 }, 'invalid_field', 'approvals'],
       [{ expiresInS: 59 }, 'invalid_field', 'expires_in_s'],
-      [{ accountId: newId() }, 'not_found', undefined],
+      [{ accountId: newId() }, 'not_found', 'path'],
     ] as const)
       await assert.rejects(
         async () => setPolicy(db.database, systemClock, changeOf(change), TEST_ACTOR),

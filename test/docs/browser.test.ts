@@ -139,7 +139,7 @@ describe('in a browser, the docs', () => {
       Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies'],
       Metadata: ['metadata', 'custom fields'],
       'Authorise now, capture later': ['preauthorization'],
-      'Concepts › Giving money back': ['refund', 'reverse', 'reversal'],
+      'Refund a purchase in two parts': ['refund', 'reverse', 'reversal'],
       'Concepts › Who opens accounts': ['create account', 'onboarding'],
       'Statements and reports › Other reports': ['movements', 'balance'],
       'Conventions › Pages': ['pagination'],

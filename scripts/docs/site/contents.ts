@@ -42,7 +42,6 @@ const CHAPTERS = {
 /** Further words by which the search finds a page, or a section of it by its anchor. */
 export const KEYWORDS: Readonly<Record<string, string>> = {
   '/concepts': 'currency currencies glossary user customer',
-  '/concepts#giving-money-back': 'reverse reversal undo',
   '/concepts#who-opens-accounts': 'onboarding create open account',
   '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
   '/first-transfer': 'sandbox test mode quickstart getting started hello world',
@@ -58,7 +57,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/accounts#verify': 'kyc',
   '/approvals': 'maker checker four eyes',
   '/capture': 'hold reserve authorize authorization preauthorization',
-  '/refunds': 'refund give back return reverse chargeback',
+  '/refunds': 'refund give back reverse reversal undo',
   '/schedules': 'recurring standing order subscription repeat cron',
   '/batches': 'payroll salary bulk mass payment',
   '/batches#the-file': 'csv excel',
