@@ -157,10 +157,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
          IF(n<=${RARE}, 'payin_in', IF(n MOD 2, 'transfer_in', 'transfer_out')), 1, 1, ${time} FROM ${numbers} ORDER BY n`,
     );
     await db.sql(
-      `INSERT INTO transfers (id, tenant_id, source_account_id, destination_account_id, asset, raw, fee_raw, status,
-         created_by, limit_month, created_at, approval_expires_at)
+      `INSERT INTO transfers (id, tenant_id, source_account_id, destination_account_id, asset, raw, fee_raw, refunded_raw,
+         refunding_raw, status, created_by, limit_month, created_at, approval_expires_at)
        SELECT ${id('o')}, ${tenant}, IF(n<=${RARE}, ${other}, ${account}), IF(n<=${RARE}, ${account}, ${other}), 'COPM', 1, 0,
-         IF(n<=${RARE}, 'expired', IF(n=${RARE + 1}, 'pending_approval', 'completed')), ${tenant}, '2031-01', ${time},
+         0, 0, IF(n<=${RARE}, 'expired', IF(n=${RARE + 1}, 'pending_approval', 'completed')), ${tenant}, '2031-01', ${time},
          IF(n<=${RARE + 1}, ${time}, NULL) FROM ${numbers}`,
     );
     // Half of them have one pair, and the oldest another.

@@ -23,7 +23,6 @@ const PLACES = [
   ['ledger_transactions', 'INSERT'],
   ['entries', 'INSERT'],
   ['balances', 'INSERT'],
-  ['accounts', 'UPDATE'],
   ['month_totals', 'INSERT'],
   ['transfers', 'INSERT'],
   ['events', 'INSERT'],

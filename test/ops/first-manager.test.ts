@@ -95,10 +95,10 @@ describe('the first manager of the staff', () => {
     await people.signIn('ana', ['manage']);
     await test.sql("UPDATE staff SET active=0 WHERE name<>'ana'");
     const last = /ana is the last person who may manage the staff: let another one manage first/;
-    await fails(last, ['staff', 'deactivate', 'ana']);
+    await fails(last, ['staff', 'deactivate', 'ana', '--yes']);
     await fails(last, ['staff', 'add', 'ana', '--can', 'approve']);
     await json(...words`staff add leo --can manage`);
     assert.deepEqual((await json(...words`staff add ana --can approve`)).can, ['approve']);
-    await fails(/ana lacks the right to manage/, ['staff', 'deactivate', 'leo']);
+    await fails(/ana lacks the right to manage/, ['staff', 'deactivate', 'leo', '--yes']);
   });
 });
