@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { listAuditRows } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/members/members.js';
+import { keyIdOf } from '../../src/access/token-text.js';
 import { TokenUses } from '../../src/access/authenticator.js';
 import { listTokens, revokeToken } from '../../src/members/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
+import { created } from '../access/own-access-support.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, openBank } from '../helpers/bank.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
@@ -62,6 +64,16 @@ describe('the tokens of a member', () => {
     );
 
     assert.deepEqual(await rows(...revoke), []);
+  });
+
+  it('a token is revoked with those that it created', async () => {
+    await bank.account();
+    const { token } = await created(bank, await bank.member());
+    const keyId = keyIdOf(bank.token) ?? '';
+    const use = () => bank.request('GET', '/v1/accounts', { token });
+    answered(await use(), 200);
+    assert.equal((await ops('tokens', 'revoke', keyId, '--cascade', '--yes')).code, 0);
+    await until('it is refused', async () => (await use()).status === 401);
   });
 
   it('the tokens of a member are selected by a key id, or by a tenant and a member, and not by both', async () => {

@@ -192,6 +192,7 @@ export const tokenCommands = {
         '<member> instead of a key id: every live token of this member (id or name)',
         named.member.optional(),
       ),
+      cascade: flag('also every token that it created, and those that they created'),
     },
     check: ({ keyId, tenant, member }) => {
       const isById = keyId !== undefined;
@@ -200,14 +201,15 @@ export const tokenCommands = {
           'give the key id of a token, or --tenant and --member for all tokens of a member',
         );
     },
-    run: async (ops, { keyId: found, member }) => {
+    run: async (ops, { keyId: found, member, cascade }) => {
       if (member !== undefined) return revokeAll(ops, member);
       if (found === undefined) return;
       const { database, clock, actor, output } = ops;
       const { token, memberName } = found;
-      if (token.revokedAt === null)
-        await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
-      const revoked = await revokeToken(database, clock, token.keyId, actor());
+      const others = cascade ? ', and every token that it created' : '';
+      if (token.revokedAt === null || cascade)
+        await output.confirm(`Revoke the token ${token.name} of ${memberName}${others}`);
+      const revoked = await revokeToken(database, clock, token.keyId, actor(), cascade);
       output.one(tokenFields(revoked, memberName));
     },
   }),
