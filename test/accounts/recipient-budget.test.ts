@@ -209,7 +209,7 @@ describe('the budget of new recipients', () => {
     const holder = await createConnection({ uri: db.adminUrl, database: db.name });
     await holder.query('START TRANSACTION');
     await holder.query(`INSERT INTO recipient_budgets (name, full_at) VALUES ('${name}', NOW(3))`);
-    const late = [60_000, 300].map((ms) => budget.charge(payerOf(bank, ms), [null]));
+    const late = [60_000, 3_000].map((ms) => budget.charge(payerOf(bank, ms), [null]));
     await assert.rejects(budget.charge(payerOf(bank, 60_000), [null]), DatabaseUnavailable);
     const command = move({ from: payer, to: payer, raw: 1n });
     assert.equal((await writer.submit(testKind, command)).outcome.done, false);
@@ -231,7 +231,11 @@ describe('the budget of new recipients', () => {
     await assert.rejects(bonus.create(caller, newId(), request, key), DatabaseUnavailable);
     assert.equal(seen.shed, 3);
     await budget.charge(payerOf(other, 60_000), [null]);
-    await assert.rejects(late[1]!, DeadlinePassed);
+    // In the queue, or in the statement that waits for the row.
+    await assert.rejects(
+      late[1]!,
+      (failure) => failure instanceof DeadlinePassed || failure instanceof DatabaseUnavailable,
+    );
     await holder.query('ROLLBACK');
     await holder.end();
     await late[0];

@@ -29,6 +29,7 @@ describe('the database', () => {
         tenantId: newId(),
         name,
         createdAt: instant(Date.UTC(2026, 10, 30, 23, 59, 59, 999)),
+        isActive: true,
       };
       await db.database.withTransaction(async (transaction) => {
         await transaction.execute(insertSql(members, [row]));

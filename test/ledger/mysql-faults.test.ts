@@ -219,7 +219,7 @@ describe('the ledger writer during faults of MySQL', () => {
     await other.beginTransaction();
     // Heavier than the group's transaction, so that this one is not the victim.
     await other.query(
-      `INSERT INTO members SELECT LEFT(UNHEX(SHA2(seq, 256)), 16), ${uuid.literal(payer.tenantId)}, CONCAT('m', seq), NOW(3)
+      `INSERT INTO members (id, tenant_id, name, created_at) SELECT LEFT(UNHEX(SHA2(seq, 256)), 16), ${uuid.literal(payer.tenantId)}, CONCAT('m', seq), NOW(3)
        FROM (SELECT ROW_NUMBER() OVER () AS seq FROM information_schema.columns LIMIT 300) AS numbers`,
     );
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(high)} FOR UPDATE`);

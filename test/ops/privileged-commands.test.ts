@@ -147,6 +147,8 @@ describe('the privileged commands of operators', () => {
     for (const { token } of [issued, rotated])
       assert.notEqual(await authenticator.authenticate(String(token), '127.0.0.1'), null);
     await acts('token.revoke', 'tokens', 'revoke', String(issued.key_id));
+    await done(words`members add leaver ${IN}`);
+    await acts('member.remove', ...words`members remove leaver ${IN}`);
   });
 
   it('the command line moves money and sets fees, each with a line', async () => {

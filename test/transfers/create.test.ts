@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { removeRole } from '../../src/members/roles.js';
+import { grantRole, removeRole } from '../../src/members/roles.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../helpers/api.js';
 import {
@@ -104,7 +104,9 @@ describe('POST /v1/transfers', () => {
     const transfer = { from: payer, to: receiver, raw: 10n * LEAST };
     const first = await bank.sent(transfer, { key });
     await bank.sent({ from: receiver, to: payer, raw: 10n * LEAST });
-    await removeRole(api.core.database, systemClock, bank.tenant.owner, payer.id, TEST_ACTOR);
+    const { database } = api.core;
+    await grantRole(database, systemClock, await bank.member(), payer.id, 'owner', TEST_ACTOR);
+    await removeRole(database, systemClock, bank.tenant.owner, payer.id, TEST_ACTOR);
     answered(await bank.send(transfer), 403, 'authority_insufficient');
     await setStatus(db, receiver, 'closed');
     await setStatus(db, payer, 'frozen');

@@ -31,7 +31,7 @@ export async function schedule(
   options: RequestOptions = {},
 ): Promise<TestAnswer> {
   const {
-    starts_at = new Date(Date.now() + DAY_MS).toISOString(),
+    starts_at = new Date(bank.api.core.clock() + DAY_MS).toISOString(),
     every = DAILY,
     ...more
   } = wanted;
