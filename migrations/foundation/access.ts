@@ -43,7 +43,7 @@ export const ACCESS = [
     fee_account_id ${ID_OR_NULL}, policy_delay_s INT NOT NULL, created_at ${TIME},
     PRIMARY KEY (id), UNIQUE KEY name (name), KEY network (network)) ${TABLE}`,
   `CREATE TABLE tokens (
-    key_id ${ascii(32)} NOT NULL, id ${ID}, tenant_id ${ID}, member_id ${ID}, name VARCHAR(80) NOT NULL,
+    key_id ${ascii(32)} NOT NULL, id ${ID}, tenant_id ${ID}, member_id ${ID}, name VARCHAR(80) NULL,
     secret_hash BINARY(32) NOT NULL, scopes ${ascii(100)} NOT NULL, cidrs ${ascii(1000)} NOT NULL,
     effective_at ${TIME_OR_NULL}, expires_at ${TIME_OR_NULL}, revoked_at ${TIME_OR_NULL},
     created_at ${TIME}, created_by_key ${ascii(32)} NULL, last_used_at ${TIME_OR_NULL},

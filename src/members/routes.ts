@@ -173,7 +173,7 @@ function createTokenRoute(api: Api, deps: AccessDeps): void {
     handler: async ({ caller, body, idempotency }) => {
       const { member_id: memberId, name, scopes } = body;
       const { expires_at: expiresAt = null, address_ranges: cidrs = [] } = body;
-      const request = { name, scopes, expiresAt, cidrs };
+      const request = { name: name ?? null, scopes, expiresAt, cidrs };
       const result = await createToken(deps, caller, memberId, request, idempotency);
       return responseTo(result, ({ token, text }, replayed) => ({
         status: replayed ? 200 : 201,

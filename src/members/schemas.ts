@@ -105,7 +105,7 @@ export const TokenBody = exampledAs(
       address_ranges: optional(
         z.array(z.string().refine((text) => normaliseRange(text) !== null, 'malformed')).max(20),
       ).describe('The only addresses or ranges that may use it; by default any address.'),
-      name: nameField(MAX_TOKEN_NAME).describe('What the token is for.'),
+      name: optional(nameField(MAX_TOKEN_NAME)).describe('What the token is for.'),
     })
     .openapi('CreateToken'),
   {
@@ -132,7 +132,12 @@ const TOKEN_FIELDS = {
     EXAMPLE.member,
     ({ memberId }) => memberId,
   ),
-  name: field('What it is for.', z.string(), 'payroll server', ({ name }) => name),
+  name: field(
+    'What it is for; null if not given.',
+    z.string().nullable(),
+    'payroll server',
+    ({ name }) => name,
+  ),
   scopes: field('What it may be used for.', scopesField, ['read', 'transfers'], ({ scopes }) => [
     ...scopes,
   ]),

@@ -48,7 +48,7 @@ import { generateToken, hashToken } from '../access/token-text.js';
 
 export interface NewToken {
   /** The purpose of the token, 1 to 80 characters. */
-  readonly name: string;
+  readonly name: string | null;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Instant | null;
   /** The addresses or ranges (`10.0.0.0/8`) that may use the token. Empty: any address. */
@@ -137,7 +137,7 @@ async function prepareToken(
   const issued = makeToken({
     tenantId,
     memberId: member.id,
-    name: checkedText('name', request.name, MAX_TOKEN_NAME),
+    name: request.name === null ? null : checkedText('name', request.name, MAX_TOKEN_NAME),
     scopes: SCOPES.filter((scope) => request.scopes.includes(scope)),
     cidrs: checkedRanges(request.cidrs),
     effectiveAt: policyDelayS === 0 ? null : instant(createdAt + policyDelayS * 1_000),

@@ -28,6 +28,14 @@ describe('own tokens', () => {
   const revoke = (keyId: string, { cascade = false, token = bank.token } = {}) =>
     bank.request('DELETE', `/v1/tokens/${keyId}${cascade ? '?cascade=true' : ''}`, { token });
 
+  it('a token needs no name', async () => {
+    const member = await bank.member();
+    const { json } = answered(await createToken(bank, member, { more: { name: undefined } }), 201);
+    assert.equal(json.name, null);
+    const listed = (await walk(bank, '/v1/tokens')).find((one) => one.key_id === json.key_id);
+    assert.equal(listed?.name, null);
+  });
+
   it('a token is shown once: a replay, by any token, has null, and nothing stores or logs it', async () => {
     const member = await bank.member('server');
     const key = randomUUID();

@@ -251,7 +251,7 @@ async function steal(hold: Hold) {
           token: theft.token,
           key: own,
         });
-        return status === 503 ? name : null;
+        return status === 503 || status === 401 ? name : null;
       });
     }),
   );

@@ -148,7 +148,7 @@ export const tokens = defineTable(
     id: column.uuid,
     tenantId: column.uuid,
     memberId: column.uuid,
-    name: column.varchar(80),
+    name: column.nullable(column.varchar(80)),
     secretHash: column.binary(32),
     scopes: column.listOf(SCOPES, 100),
     /** Address ranges from which the token may be used, separated by commas. Empty for any address. */

@@ -208,7 +208,9 @@ export const tokenCommands = {
       const { token, memberName } = found;
       const others = cascade ? ', and every token that it created' : '';
       if (token.revokedAt === null || cascade)
-        await output.confirm(`Revoke the token ${token.name} of ${memberName}${others}`);
+        await output.confirm(
+          `Revoke the token ${token.name ?? token.keyId} of ${memberName}${others}`,
+        );
       const revoked = await revokeToken(database, clock, token.keyId, actor(), cascade);
       output.one(tokenFields(revoked, memberName));
     },
@@ -231,7 +233,7 @@ export const tokenCommands = {
       const { token, memberName } = found;
       const end = grace === 0 ? 'now' : 'after the grace';
       await output.confirm(
-        `Replace the token ${token.name} of ${memberName}; the old one ends ${end}`,
+        `Replace the token ${token.name ?? token.keyId} of ${memberName}; the old one ends ${end}`,
       );
       const rotated = await rotateToken(database, clock, token.keyId, grace, actor());
       const { revokedAt, expiresAt } = rotated.old;

@@ -2906,8 +2906,8 @@ export interface components {
        * @description The member it acts for.
        */
       member_id: string;
-      /** @description What it is for. */
-      name: string;
+      /** @description What it is for; null if not given. */
+      name: string | null;
       /** @description What it may be used for. */
       scopes: ('read' | 'lookup' | 'transfers' | 'bonuses' | 'payouts' | 'webhooks' | 'access')[];
       /** @description The only addresses that may use it; empty for any address. */
@@ -2957,7 +2957,7 @@ export interface components {
       /** @description The only addresses or ranges that may use it; by default any address. */
       address_ranges?: string[] | null;
       /** @description What the token is for. */
-      name: string;
+      name?: string | null;
     };
     TokenPage: {
       /** @description The resources of this page, in the order of the list. */
@@ -2974,8 +2974,8 @@ export interface components {
        * @description The member it acts for.
        */
       member_id: string;
-      /** @description What it is for. */
-      name: string;
+      /** @description What it is for; null if not given. */
+      name: string | null;
       /** @description What it may be used for. */
       scopes: ('read' | 'lookup' | 'transfers' | 'bonuses' | 'payouts' | 'webhooks' | 'access')[];
       /** @description The only addresses that may use it; empty for any address. */
