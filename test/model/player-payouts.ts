@@ -135,10 +135,14 @@ export class PayoutPlayer {
     await this.assertStands(payout);
   }
 
-  private async callback({ nth, of, word }: Played<'callback'>): Promise<void> {
+  private async callback({ nth, of, ...played }: Played<'callback'>): Promise<void> {
     const payout = this.chosen(nth, of);
+    if (payout === undefined) return;
+    // A reference named in the millisecond of the hand-over counts as the payment's, so none is named before it.
+    const isEarly = ['pending_approval', 'approved'].includes(String(payout.json.status));
+    const word = isEarly ? { ...played.word, reference: null } : played.word;
     const said = answerOf(word);
-    if (payout === undefined || said === null || said === 'silent') return;
+    if (said === null || said === 'silent') return;
     const id = randomUUID();
     assert.equal(await this.tell(payout, said, id), this.world.ledger.payouts.hear(payout, word));
     this.told.push({ payout, said, id });
