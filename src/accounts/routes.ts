@@ -1,6 +1,6 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import { asUuid } from '../core/ids.js';
-import { type Api, pathId, responseTo } from '../http/route.js';
+import { type Api, pathId, creationResponse } from '../http/route.js';
 import { MetadataBody } from '../http/schemas.js';
 import { respondWithNumberedPage, respondWithPage, type Cursors } from '../http/cursor.js';
 import { assertMayShow, readAccount } from './access.js';
@@ -96,10 +96,7 @@ function accountWriteRoutes(api: Api, deps: ReadingDeps): void {
       const { type, name, alias = null, phone = null, metadata = null } = body;
       const request = { type, name, alias, phone, metadata };
       const result = await openOwnAccount(deps, caller, request, idempotency);
-      return responseTo(result, (account, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: accountResource.present(account),
-      }));
+      return creationResponse(result, accountResource.present);
     },
   });
 

@@ -1,5 +1,6 @@
 import { ApiError, invalidField } from '../core/errors.js';
 import {
+  creationResponse,
   responseTo,
   type Api,
   FILE_TYPES,
@@ -177,10 +178,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
       const review = result.outcome.done
         ? await batches.reviewFor(caller, result.outcome.resource)
         : null;
-      return responseTo(result, (batch, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: batchResource.present({ batch, baseUrl, review }),
-      }));
+      return creationResponse(result, (batch) => batchResource.present({ batch, baseUrl, review }));
     },
   });
 }

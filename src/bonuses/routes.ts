@@ -1,5 +1,5 @@
 import { operationRoutes } from '../operations/routes.js';
-import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import { creationResponse, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import { paymentRequest } from '../http/schemas.js';
 import {
@@ -50,10 +50,7 @@ function createBonusRoute(api: Api, bonuses: Bonuses): void {
         ...paymentRequest(input),
       };
       const result = await bonuses.create(caller, requestId, request, idempotency);
-      return responseTo(result, (bonus, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: bonusResource.present(bonus),
-      }));
+      return creationResponse(result, bonusResource.present);
     },
   });
 }

@@ -213,6 +213,18 @@ export function responseTo<Resource>(
   return replayed ? { ...response, headers: { ...response.headers, ...REPLAYED } } : response;
 }
 
+/** Returns the response to a creation: 201, or 202 if the resource waits for approval; 200 for a replay. */
+export function creationResponse<Resource>(
+  result: CommandResult<Resource>,
+  present: (resource: Resource) => object,
+): ApiResponse {
+  return responseTo(result, (resource, replayed) => {
+    const body = present(resource);
+    const isWaiting = 'status' in body && body.status === 'pending_approval';
+    return { status: replayed ? 200 : isWaiting ? 202 : 201, body };
+  });
+}
+
 const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',

@@ -3,7 +3,7 @@ import { grantRole, removeRole } from './roles.js';
 import { createToken, listOwnTokens, revokeToken } from './tokens.js';
 import { notFound } from '../core/errors.js';
 import { type Cursors, respondWithPage } from '../http/cursor.js';
-import { type Api, pathId, responseTo } from '../http/route.js';
+import { type Api, pathId, creationResponse } from '../http/route.js';
 import {
   createdTokenResource,
   MemberBody,
@@ -42,10 +42,7 @@ function memberRoutes(api: Api, deps: AccessDeps, cursors: Cursors): void {
     description: 'Without a role or token at first.',
     handler: async ({ caller, body, idempotency }) => {
       const result = await createMember(deps, caller, body.name, idempotency);
-      return responseTo(result, (member, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: memberResource.present(member),
-      }));
+      return creationResponse(result, memberResource.present);
     },
   });
 
@@ -175,10 +172,9 @@ function createTokenRoute(api: Api, deps: AccessDeps): void {
       const { expires_at: expiresAt = null, address_ranges: cidrs = [] } = body;
       const request = { name: name ?? null, scopes, expiresAt, cidrs };
       const result = await createToken(deps, caller, memberId, request, idempotency);
-      return responseTo(result, ({ token, text }, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: createdTokenResource.present({ ...token, text }),
-      }));
+      return creationResponse(result, ({ token, text }) =>
+        createdTokenResource.present({ ...token, text }),
+      );
     },
   });
 }

@@ -2,7 +2,7 @@ import { ApiError, notFound } from '../core/errors.js';
 import { operationRoutes } from '../operations/routes.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { Approvals } from '../approvals/service.js';
-import { responseTo, type Api, SPENDING_REFUSALS } from '../http/route.js';
+import { creationResponse, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
 import type { InboundRoute } from '../http/router.js';
 import { paymentRequest } from '../http/schemas.js';
@@ -73,10 +73,7 @@ function create(api: Api, payouts: Payouts): void {
         },
       };
       const result = await payouts.create(caller, requestId, request, idempotency);
-      return responseTo(result, (payout, replayed) => ({
-        status: replayed ? 200 : payout.status === 'pending_approval' ? 202 : 201,
-        body: payoutResource.present(payout),
-      }));
+      return creationResponse(result, payoutResource.present);
     },
   });
 }

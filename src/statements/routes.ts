@@ -1,4 +1,11 @@
-import { responseTo, type Api, FILE_TYPES, FileQuery, pathId, tableFile } from '../http/route.js';
+import {
+  creationResponse,
+  type Api,
+  FILE_TYPES,
+  FileQuery,
+  pathId,
+  tableFile,
+} from '../http/route.js';
 import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { StoredFiles } from '../spreadsheets/generated-files.js';
 import {
@@ -49,10 +56,9 @@ function createStatementRoute(api: Api, deps: CreateDeps, baseUrl: string): void
         { accountId, asset, from, to },
         idempotency,
       );
-      return responseTo(result, (statement, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: statementResource.present({ statement, baseUrl }),
-      }));
+      return creationResponse(result, (statement) =>
+        statementResource.present({ statement, baseUrl }),
+      );
     },
   });
 }

@@ -3,7 +3,7 @@ import { approvalRoutes } from '../approvals/routes.js';
 import { type ApprovalDeps, Approvals } from '../approvals/service.js';
 import {
   type Api,
-  type ApiResponse,
+  creationResponse,
   keyedPathId,
   responseTo,
   SPENDING_REFUSALS,
@@ -79,18 +79,11 @@ function createTransferRoute(api: Api, transfers: Transfers): void {
     description:
       "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer. With `capture: manual`, amount and fee are held, and the transfer is `held` until it is captured, canceled or expires.",
     handler: async ({ caller, requestId, body: input, idempotency }) => {
-      return createdResponse(
-        await transfers.create(caller, requestId, transferRequest(input), idempotency),
-      );
+      const request = transferRequest(input);
+      const result = await transfers.create(caller, requestId, request, idempotency);
+      return creationResponse(result, transferResource.present);
     },
   });
-}
-
-function createdResponse(result: Awaited<ReturnType<Transfers['create']>>): ApiResponse {
-  return responseTo(result, (transfer, replayed) => ({
-    status: replayed ? 200 : transfer.status === 'pending_approval' ? 202 : 201,
-    body: transferResource.present(transfer),
-  }));
 }
 
 function captureRoute(api: Api, transfers: Transfers): void {
@@ -144,9 +137,9 @@ function refundRoute(api: Api, transfers: Transfers, type: keyof typeof REFUND_R
     handler: async (request) => {
       const { caller, requestId, body, idempotency } = request;
       const original = { type, id: keyedPathId(request, 'id') };
-      return createdResponse(
-        await transfers.refund(caller, original, requestId, refundRequest(body), idempotency),
-      );
+      const wanted = refundRequest(body);
+      const result = await transfers.refund(caller, original, requestId, wanted, idempotency);
+      return creationResponse(result, transferResource.present);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '../core/instant.js';
-import { responseTo, type Api, pathId } from '../http/route.js';
+import { creationResponse, type Api, pathId } from '../http/route.js';
 import { respondWithPage, type Cursors } from '../http/cursor.js';
 import { exampleOf } from '../http/zod.js';
 import type { WebhookDeps } from './deps.js';
@@ -62,12 +62,9 @@ function registrationRoute(api: Api, deps: WebhookDeps): void {
       'The endpoint receives every event of its types from now on. Only this response shows the signing secret: a replay omits it. If you lose the secret, rotate it. A replay after the endpoint was deleted shows it as it was registered. At most 16 per tenant.',
     handler: async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
       const result = await registerEndpoint(deps, caller, { url, types, apiVersion }, idempotency);
-      return responseTo(result, ({ secretText, ...registered }, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: {
-          ...endpointResource.present(registered),
-          ...(secretText === null ? {} : { secret: secretText }),
-        },
+      return creationResponse(result, ({ secretText, ...registered }) => ({
+        ...endpointResource.present(registered),
+        ...(secretText === null ? {} : { secret: secretText }),
       }));
     },
   });

@@ -1,6 +1,6 @@
 import type { ApprovalDeps } from '../../approvals/service.js';
 import { type Cursors, respondWithPage } from '../../http/cursor.js';
-import { type Api, pathId, responseTo } from '../../http/route.js';
+import { type Api, pathId, creationResponse } from '../../http/route.js';
 import { operationFilter } from '../../http/schemas.js';
 import { listOperations, readOperation } from '../../operations/operation-list.js';
 import { SCHEDULE_SIGNALS } from '../../temporal/contracts.js';
@@ -38,10 +38,7 @@ function createScheduleRoute(api: Api, deps: ApprovalDeps): void {
     handler: async ({ caller, requestId, body, idempotency }) => {
       const request = scheduleRequest(body);
       const result = await createSchedule(deps, caller, requestId, request, idempotency);
-      return responseTo(result, (schedule, replayed) => ({
-        status: replayed ? 200 : 201,
-        body: scheduleResource.present(schedule),
-      }));
+      return creationResponse(result, scheduleResource.present);
     },
   });
 }
