@@ -112,14 +112,15 @@ export function removeMember(
   member: MemberName,
   by: Changer,
 ): Promise<void> {
-  return changeAccess(database, by, member.tenantId, async (transaction, _, actor) => {
+  const { tenantId } = member;
+  return changeAccess(database, by, tenantId, async (transaction, _, actor) => {
     await findMember(transaction, member);
     if (isMember(by)) {
       await assertOwnerAbove(transaction, by, [member.id]);
       if (member.id === by.memberId) throw new ApiError(OWN_ID);
     }
     const roles = await removeRoles(transaction, member.id, null);
-    const tokens = await revokeAll(transaction, clock(), { memberId: member.id }, actor);
+    const tokens = await revokeAll(transaction, clock(), { tenantId, memberId: member.id }, actor);
     await transaction.execute(updateSql<Member>(members, { isActive: null }, { id: member.id }));
     const details = { roles, tokens: tokens.length };
     await recordAction(transaction, actor, clock(), memberAudit(member, 'member.remove', details));

@@ -207,8 +207,7 @@ export function revokeToken(
     const { tenantId, memberId } = assertFound(await transaction.find(tokens, own));
     await lockAccess(transaction, by, tenantId);
     const chosen = cascade ? await findCreated(transaction, tenantId, keyId) : new Set([keyId]);
-    const live = await transaction.select(tokens, { tenantId, revokedAt: null });
-    const ended = live.filter((token) => chosen.has(token.keyId));
+    const ended = await transaction.select(tokens, { keyId: [...chosen], revokedAt: null });
     if (isMember(by))
       await assertOwnerAbove(transaction, by, [memberId, ...ended.map((token) => token.memberId)]);
     const actor = isMember(by) ? memberActor(by) : by;
