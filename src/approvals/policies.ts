@@ -166,14 +166,12 @@ export async function setPolicyDelay(
 const SWEEP_EVERY_MS = 1_000;
 const SWEEP_LIMIT = 100;
 
-/** Applies policies and roles whose delay is over. */
+/** Applies policies and roles whose delay is over. A failure of one kind does not stop the other. */
 export function delaysSweep(deps: DatabaseDeps): Sweep {
   const run = async (): Promise<boolean> => {
-    const found = [
-      await applyDueChanges(deps, SWEEP_LIMIT),
-      await applyDueRoles(deps, SWEEP_LIMIT),
-    ];
-    return found.includes(SWEEP_LIMIT);
+    const applying = [applyDueChanges(deps, SWEEP_LIMIT), applyDueRoles(deps, SWEEP_LIMIT)];
+    await Promise.allSettled(applying);
+    return (await Promise.all(applying)).includes(SWEEP_LIMIT);
   };
   return { name: 'delayed changes', everyMs: SWEEP_EVERY_MS, run };
 }
