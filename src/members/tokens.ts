@@ -273,7 +273,7 @@ interface RotatedToken extends IssuedToken {
 }
 
 /**
- * Replaces a token by a new one with the same rights. The old token is revoked at once, or expires
+ * Replaces a token by a new one of operators with the same rights. The old token is revoked at once, or expires
  * after the grace. Throws not_found, invalid_state (it is revoked or has expired).
  */
 export async function rotateToken(
@@ -293,7 +293,7 @@ export async function rotateToken(
       throw new ApiError(invalidState(`the token is ${state}: issue a new one`, state, ['live']));
     const end = endColumns(old, now, graceMs);
     await transaction.execute(updateSql<Token>(tokens, end, { keyId }));
-    const issued = makeToken({ ...old, createdAt: now });
+    const issued = makeToken({ ...old, createdByKey: null, createdAt: now });
     await transaction.execute(insertSql(tokens, [issued.token]));
     const details = { replaced_by: issued.token.keyId, grace_ms: graceMs };
     await recordAction(transaction, actor, now, issueAudit(issued.token));

@@ -11,7 +11,7 @@ import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, openBank } from '../helpers/bank.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 import { until } from '../helpers/temporal.js';
-import { makeToken, TEST_ACTOR } from '../helpers/world.js';
+import { assertLedgerSound, makeToken, TEST_ACTOR } from '../helpers/world.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
@@ -74,6 +74,21 @@ describe('the tokens of a member', () => {
     answered(await use(), 200);
     assert.equal((await ops('tokens', 'revoke', keyId, '--cascade', '--yes')).code, 0);
     await until('it is refused', async () => (await use()).status === 401);
+  });
+
+  it('a token that operators rotate is one of operators, also after its creator was revoked', async () => {
+    await bank.account();
+    const { keyId } = await created(bank, await bank.member());
+    const creator = keyIdOf(bank.token) ?? '';
+    await db.change(
+      `UPDATE tokens SET revoked_at=created_at-INTERVAL 1 MINUTE WHERE key_id='${creator}'`,
+    );
+    await db.change(
+      `UPDATE tokens SET created_at=created_at-INTERVAL 2 MINUTE WHERE key_id='${keyId}'`,
+    );
+    const { stdout } = await ops('tokens', 'rotate', keyId, '--yes', '--json');
+    assert.equal((JSON.parse(stdout) as Record<string, unknown>).created_by_key, null);
+    await assertLedgerSound(db.database);
   });
 
   it('the tokens of a member are selected by a key id, or by a tenant and a member, and not by both', async () => {
