@@ -23,7 +23,7 @@ export const AUTHORITY_REASONS = {
   role: "The member's role in the account does not allow it, or the member has none.",
   role_of_member: 'The member in question has a role in some account that the caller lacks.',
   scope: 'The new token would have a scope that the token of the request lacks.',
-  creator: 'Whoever created it cannot approve or reject it.',
+  creator: 'Its creator cannot approve or reject it.',
   uploader: 'A batch of this total is executed by a member other than its uploader.',
   above_approval_threshold:
     'From this amount on the account requires an approval, for which a bonus cannot wait.',

@@ -108,7 +108,7 @@ const BROKEN_REFERENCES = [
     subjectType: 'token',
     sql: `SELECT t.id, t.key_id FROM tokens t LEFT JOIN members m ON m.id=t.member_id
       AND m.tenant_id=t.tenant_id AND m.is_active=1 WHERE t.revoked_at IS NULL AND m.id IS NULL`,
-    message: 'it is live, and nobody is its member',
+    message: 'it is live, but its member does not exist or was removed',
   },
   {
     check: 'token_creator',
