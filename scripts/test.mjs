@@ -84,13 +84,12 @@ async function countTypeFaults() {
   }
 }
 
-/** Finds the tools in sequence, because apt-get runs once at a time. */
-async function findTools({ needBrowser, needRedis, needHaproxy }) {
-  return [
-    needBrowser && (await findChromium()),
-    needRedis && (await findRedis()),
-    needHaproxy && (await findHaproxy()),
-  ];
+function findTools({ needBrowser, needRedis, needHaproxy }) {
+  return Promise.all([
+    needBrowser && findChromium(),
+    needRedis && findRedis(),
+    needHaproxy && findHaproxy(),
+  ]);
 }
 
 async function openServers(servers, { isReal, keep }) {

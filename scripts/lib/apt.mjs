@@ -6,17 +6,28 @@ import { findProgram, run } from './run.mjs';
 /** Returns whether system packages can be installed without a password: as root, on Debian or Ubuntu. */
 export const canInstall = () => process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
 
-/** Installs these, without recommended packages. Throws a UserError that begins with `failure`. */
-export function install(title, failure, packages) {
-  return step(title, async (onLine) => {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    await run('apt-get', ['update'], { failure, onLine, env });
-    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], {
-      failure,
-      onLine,
-      env,
-    });
-  });
+/** Ends when every earlier command has: apt-get refuses to run twice at a time. */
+let earlier = Promise.resolve();
+
+/**
+ * Installs packages, without the recommended ones. `prefix` begins the command (`sudo`), and `env` adds variables. Throws
+ * a UserError that begins with `failure`.
+ */
+export function install(title, failure, packages, { prefix = [], env = {} } = {}) {
+  const apt = (onLine, ...args) => {
+    const variables = { DEBIAN_FRONTEND: 'noninteractive', ...env };
+    const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    const [program, ...rest] = [...prefix, 'env', ...settings, 'apt-get', '-y', ...args];
+    return run(program, rest, { failure, onLine });
+  };
+  const installed = earlier.then(() =>
+    step(title, async (onLine) => {
+      await apt(onLine, 'update');
+      await apt(onLine, 'install', '--no-install-recommends', ...packages);
+    }),
+  );
+  earlier = installed.catch(() => {});
+  return installed;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { say, step } from './progress.mjs';
-import { findProgram, run } from './run.mjs';
+import { canInstall, install } from './apt.mjs';
+import { say } from './progress.mjs';
+import { findProgram } from './run.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 /** The browser, and fonts, which a bare system lacks. */
@@ -13,12 +14,11 @@ const PACKAGES = ['chromium', 'fonts-liberation'];
 export async function findChromium() {
   const known = process.env.CHROMIUM_BIN || findProgram(...NAMES);
   if (known && existsSync(known)) return known;
-  if (process.getuid?.() === 0 && findProgram('apt-get')) {
-    try {
-      await step('Fetching Chromium (once, for the tests in a browser)', fetchChromium);
-    } catch (error) {
-      say(`  ${error.message}`);
-    }
+  if (canInstall()) {
+    const title = 'Fetching Chromium (once, for the tests in a browser)';
+    await install(title, 'Chromium could not be fetched', PACKAGES).catch((error) =>
+      say(`  ${error.message}`),
+    );
   }
   const found = findProgram(...NAMES);
   if (!found)
@@ -26,15 +26,4 @@ export async function findChromium() {
       '  CHROMIUM IS MISSING: the support desk is not tested in a browser. Install Chromium, or set CHROMIUM_BIN.',
     );
   return found || undefined;
-}
-
-async function fetchChromium(onLine) {
-  const failure = 'Chromium could not be fetched';
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['update'], { failure, onLine, env });
-  await run('apt-get', ['install', '-y', '--no-install-recommends', ...PACKAGES], {
-    failure,
-    onLine,
-    env,
-  });
 }

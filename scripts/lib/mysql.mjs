@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { install } from './apt.mjs';
 import { greets } from './ports.mjs';
 import { step, UserError } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
@@ -40,24 +41,8 @@ async function installMysql() {
     throw new UserError(
       `There is no MySQL server on this machine. Install it with: sudo ${command}. ${otherwise}`,
     );
-  await step('Installing the MySQL server (apt-get)', async (detail) => {
-    const apt = (...args) => {
-      const [program, ...rest] = [
-        ...asRoot,
-        'env',
-        'DEBIAN_FRONTEND=noninteractive',
-        'apt-get',
-        '-y',
-        ...args,
-      ];
-      return run(program, rest, {
-        failure: `The MySQL server could not be installed with ${command}`,
-        onLine: detail,
-      });
-    };
-    await apt('update');
-    await apt('install', '--no-install-recommends', ...PACKAGES);
-  });
+  const failure = `The MySQL server could not be installed with ${command}`;
+  await install('Installing the MySQL server (apt-get)', failure, PACKAGES, { prefix: asRoot });
   const program = findProgram('mysqld', 'mariadbd');
   if (!program) throw new UserError(`${command} installed no server program. ${otherwise}`);
   return program;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { say, step } from './progress.mjs';
-import { findProgram, run } from './run.mjs';
+import { canInstall, install } from './apt.mjs';
+import { say } from './progress.mjs';
+import { findProgram } from './run.mjs';
 
 const NAME = 'redis-server';
 
@@ -11,12 +12,13 @@ const NAME = 'redis-server';
 export async function findRedis() {
   const known = process.env.REDIS_SERVER_BIN || findProgram(NAME);
   if (known && existsSync(known)) return known;
-  if (process.getuid?.() === 0 && findProgram('apt-get')) {
-    try {
-      await step('Fetching Redis (once, for the tests of shared rate limits)', fetchRedis);
-    } catch (error) {
-      say(`  ${error.message}`);
-    }
+  if (canInstall()) {
+    // At this runlevel the package starts no service.
+    const env = { RUNLEVEL: '1' };
+    const title = 'Fetching Redis (once, for the tests of shared rate limits)';
+    await install(title, 'Redis could not be fetched', [NAME], { env }).catch((error) =>
+      say(`  ${error.message}`),
+    );
   }
   const found = findProgram(NAME);
   if (!found)
@@ -24,16 +26,4 @@ export async function findRedis() {
       '  REDIS IS MISSING: shared rate limits are not tested. Install redis-server, or set REDIS_SERVER_BIN.',
     );
   return found || undefined;
-}
-
-async function fetchRedis(onLine) {
-  const failure = 'Redis could not be fetched';
-  // At this runlevel the package starts no service.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  await run('apt-get', ['update'], { failure, onLine, env });
-  await run('apt-get', ['install', '-y', '--no-install-recommends', NAME], {
-    failure,
-    onLine,
-    env,
-  });
 }
