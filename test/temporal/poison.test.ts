@@ -8,7 +8,7 @@ import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { startTestApi } from '../helpers/api.js';
-import { idLiteral } from '../helpers/bank.js';
+import { idLiteral, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { reconcile } from '../helpers/reconciling.js';
 import {
@@ -143,23 +143,26 @@ describe('an entry of the outbox that cannot be relayed', () => {
 
   it('an outbox entry of a type that only a later release knows stops no other entry', async () => {
     const [later, other] = (await bank.createManyPending(2)) as [Uuid, Uuid];
-    const types = (more: string) =>
-      db.sql(
-        `ALTER TABLE outbox MODIFY resource_type ENUM('transfer','payout','bonus_batch','webhook_endpoint'${more}) NOT NULL`,
-      );
-    await types(",'schedule'");
+    const [column] = await db.sql(
+      `SELECT COLUMN_TYPE AS type FROM information_schema.COLUMNS
+       WHERE TABLE_SCHEMA=DATABASE() AND TABLE_NAME='outbox' AND COLUMN_NAME='resource_type'`,
+    );
+    const types = text(column?.type);
+    const setTypes = (all: string) =>
+      db.sql(`ALTER TABLE outbox MODIFY resource_type ${all} NOT NULL`);
+    await setTypes(types.replace(')', ",'loan')"));
     try {
       await db.change(
-        `UPDATE outbox SET resource_type='schedule' WHERE resource_id=${idLiteral(later)}`,
+        `UPDATE outbox SET resource_type='loan' WHERE resource_id=${idLiteral(later)}`,
       );
       const { relay, seen } = relayOver(transferWorkflowResource);
       await relay.relay(await claimAll());
-      assert.deepEqual([seen.relayed, seen.refused], [1, ['the type schedule has no workflow']]);
+      assert.deepEqual([seen.relayed, seen.refused], [1, ['the type loan has no workflow']]);
       assert.equal(await workflowStatus(temporal, other), 'RUNNING');
-      assert.equal((await outbox.list({}, 10))[0]?.resourceType, 'schedule');
+      assert.equal((await outbox.list({}, 10))[0]?.resourceType, 'loan');
     } finally {
       await db.sql('DELETE FROM outbox');
-      await types('');
+      await setTypes(types);
     }
   });
 
