@@ -206,6 +206,11 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE events SET body='{' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_body'],
   ],
+  'an event of a type that this version does not know': [
+    ({ tenant }) =>
+      `UPDATE events SET type='transfer.melted' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
+    ['event_head', 'event_type', 'operation_event'],
+  ],
   'an event dated before the previous event': [
     ({ tenant }) =>
       `UPDATE events SET created_at='2001-01-01' WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=2`,
