@@ -280,7 +280,8 @@ export const ERRORS = {
   ledger_unavailable: {
     status: 503,
     meaning: 'The ledger did not answer. Whether the operation happened is not known.',
-    remedy: 'Repeat the same request with the same Idempotency-Key: only that returns the outcome.',
+    remedy:
+      'Repeat the same request with the same Idempotency-Key: only that returns the outcome. A request that takes no key is repeated as it is.',
     example: {
       message:
         'the ledger did not answer, so the result is unknown; only repeating the same request with the same Idempotency-Key tells what happened',

@@ -11,15 +11,22 @@ const INTERNAL_ERROR: Refusal = {
   message: 'an internal error; if it persists, report it with its Svc-Request-Id',
 };
 
+/** The advice for a request that takes no key. */
+const UNAVAILABLE: Refusal = {
+  code: LEDGER_UNAVAILABLE.code,
+  message: 'the ledger did not answer; repeat the request',
+};
+
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Reveals nothing of a fault. If money may have moved, the response is "unknown". */
-export function errorResponse(thrown: unknown, movesMoney: boolean) {
-  if (thrown instanceof ApiError)
+/** Reveals nothing of a fault. If a request with a key may have moved money, the response is "unknown". */
+export function errorResponse(thrown: unknown, isKeyed: boolean) {
+  if (thrown instanceof ApiError && thrown.refusal !== LEDGER_UNAVAILABLE)
     return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  const isFault = !isUnavailable(thrown) && !(thrown instanceof UnknownKey);
-  const refusal = isFault && !movesMoney ? INTERNAL_ERROR : LEDGER_UNAVAILABLE;
-  return { refusal, headers: NO_HEADERS, isFault };
+  const isFault =
+    !(thrown instanceof ApiError) && !isUnavailable(thrown) && !(thrown instanceof UnknownKey);
+  const unkeyed = isFault ? INTERNAL_ERROR : UNAVAILABLE;
+  return { refusal: isKeyed ? LEDGER_UNAVAILABLE : unkeyed, headers: NO_HEADERS, isFault };
 }
 
 export function methodNotAllowed(allow: string): ApiError {

@@ -1,7 +1,6 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS } from '../core/error-table.js';
-import { LEDGER_UNAVAILABLE } from '../core/errors.js';
 import { traceEntry } from '../core/trace.js';
 import { ClientAddresses } from './client-addresses.js';
 import type { Api } from './route.js';
@@ -141,8 +140,8 @@ async function answerError(
     return CLIENT_GONE;
   }
   if (exchange.route === null) await takeRate(deps, exchange);
-  const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
-  const { refusal, headers, isFault } = errorResponse(thrown, movesMoney);
+  const isKeyed = exchange.route !== null && exchange.route.idempotent !== null;
+  const { refusal, headers, isFault } = errorResponse(thrown, isKeyed);
   exchange.code = refusal.code;
   deps.metrics.errors.inc({ code: refusal.code });
   if (isFault) {
@@ -155,7 +154,7 @@ async function answerError(
       },
       'a request failed because of an internal error',
     );
-  } else if (refusal === LEDGER_UNAVAILABLE)
+  } else if (refusal.code === 'ledger_unavailable')
     exchange.fault = thrown instanceof Error ? thrown.name : null;
   const { status } = ERRORS[refusal.code];
   // Closing the connection shows that a file is incomplete.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES, ERRORS } from '../../src/core/error-table.js';
+import { ledgerUnavailable } from '../../src/core/errors.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../../src/db/failures.js';
 import { call, callerWith, eventually, startWorld, TENANT } from './support.js';
 import { A_KEY, failingRoutes, refusing } from './routes.js';
@@ -39,16 +40,20 @@ describe('errors', () => {
     ['a deadlock that stayed', () => new TransactionRetryable(SECRET)],
     ['a refused connection', () => coded('ECONNREFUSED', -111)],
     ['too many connections', () => coded('ER_CON_COUNT_ERROR', 1040)],
+    ['a ledger that is closed', ledgerUnavailable],
   ];
-  it('errors of an unavailable database are 503 ledger_unavailable on every endpoint, the token check included', async () => {
+  it('errors of an unavailable database are 503 ledger_unavailable on every endpoint, the token check included; only a request with a key is to be repeated with it', async () => {
     for (const [name, thrown] of AWAY) {
       fault = thrown;
       authenticationFault = null;
-      for (const answer of [await read(), await move()]) {
+      for (const [answer, advice] of [
+        [await read(), /not answer; repeat the request$/],
+        [await move(), /repeating the same request with the same Idempotency-Key/],
+      ] as const) {
         assert.equal(answer.status, 503, name);
         const { code, message } = answer.json().error;
         assert.equal(code, 'ledger_unavailable');
-        assert.match(message, /repeating the same request with the same Idempotency-Key/);
+        assert.match(message, advice);
         assert.equal(answer.text.includes(SECRET), false);
       }
       authenticationFault = thrown;
