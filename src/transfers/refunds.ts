@@ -15,7 +15,7 @@ import {
 } from '../approvals/rules.js';
 import { type Amount, formatAmount } from '../core/amount.js';
 import { settlesKey } from '../core/error-table.js';
-import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { invalidField, missing, NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, monthOf } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
@@ -36,7 +36,7 @@ import {
   rowKey,
   type RowWrite,
 } from '../ledger/writer/types.js';
-import { creditRefusal, findParties } from '../operations/payments.js';
+import { creditRefusal, findParties, findPayer } from '../operations/payments.js';
 import { rowRefusal } from '../staff/rules.js';
 import { creationWrites } from './decide.js';
 import {
@@ -87,18 +87,20 @@ export function decideRefund(command: CreateRefund, state: LockedState): Decisio
   if (original === undefined) return refuse(NOT_FOUND);
   const { sourceAccountId: destinationAccountId, asset } = original;
   const sourceAccountId = receiverOf(original);
-  const parties = findParties(state, { tenantId, sourceAccountId }, destinationAccountId);
-  if (parties === null) return refuse(NOT_FOUND);
+  const source = { tenantId, sourceAccountId };
+  const parties = findParties(state, source, destinationAccountId);
+  if (parties === null)
+    return refuse(findPayer(state, source) === null ? NOT_FOUND : missing('destination'));
   const denied = authorityRefusal(by, sourceAccountId, state);
   if (denied !== null) return refuse(denied);
   const amount = requested ?? { raw: refundableRaw(original), asset };
   if (amount.asset !== asset) return refuse(invalidField('amount.asset', 'another_asset'));
 
-  const { source, tenant, recipient } = parties;
+  const { tenant, recipient } = parties;
   const refusal =
     refundRefusal(original, requested?.raw ?? null) ??
-    capabilityRefusal(source.account) ??
-    fundsRefusal({ source, amount, feeRaw: 0n }) ??
+    capabilityRefusal(parties.source.account) ??
+    fundsRefusal({ source: parties.source, amount, feeRaw: 0n }) ??
     creditRefusal(state, recipient, NO_FEE, amount);
   if (refusal !== null) return { ...refuse(refusal), bindsKey: settlesKey(refusal.code) };
 

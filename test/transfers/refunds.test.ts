@@ -77,6 +77,11 @@ describe('refunds', () => {
     });
   const read = async (id: unknown, of = 'transfers'): Promise<Json> =>
     answered(await bank.get(`/v1/${of}/${text(id)}`), 200).json;
+  /** The answer is 404, and says what named the missing resource. */
+  const assertMissing = (answer: TestAnswer, field: string): void => {
+    const { json } = answered(answer, 404, 'not_found');
+    assert.deepEqual(object(object(json.error).details), { field });
+  };
   const sumsOf = async (id: unknown): Promise<readonly string[]> => {
     const [row] = await db.database.reader.query(
       `SELECT CAST(refunded_raw AS CHAR) AS a, CAST(refunding_raw AS CHAR) AS b FROM transfers WHERE id=${idLiteral(text(id))}`,
@@ -191,9 +196,9 @@ describe('refunds', () => {
       answered(await refund(paid.id, amount(1n, 'DUSD'), options), 403, 'authority_insufficient');
     }
     const foreign = await openBank(api);
-    answered(await refund(paid.id, amount(1n, 'DUSD'), { token: foreign.token }), 404, 'not_found');
-    answered(await refund(paid.id, {}, {}, 'bonuses'), 404, 'not_found');
-    answered(await refund(randomUUID()), 404, 'not_found');
+    assertMissing(await refund(paid.id, amount(1n, 'DUSD'), { token: foreign.token }), 'path');
+    assertMissing(await refund(paid.id, {}, {}, 'bonuses'), 'path');
+    assertMissing(await refund(randomUUID()), 'path');
     // A role in the account that paid does not count.
     const elsewhere = await pay({ to: await bank.account() });
     answered(await refund(elsewhere.id), 403, 'authority_insufficient');
@@ -238,7 +243,7 @@ describe('refunds', () => {
     await freezeAccount(db.deps, payer.id, DECIDED);
     answered(await refund(paid.id, amount(LEAST)), 201);
     await closeAccount(db.deps, closing.id, DECIDED);
-    answered(await refund(closed.id), 404, 'not_found');
+    assertMissing(await refund(closed.id), 'destination');
     await unfreezeAccount(db.deps, payer.id, DECIDED);
     await own.setPolicy({ threshold: 10n ** 12n });
     await bank.sent({ from: own.guarded, to: payer, raw: await bank.available(own.guarded) });
@@ -403,7 +408,7 @@ describe('refunds', () => {
       by.request('POST', `/v1/transfers/${text(paid.id)}/refunds`, { body });
 
     it('the tenant that received refunds; the other sees the movement and the sum', async () => {
-      answered(await ask(bank), 404, 'not_found');
+      assertMissing(await ask(bank), 'path');
       const { json } = answered(await ask(there, amount(LEAST)), 201);
       assert.deepEqual(
         [json.source_account, object(json.destination).account_id],
@@ -437,7 +442,7 @@ describe('refunds', () => {
       await db.change(
         `UPDATE tenants SET network=NULL WHERE id=${idLiteral(bank.tenant.tenant.id)}`,
       );
-      answered(await ask(there), 404, 'not_found');
+      assertMissing(await ask(there), 'destination');
     });
   });
 });
