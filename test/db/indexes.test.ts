@@ -16,7 +16,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { TimePosition } from '../../src/core/page.js';
 import type { Caller } from '../../src/core/permissions.js';
-import { uuid } from '../../src/db/columns.js';
+import { time, uuid } from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
 import { readerOver } from '../../src/db/reader.js';
 import {
@@ -108,6 +108,8 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   let caller: Caller;
   const accountId = newId();
   const otherId = newId();
+  /** Half of the transfers are refunds of the one, and the oldest of the other. */
+  const [oftenRefunded, rarelyRefunded] = [newId(), newId()];
   const at = (row: number): Instant => instant(BEGAN + row);
 
   before(async () => {
@@ -168,6 +170,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       `INSERT INTO metadata_pairs SELECT ${tenant}, 'transfer', UNHEX(LEFT(SHA2(IF(n<=${RARE}, 'rare', 'often'), 256), 32)), 'a',
          ${time}, ${id('o')} FROM ${numbers} WHERE n<=${RARE} OR n MOD 2`,
     );
+    await fillRefunds();
     await db.sql(
       `INSERT INTO holds SELECT ${id('o')}, 'transfer', ${account}, 'COPM', 1, IF(n=${RARE + 1}, 1, 0), ${time},
          IF(n=${RARE + 1}, ${time}, NULL) FROM ${numbers} WHERE n<=${RARE + 1}`,
@@ -204,6 +207,18 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     );
     await db.sql(
       'ANALYZE TABLE webhook_endpoints, webhook_subscriptions, entries, outbox, ledger_transactions, transfers, holds, events, payouts',
+    );
+  }
+
+  async function fillRefunds(): Promise<void> {
+    const [rare, often] = [rarelyRefunded, oftenRefunded].map(uuid.literal);
+    await db.sql(
+      `UPDATE transfers SET refund_of_type='transfer', refund_of_id=IF(created_at<=${time.literal(at(RARE))}, ${rare}, ${often})
+       WHERE id IN (SELECT id FROM metadata_pairs)`,
+    );
+    await db.sql(
+      `INSERT INTO metadata_pairs SELECT tenant_id, 'transfer', UNHEX(LEFT(SHA2(IF(refund_of_id=${rare}, '${rarelyRefunded}',
+         '${oftenRefunded}'), 256), 32)), 'refund of', created_at, id FROM transfers WHERE refund_of_id IS NOT NULL`,
     );
   }
 
@@ -283,6 +298,22 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     ],
     ['transfers with a rare pair of metadata', { pair: ['a', 'rare'] }, (row) => row <= RARE],
     ['transfers with a pair that none has', { pair: ['b', 'rare'] }, () => false],
+    [
+      'the refunds of a transfer',
+      { refundOfId: oftenRefunded },
+      (row) => row > RARE && row % 2 === 1,
+    ],
+    [
+      'the refunds of a transfer that has few',
+      { refundOfId: rarelyRefunded },
+      (row) => row <= RARE,
+    ],
+    ['the refunds of a transfer that has none', { refundOfId: accountId }, () => false],
+    [
+      'the refunds of a transfer with a rare pair of metadata',
+      { refundOfId: rarelyRefunded, pair: ['a', 'rare'] },
+      (row) => row <= RARE,
+    ],
     ['transfers of an account', { sourceAccountId: accountId }, (row) => row > RARE],
   ];
   for (const [name, filter, keep] of LISTS)
