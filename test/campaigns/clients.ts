@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { groupBy } from '../../src/core/collections.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
-import { transfers } from '../../src/db/entities/operations.js';
+import { type Transfer, transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { request } from '../helpers/api.js';
+import { request, type TestAnswer } from '../helpers/api.js';
+import { type Json, LEAST, transferBody } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import {
   assertLedgerSound,
@@ -17,20 +19,39 @@ import {
 
 const ACCOUNTS = 5;
 const FUNDS = 100_000_000_000n;
-/** At least the smallest transfer. */
-const RAW = 100_000n;
+const RAW = LEAST;
+const CAPTURED = LEAST - 1n;
+const REFUNDED = LEAST / 3n;
 /** How long a key may take to be resolved once the service has recovered. */
 const RESOLVE_MS = 60_000;
 const ASK_AGAIN_MS = 50;
 
+/** Of a new transfer, its metadata, its capture or a refund of it. */
+type Kind = 'transfer' | 'metadata' | 'capture' | 'refund';
+/** Of the request that acts; a replay is 200. */
+const FIRST_STATUS = { transfer: 201, metadata: 200, capture: 200, refund: 201 } as const;
+
+interface Sent {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly body: object;
+  readonly key: string | null;
+}
+
+interface Known extends Sent {
+  readonly json: Json;
+}
+
+const amount = (raw: bigint): Json => ({ raw: raw.toString(), asset: 'COPM' });
+
 /**
- * Clients that transfer money over HTTP and, through all failures, repeat each request with its key until they know
- * its result. At the end the results are compared with the ledger.
+ * Clients that transfer money over HTTP, at once or by a capture and with refunds. Through all failures they repeat each
+ * request with its key until they know its result. At the end the results are compared with the ledger.
  */
 export class Clients {
-  /** Requests that got an answer, and those that had to be asked more than once. */
+  /** Requests that got an answer, and those that had to be sent more than once. */
   answered = 0;
-  repeated = 0;
+  readonly repeated: Record<Kind, number> = { transfer: 0, metadata: 0, capture: 0, refund: 0 };
   /** Requests that were answered 503, or not at all. */
   refused = 0;
   /** Until a key was resolved, and until one request was answered, 503 included. */
@@ -80,41 +101,80 @@ export class Clients {
     for (let round = 0; this.isRunning; round += 1) {
       const from = this.accounts[(index + round) % ACCOUNTS]!;
       const to = this.accounts[(index + round + 1 + (round % (ACCOUNTS - 1))) % ACCOUNTS]!;
-      await this.transfer(from, to);
+      if ((index + round) % 2 === 0)
+        await this.ask('transfer', '/v1/transfers', transferBody({ from, to, raw: RAW }));
+      else await this.captureAndRefund(from, to, round);
       if (this.pauseMs > 0) await sleep(this.pauseMs);
     }
   }
 
-  private async transfer(from: Account, to: Account): Promise<void> {
-    const key = randomUUID();
-    const body = {
-      source_account: from.id,
-      destination: { type: 'account', account_id: to.id },
-      amount: { raw: RAW.toString(), asset: 'COPM' },
-    };
+  /** Holds an amount, labels it, captures a part and sends that back in two refunds. */
+  private async captureAndRefund(from: Account, to: Account, round: number): Promise<void> {
+    const body = { ...transferBody({ from, to, raw: RAW }), capture: 'manual' };
+    const held = await this.ask('transfer', '/v1/transfers', body);
+    const path = `/v1/transfers/${String(held.json.id)}`;
+    await this.ask('metadata', path, { metadata: { step: 'held', gone: 'x' } });
+    const done = [
+      held,
+      await this.ask('capture', `${path}/capture`, { amount: amount(CAPTURED) }),
+      await this.ask('refund', `${path}/refunds`, { amount: amount(REFUNDED) }),
+      await this.ask('refund', `${path}/refunds`, {}),
+    ];
+    const change = { metadata: { step: 'refunded', gone: null } };
+    const { json } = await this.ask('metadata', path, change);
+    assert.deepEqual(
+      [json.status, json.captured, json.refunded, json.metadata],
+      ['completed', amount(CAPTURED), amount(CAPTURED), { step: 'refunded' }],
+    );
+    await this.assertBound(done[round % done.length]!);
+  }
+
+  /** The key stays bound to what it made, and is refused for anything else. */
+  private async assertBound({ kind, path, body, key, json }: Known): Promise<void> {
+    const { id } = json;
+    const again = await this.known({ kind, path, body, key });
+    const isReplay = again.headers.get('svc-idempotent-replayed') === 'true';
+    assert.deepEqual([again.status, again.json.id, isReplay], [200, id, true], again.text);
+    const other = await this.known({ kind, path, key, body: { ...body, amount: amount(1n) } });
+    assert.equal(other.code, 'idempotency_key_reused', other.text);
+  }
+
+  /** Returns the result of a request that was never sent before. */
+  private async ask(kind: Kind, path: string, body: object): Promise<Known> {
+    const sent = { kind, path, body, key: kind === 'metadata' ? null : randomUUID() };
+    const answer = await this.known(sent, (isFirst, { status, headers, text }) => {
+      assert([200, FIRST_STATUS[kind]].includes(status), `${status} ${text}`);
+      // A replay to the first request would be one of nothing.
+      const isReplay = headers.get('svc-idempotent-replayed') !== null;
+      assert(!isFirst || (status === FIRST_STATUS[kind] && !isReplay), text);
+      if (!isFirst) this.repeated[kind] += 1;
+    });
+    const id = String(answer.json.id);
+    if (sent.key !== null) this.told.set(sent.key, id);
+    this.acknowledge(id);
+    return { ...sent, json: answer.json };
+  }
+
+  /** Repeats the request, with its key, until its result is known. */
+  private async known(
+    { kind, path, body, key }: Sent,
+    check: (isFirst: boolean, answer: TestAnswer) => void = () => undefined,
+  ): Promise<TestAnswer> {
     const began = performance.now();
+    const method = kind === 'metadata' ? 'PATCH' : 'POST';
+    const options = { token: this.token, body, key };
     for (let asked = 1; ; asked += 1) {
       const sent = performance.now();
-      const answer = await request(this.baseUrl, 'POST', '/v1/transfers', {
-        token: this.token,
-        body,
-        key,
-      }).catch(() => null);
-      if (answer !== null)
-        this.slowestAnswerMs = Math.max(this.slowestAnswerMs, performance.now() - sent);
+      const answer = await request(this.baseUrl, method, path, options).catch(() => null);
+      const now = performance.now();
+      if (answer !== null) this.slowestAnswerMs = Math.max(this.slowestAnswerMs, now - sent);
       if (answer !== null && answer.status !== 503) {
-        assert([200, 201].includes(answer.status), `${answer.status} ${answer.text}`);
-        // 200 to the first request would be a replay of nothing.
-        assert(asked > 1 || answer.status === 201, answer.text);
-        this.told.set(key, String(answer.json.id));
-        this.acknowledge(String(answer.json.id));
-        if (asked > 1) this.repeated += 1;
-        this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
-        return;
+        check(asked === 1, answer);
+        this.slowestMs = Math.max(this.slowestMs, now - began);
+        return answer;
       }
       this.refused += 1;
-      const tookMs = performance.now() - began;
-      assert(tookMs < this.resolveMs, `a key was not resolved within ${this.resolveMs} ms`);
+      assert(now - began < this.resolveMs, `a key was not resolved within ${this.resolveMs} ms`);
       await sleep(ASK_AGAIN_MS);
     }
   }
@@ -167,7 +227,9 @@ export class Clients {
     for (const { idempotencyKey, resourceId } of keys)
       assert.equal(resourceId, this.told.get(idempotencyKey));
     const made = await database.reader.select(transfers, { tenantId });
-    assert.deepEqual(made.map(({ id }) => id).sort(), [...this.told.values()].sort());
+    const told = [...new Set(this.told.values())];
+    assert.deepEqual(made.map(({ id }) => id).sort(), told.sort());
+    assertRefunded(made);
     const balances = await Promise.all(
       this.accounts.map((account) => balanceOf(database, account.id)),
     );
@@ -176,6 +238,17 @@ export class Clients {
       FUNDS * BigInt(ACCOUNTS),
     );
     await assertLedgerSound(database);
-    return `${this.answered} transfers, ${this.repeated} of them repeated with their key, every result known within ${Math.round(this.slowestMs)} ms; none made twice, none lost`;
+    const repeated = Object.entries(this.repeated).map(([kind, count]) => `${count} ${kind}`);
+    return `${this.answered} requests for transfers, metadata, captures and refunds, repeated until their result was known: ${repeated.join(', ')}, every result known within ${Math.round(this.slowestMs)} ms; none made twice, none lost`;
+  }
+}
+
+/** Everything that was captured has gone back once, in the refunds that were made. */
+function assertRefunded(made: readonly Transfer[]): void {
+  const refunds = groupBy(made, ({ refundOfId }) => refundOfId);
+  for (const one of made.filter(({ captureWithinS }) => captureWithinS !== null)) {
+    const back = refunds.get(one.id)?.map(({ raw }) => raw);
+    assert.deepEqual(back?.toSorted(), [REFUNDED, CAPTURED - REFUNDED].toSorted());
+    assert.deepEqual([one.refundedRaw, one.refundingRaw], [CAPTURED, 0n]);
   }
 }

@@ -20,7 +20,7 @@ const BETWEEN_MS = 300;
 const MAX_ANSWER_MS = 5_000;
 const MAX_NORMAL_MS = 10_000;
 
-/** Transfers by `count` clients, all of them resolved in the end, while `harm` is done to an API process or its MySQL. */
+/** Transfers, captures and refunds by `count` clients, all of them resolved in the end, while `harm` is done to an API process or its MySQL. */
 function underLoad(count: number, harm: (stage: Stage) => Promise<string>): Promise<string> {
   return withCleanup(async (open) => {
     const mysql = await open(PrivateMysql.start(), (own) => own.remove());
@@ -49,11 +49,13 @@ export function killCampaign(
 }
 
 /** The API ends itself at each failpoint of the ledger in turn, `rounds` times, at another passing each time. */
-export function failpointCampaign(rounds: number, clients: number): Promise<string> {
-  return underLoad(clients, async ({ api }) => {
+export function failpointCampaign(rounds: number, count: number): Promise<string> {
+  return underLoad(count, async ({ api, clients }) => {
     for (let round = 0; round < rounds; round += 1)
       for (const failpoint of LEDGER_FAILPOINTS) await api.endAt(failpoint, 20 + (round % 30));
     await api.start();
+    for (const [kind, repeated] of Object.entries(clients.repeated))
+      assert(repeated > 0, `no ${kind} was cut off`);
     return `API ended at each failpoint ${counted(rounds, 'time')} (${LEDGER_FAILPOINTS.join(', ')})`;
   });
 }

@@ -44,7 +44,7 @@ function sender({ api, others = [] }: Storm, { token }: Bank): Send {
     });
 }
 
-function processes({ others = [] }: Storm): string {
+export function processes({ others = [] }: Storm): string {
   return others.length === 0 ? 'in one process' : `over ${others.length + 1} processes`;
 }
 

@@ -21,6 +21,7 @@ import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
 import { modelCampaign } from '../campaigns/model.js';
 import { killedAroundRail } from '../campaigns/payouts.js';
 import { railsCampaign } from '../campaigns/rails.js';
+import { refundStorm } from '../campaigns/refund-storms.js';
 import { restoreDrill } from '../campaigns/restore.js';
 import { PhysicalCopier } from '../campaigns/restored-copies.js';
 import { rollingCampaign } from '../campaigns/rolling.js';
@@ -122,6 +123,7 @@ export const PROOFS: Proofs = {
   racing: overTwo(
     (storm) => racingStorm({ ...storm, clients: CLIENTS, rounds: 400 }),
     (storm) => drainStorm({ ...storm, clients: CLIENTS, transfers: 20_000, feeRaw: 333n }),
+    (storm) => refundStorm({ ...storm, width: CLIENTS, rounds: 100 }),
   ),
   'commit-cuts': (db) => inTurn(FATES, (fate) => commitCuts({ db, cuts: 500, fate })),
   'kill-api': () => killCampaign('api', { kills: 50, clients: CLIENTS }),
