@@ -1,5 +1,8 @@
-/** `npm run check`: types, lint, format, the imports between folders and the lines of pages, all at once. What has not changed is cached in dist/. */
-import { spawn } from 'node:child_process';
+/**
+ * `npm run check`: types, lint, format, the imports between folders and the lines of pages, all at once; then a list of
+ * old proofs. What has not changed is cached in dist/.
+ */
+import { execFileSync, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { ROOT } from './lib/paths.mjs';
 import { say } from './lib/progress.mjs';
@@ -58,3 +61,4 @@ async function runRemaining() {
 }
 await Promise.all(Array.from({ length: availableParallelism() }, runRemaining));
 process.exitCode = Number(results.includes(false));
+execFileSync(process.execPath, ['scripts/lint/proof-age.mjs'], { cwd: ROOT, stdio: 'inherit' });

@@ -129,18 +129,26 @@ describe('the written pages', () => {
     );
   });
 
-  it('docs/proof.md names campaigns that exist', () => {
+  it('docs/proof.md states the promise and the code of each run, and names campaigns, tests and folders that exist', () => {
     const sources = [...filesUnder('test/prove'), ...filesUnder('test/campaigns')].map((file) =>
       readFileSync(file, 'utf8'),
     );
-    const rows = readFileSync('docs/proof.md', 'utf8').matchAll(/^\| ([a-z][a-z-]+) \|/gm);
-    const names = Array.from(rows, ([, name = '']) => name);
-    assert.ok(names.length > 15);
-    for (const name of names)
+    const page = readFileSync('docs/proof.md', 'utf8');
+    const runs = Array.from(
+      page.matchAll(/^\| (.*) \| ([a-z][a-z-]+) \| [\d–]+ \| (.*?) \| \d{4}-/gm),
+      ([, promise = '', name = '', code = '']) => ({ promise, name, code }),
+    );
+    assert.ok(runs.length > 15);
+    for (const { promise, name, code } of runs) {
       assert.ok(
         sources.some((source) => source.includes(`'${name}'`) || source.includes(`\n  ${name}: `)),
         `there is no campaign ${name}`,
       );
+      assert.match(promise, /^[A-Z`].*\.$/, name);
+      for (const path of code.replaceAll('`', '').split(' '))
+        assert.ok(existsSync(path), `${name}: ${path}`);
+    }
+    for (const [path] of page.matchAll(/test\/[a-z0-9./-]+/g)) assert.ok(existsSync(path), path);
   });
 
   it('docs/runbooks/audit-finding.md says what each check of the audit means', () => {

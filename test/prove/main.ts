@@ -48,12 +48,11 @@ function git(args: readonly string[]): string {
   }
 }
 
-/** A table row for a run. The count is the first number before a word in the first summary. */
-function rowOf(name: string, summaries: readonly string[], results: readonly string[]): string {
+/** The cells of a run. The count is the first number before a word in the first summary. */
+function cellsOf(summaries: readonly string[], results: readonly string[]) {
   const count = /(\d+) [A-Za-z]{3,}/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[1] ?? '–';
   const date = new Date().toISOString().slice(0, 10);
-  const result = results.join('<br>').replaceAll('|', '\\|');
-  return `| ${name} | ${count} | ${date} | ${result} |\n`;
+  return { count, date, result: results.join('<br>').replaceAll('|', '\\|') };
 }
 
 /** The beginnings of a run's first summaries, for docs/proof.md. The log of runs has the complete summaries. */
@@ -61,15 +60,21 @@ function shortened(summaries: readonly string[]): string[] {
   return summaries.slice(0, SHOWN_SUMMARIES).map((summary) => summary.split(';')[0] ?? summary);
 }
 
-/** Replaces the campaign's row in the table, whose rows are in alphabetical order, and logs the run. */
-function record(name: string, row: string, logged: string): void {
-  mkdirSync(dirname(LOG), { recursive: true });
-  appendFileSync(LOG, logged);
-  const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n');
+/** Replaces the run of the campaign's row in the table, whose rows are in alphabetical order of campaigns. */
+function record(name: string, { count, date, result }: ReturnType<typeof cellsOf>): void {
+  const lines = readFileSync(RECORD, 'utf8').split('\n');
   const head = lines.findIndex((line) => line.startsWith('| ---')) + 1;
-  const rows = lines.slice(head).filter((line) => !line.startsWith(`| ${name} |`));
-  const sorted = [...rows, row.trimEnd()].sort();
-  writeFileSync(RECORD, `${[...lines.slice(0, head), ...sorted].join('\n')}\n`);
+  const end = lines.indexOf('', head);
+  const nameOf = (line: string): string => line.split(' | ')[1] ?? '';
+  const rows = lines.slice(head, end);
+  const old = rows.find((line) => nameOf(line) === name) ?? `|  | ${name} |  |  |  |  | 0 |`;
+  const [promise = '|', , , code = ''] = old.split(' | ');
+  const row = `${promise} | ${name} | ${count} | ${code} | ${date} | ${result} | 0 |`;
+  const sorted = [...rows.filter((line) => line !== old), row].sort((a, b) =>
+    nameOf(a) < nameOf(b) ? -1 : 1,
+  );
+  writeFileSync(RECORD, [...lines.slice(0, head), ...sorted, ...lines.slice(end)].join('\n'));
+  execFileSync(process.execPath, [join(ROOT, 'scripts/lint/proof-age.mjs'), '--write']);
 }
 
 async function main(names: readonly string[]): Promise<number> {
@@ -101,12 +106,13 @@ async function prove(
   const summaries = [await CAMPAIGNS[name]!(db)].flat();
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
-  const row = rowOf(name, summaries, [...shortened(summaries), `(${commit})`]);
-  record(
-    name,
-    row,
-    rowOf(name, summaries, [...summaries, `(${machine}, ${commit}; ${seconds} s)`]),
-  );
+  const { count, date, result } = cellsOf(summaries, [
+    ...summaries,
+    `(${machine}, ${commit}; ${seconds} s)`,
+  ]);
+  mkdirSync(dirname(LOG), { recursive: true });
+  appendFileSync(LOG, `| ${name} | ${count} | ${date} | ${result} |\n`);
+  record(name, cellsOf(summaries, [...shortened(summaries), `(${commit})`]));
 }
 
 // process.exit also stops the servers that the campaign has started.
