@@ -1,22 +1,22 @@
 import { ASCII, ascii, ASSET, ID, ID_OR_NULL, TABLE, TIME, TIME_OR_NULL } from './types.js';
 
 export const PAYMENTS = [
-  `CREATE TABLE bonus_batch_problems (
+  `CREATE TABLE batch_problems (
     batch_id ${ID}, number INT NOT NULL, ordinal INT NOT NULL, field ${ascii(60)} NOT NULL,
     code ${ascii(40)} NOT NULL, message VARCHAR(300) NOT NULL, value VARCHAR(100) NOT NULL,
     PRIMARY KEY (batch_id, number, ordinal)) ${TABLE}`,
-  `CREATE TABLE bonus_batch_rows (
+  `CREATE TABLE batch_rows (
     id ${ID}, batch_id ${ID}, number INT NOT NULL, recipient VARCHAR(100) NOT NULL,
-    recipient_account_id ${ID}, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL,
+    recipient_key ${ID}, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL,
     description VARCHAR(140) NULL, reference VARCHAR(64) NULL, metadata TEXT NULL,
-    status ENUM('pending', 'paid', 'failed') NOT NULL, bonus_id ${ID_OR_NULL}, code ${ascii(40)} NULL,
+    status ENUM('pending', 'paid', 'failed') NOT NULL, payment_id ${ID_OR_NULL}, code ${ascii(40)} NULL,
     message VARCHAR(300) NULL, settled_at ${TIME_OR_NULL},
-    PRIMARY KEY (batch_id, number), KEY reference (reference, recipient_account_id),
+    PRIMARY KEY (batch_id, number), KEY reference (reference, recipient_key),
     KEY status (batch_id, status, number),
-    CONSTRAINT bonus_batch_rows_amount CHECK (raw > 0 and fee_raw >= 0),
-    CONSTRAINT bonus_batch_rows_paid CHECK (status = 'paid' = (bonus_id is not null)),
-    CONSTRAINT bonus_batch_rows_failed CHECK (status = 'failed' = (code is not null))) ${TABLE}`,
-  `CREATE TABLE bonus_batch_storage (
+    CONSTRAINT batch_rows_amount CHECK (raw > 0 and fee_raw >= 0),
+    CONSTRAINT batch_rows_paid CHECK (status = 'paid' = (payment_id is not null)),
+    CONSTRAINT batch_rows_failed CHECK (status = 'failed' = (code is not null))) ${TABLE}`,
+  `CREATE TABLE batch_storage (
     batch_id ${ID}, tenant_id ${ID}, file_bytes INT NOT NULL, problem_rows INT NOT NULL,
     unpaid_rows INT NOT NULL, rows_removed_at ${TIME_OR_NULL}, charged_row INT NOT NULL,
     generation_attempt INT NOT NULL, csv_bytes INT NULL, xlsx_bytes INT NULL,
@@ -24,8 +24,8 @@ export const PAYMENTS = [
     PRIMARY KEY (batch_id), KEY kept (rows_removed_at, batch_id),
     KEY tenant_stored (tenant_id, file_bytes, problem_rows, unpaid_rows),
     KEY without_files (rows_removed_at, csv_bytes, batch_id),
-    CONSTRAINT bonus_batch_storage_counts CHECK (file_bytes >= 0 and problem_rows >= 0)) ${TABLE}`,
-  `CREATE TABLE bonus_batches (
+    CONSTRAINT batch_storage_counts CHECK (file_bytes >= 0 and problem_rows >= 0)) ${TABLE}`,
+  `CREATE TABLE batches (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, description VARCHAR(140) NULL,
     status ENUM('validating', 'ready', 'rejected', 'executing', 'completed', 'partially_failed') NOT NULL,
     file_sha256 BINARY(32) NOT NULL, file_bytes INT NOT NULL, created_by ${ID},
@@ -42,10 +42,10 @@ export const PAYMENTS = [
     PRIMARY KEY (id), KEY by_status (status, created_at),
     KEY same_file (tenant_id, file_sha256, created_at), KEY source (source_account_id, created_at, id),
     KEY status (tenant_id, status, created_at, id),
-    CONSTRAINT bonus_batches_counts CHECK (row_count >= 0 and rows_rejected >= 0 and rows_paid >= 0 and rows_failed >= 0 and rows_paid + rows_failed <= row_count),
-    CONSTRAINT bonus_batches_sums CHECK (total_raw >= 0 and fees_raw >= 0 and settled_raw >= 0 and settled_raw <= total_raw + fees_raw),
-    CONSTRAINT bonus_batches_executed CHECK (status not in ('executing','completed','partially_failed') or executed_by is not null and executed_at is not null and asset is not null),
-    CONSTRAINT bonus_batches_rejection CHECK (rejection_code is null or status = 'rejected')) ${TABLE}`,
+    CONSTRAINT batches_counts CHECK (row_count >= 0 and rows_rejected >= 0 and rows_paid >= 0 and rows_failed >= 0 and rows_paid + rows_failed <= row_count),
+    CONSTRAINT batches_sums CHECK (total_raw >= 0 and fees_raw >= 0 and settled_raw >= 0 and settled_raw <= total_raw + fees_raw),
+    CONSTRAINT batches_executed CHECK (status not in ('executing','completed','partially_failed') or executed_by is not null and executed_at is not null and asset is not null),
+    CONSTRAINT batches_rejection CHECK (rejection_code is null or status = 'rejected')) ${TABLE}`,
   `CREATE TABLE bonus_references (
     id ${ID}, tenant_id ${ID}, recipient_account_id ${ID}, reference VARCHAR(64) NOT NULL,
     created_at ${TIME},

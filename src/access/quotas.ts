@@ -84,13 +84,13 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
   const [ownQuotas, [open], [stored], [statements]] = await Promise.all([
     reader.find(tenantQuotas, { tenantId }),
     reader.query(
-      `SELECT CAST(COUNT(*) AS CHAR) AS batches FROM bonus_batches FORCE INDEX (status)
+      `SELECT CAST(COUNT(*) AS CHAR) AS batches FROM batches FORCE INDEX (status)
        WHERE tenant_id=${tenant} AND status IN ('validating','ready','executing')`,
     ),
     reader.query(
       `SELECT CAST(COALESCE(SUM(problem_rows), 0) AS CHAR) AS problems, CAST(COALESCE(SUM(unpaid_rows), 0) AS CHAR) AS unpaid,
          CAST(COALESCE(SUM(file_bytes), 0) AS CHAR) AS bytes
-       FROM bonus_batch_storage WHERE tenant_id=${tenant}`,
+       FROM batch_storage WHERE tenant_id=${tenant}`,
     ),
     reader.query(
       `SELECT CAST(COALESCE(SUM(entry_count+${FIXED_ROWS_PER_STATEMENT}), 0) AS CHAR) AS stored_rows FROM statements FORCE INDEX (tenant_status)

@@ -4,7 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
 import { DatabaseUnavailable } from '../db/failures.js';
-import { bonusBatchStorage } from '../db/entities/bonuses.js';
+import { batchStorage } from '../db/entities/batches.js';
 import { tenantQuotas } from '../db/entities/identity.js';
 import { knownRecipients, recipientBudgets } from '../db/entities/parties.js';
 import { insertSql, updateSql, upsertSql } from '../db/statements.js';
@@ -184,10 +184,10 @@ function namesOf({ tenantId, tokenKeyId }: BudgetOwner): readonly string[] {
 
 /** Marks the file as paid for up to the row. Returns true if it already was. */
 async function markPaid(transaction: Transaction, { batchId, row }: FilePiece): Promise<boolean> {
-  const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
+  const storage = await transaction.find(batchStorage, { batchId }, { forUpdate: true });
   if (storage === undefined) return false;
   if (storage.chargedRow >= row) return true;
-  await transaction.execute(updateSql(bonusBatchStorage, { chargedRow: row }, { batchId }));
+  await transaction.execute(updateSql(batchStorage, { chargedRow: row }, { batchId }));
   return false;
 }
 

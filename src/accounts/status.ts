@@ -6,7 +6,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import { bigint, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
-import { bonusBatches } from '../db/entities/bonuses.js';
+import { batches } from '../db/entities/batches.js';
 import { balances, holds } from '../db/entities/ledger.js';
 import { outbox } from '../db/entities/outbox.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
@@ -161,7 +161,7 @@ async function closingRefusal(transaction: Transaction, account: Account): Promi
  * of a batch, whose fee account is fixed at validation, go into the account.
  */
 async function openBatchRefusal(transaction: Transaction, { id, tenantId }: Account) {
-  const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
+  const open = await transaction.select(batches, { tenantId, status: ['ready', 'executing'] });
   if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
     return cannotClose('executing', 'a batch that it pays is executing');
   const charged = open.find(({ feeAccountId }) => feeAccountId === id);

@@ -11,7 +11,8 @@ import {
   eventFieldsOf,
 } from './operation-source.js';
 import { amountJson } from '../core/amount.js';
-import { type BatchStatus, bonusBatches, bonuses } from '../db/entities/bonuses.js';
+import { type BatchStatus, batches } from '../db/entities/batches.js';
+import { bonuses } from '../db/entities/bonuses.js';
 import { type Payout, payouts, type PayoutStatus } from '../db/entities/payouts.js';
 import type { ResourceType } from '../db/entities/ledger.js';
 
@@ -116,7 +117,7 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
 /** An executing batch holds the money of its pending rows, which checks/batches.ts compares. */
 const batchSource = operationSource({
   resourceType: 'bonus_batch',
-  table: bonusBatches,
+  table: batches,
   monthUse: null,
   expect: (row) => {
     const { status, sourceAccountId: source, asset, totalRaw, feesRaw, description } = row;

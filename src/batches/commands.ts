@@ -1,12 +1,7 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import {
-  type Bonus,
-  bonuses,
-  type BonusBatch,
-  bonusBatches,
-  bonusBatchRows,
-} from '../db/entities/bonuses.js';
+import { type Batch, batches, batchRows } from '../db/entities/batches.js';
+import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { limitRowKeys } from '../operations/limits.js';
@@ -30,19 +25,19 @@ interface BatchTarget extends Command {
 
 function batchKind<C extends BatchTarget>(
   name: string,
-  decide: CommandKind<C, BonusBatch>['decide'],
+  decide: CommandKind<C, Batch>['decide'],
   rowKeys: (command: C, accountId: Uuid) => readonly RowKey[] = () => [],
-): CommandKind<C, BonusBatch> {
+): CommandKind<C, Batch> {
   return {
     name,
     resourceType: 'bonus_batch',
-    table: bonusBatches,
+    table: batches,
     decide,
     accounts: accountsFrom(({ sourceAccountId: id }) => (id === null ? [] : [id])),
     rowKeys: (command) => {
       const { batchId: id, sourceAccountId } = command;
       if (sourceAccountId === null) return [];
-      return [rowKey(bonusBatches, { id }), ...rowKeys(command, sourceAccountId)];
+      return [rowKey(batches, { id }), ...rowKeys(command, sourceAccountId)];
     },
   };
 }
@@ -98,9 +93,9 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
     at,
     ownerOf,
   ) => [
-    rowKey(bonusBatches, { id: batchId }),
-    rowKey(bonusBatchRows, { batchId, number }),
-    ...(follows === null ? [] : [rowKey(bonusBatchRows, { batchId, number: follows })]),
+    rowKey(batches, { id: batchId }),
+    rowKey(batchRows, { batchId, number }),
+    ...(follows === null ? [] : [rowKey(batchRows, { batchId, number: follows })]),
     rowKey(holds, { resourceId: batchId }),
     rowKey(tenants, { id: tenantId }),
     rowKey(tenants, { id: ownerOf(recipientAccountId) ?? tenantId }),

@@ -5,7 +5,7 @@ import { ApiError, assertFound, type Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
-import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { type Batch, batches } from '../db/entities/batches.js';
 import { outbox } from '../db/entities/outbox.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
@@ -41,7 +41,7 @@ export interface BatchAction<By extends Actor = Actor> {
 export async function performBatchAction(
   deps: BatchControlDeps,
   request: BatchAction<StaffIdentity>,
-): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
+): Promise<{ readonly batch: Batch } | { readonly refusal: Refusal }> {
   const { batchId, action, by, actionId } = request;
   const { database } = deps;
   try {
@@ -63,7 +63,7 @@ export async function performBatchAction(
 export async function applyBatchAction(
   deps: BatchControlDeps,
   request: BatchAction,
-): Promise<BonusBatch> {
+): Promise<Batch> {
   const checked = { ...request, reason: checkedText('reason', request.reason, MAX_REASON) };
   return request.action === 'cancel' ? cancel(deps, checked) : setPaused(deps, checked);
 }
@@ -72,7 +72,7 @@ export async function applyBatchAction(
 async function setPaused(
   { database, clock }: BatchControlDeps,
   { batchId, action, by, reason, actionId }: BatchAction,
-): Promise<BonusBatch> {
+): Promise<Batch> {
   const { sourceAccountId } = await findBatch(database.reader, batchId);
   return transact(database, async (transaction) => {
     // While the source account's row is locked, no group of the batch's rows is paid.
@@ -93,7 +93,7 @@ async function setPaused(
     const set = isPausing
       ? { pausedAt: clock(), pausedBy: by.name, pauseReason: reason }
       : { pausedAt: null, pausedBy: null, pauseReason: null };
-    await transaction.execute(updateSql(bonusBatches, set, { id: batchId }));
+    await transaction.execute(updateSql(batches, set, { id: batchId }));
     const { tenantId } = batch;
     const resource = { tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
     const notice = outboxEntry({ outboxId: newId(), ...resource }, clock());
@@ -106,7 +106,7 @@ async function setPaused(
 async function cancel(
   { database, writer }: BatchControlDeps,
   { batchId, by: actor, reason, actionId }: BatchAction,
-): Promise<BonusBatch> {
+): Promise<Batch> {
   const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
   const { outcome } = await writer.submit(cancelBatchKind, {
     tenantId,
@@ -121,8 +121,8 @@ async function cancel(
   return outcome.resource;
 }
 
-async function findBatch(reader: Reader, id: Uuid): Promise<BonusBatch> {
-  return assertFound(await reader.find(bonusBatches, { id }));
+async function findBatch(reader: Reader, id: Uuid): Promise<Batch> {
+  return assertFound(await reader.find(batches, { id }));
 }
 
 const FINAL_CODES = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);

@@ -2,13 +2,8 @@ import { invalidState, missing, NOT_FOUND, type Refusal } from '../core/errors.j
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import {
-  type Bonus,
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchRow,
-  bonusBatchRows,
-} from '../db/entities/bonuses.js';
+import { type Batch, batches, type BatchRow, batchRows } from '../db/entities/batches.js';
+import { type Bonus } from '../db/entities/bonuses.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { creditRefusal, findRecipient, checkSpending } from '../operations/payments.js';
 import { AUTHORITY_INSUFFICIENT, paymentColumns } from '../accounts/rules.js';
@@ -65,7 +60,7 @@ interface CancelBatch extends BatchCommand {
 }
 
 /** Starts execution and, if the funds suffice, holds the whole debit. Refuses with 404, 403 or 409. */
-export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
+export function decideExecution(command: MemberCommand, state: LockedState): Decision<Batch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND);
   const { batch, source } = own;
@@ -84,7 +79,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
 
   const debit = totalDebit(batch);
   const isHeld = source.balances[batch.asset].available >= debit;
-  const executing: BonusBatch = {
+  const executing: Batch = {
     ...batch,
     status: 'executing',
     executedBy: memberId,
@@ -101,7 +96,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   };
   return accept(executing, {
     holds: isHeld ? [hold] : [],
-    rows: [changeRow(bonusBatches, executing), insertOutboxEntry(outboxId, executing, state)],
+    rows: [changeRow(batches, executing), insertOutboxEntry(outboxId, executing, state)],
   });
 }
 
@@ -121,8 +116,8 @@ const ROW_CANCELED = invalidState(CANCELED.message);
 /** Pays one row, or refuses it permanently, unless it is settled. (docs/contract.md, Execution) */
 export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
-  const batch = state.row(bonusBatches, { id: batchId });
-  const row = state.row(bonusBatchRows, { batchId, number });
+  const batch = state.row(batches, { id: batchId });
+  const row = state.row(batchRows, { batchId, number });
   const source = state.account(command.sourceAccountId);
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined)
     return refuse(NOT_FOUND);
@@ -139,20 +134,19 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
     return { outcome: { done: false, refusal: decided.refusal }, writes, bindsKey: true };
   }
   const { bonus } = decided;
-  const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: state.at };
+  const paid: BatchRow = { ...row, status: 'paid', paymentId: bonus.id, settledAt: state.at };
   return accept(bonus, joinWrites(settleRow(batch, paid), bonusWrites(bonus)));
 }
 
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
   return (
-    follows !== null &&
-    state.row(bonusBatchRows, { batchId, number: follows })?.status === 'pending'
+    follows !== null && state.row(batchRows, { batchId, number: follows })?.status === 'pending'
   );
 }
 
 function payRow(
-  batch: BonusBatch,
-  row: BonusBatchRow,
+  batch: Batch,
+  row: BatchRow,
   source: LockedAccount,
   state: LockedState,
 ): { readonly bonus: Bonus } | { readonly refusal: Refusal } {
@@ -160,7 +154,7 @@ function payRow(
   const { asset, executedBy } = batch;
   if (tenant === undefined || asset === null || executedBy === null)
     throw new Error('an executing batch has no tenant, asset or executor');
-  const recipient = findRecipient(state, tenant, row.recipientAccountId);
+  const recipient = findRecipient(state, tenant, row.recipientKey);
   if (recipient === undefined) return { refusal: missing('recipient') };
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
@@ -180,7 +174,7 @@ function payRow(
   };
   const bonus: Bonus = {
     id: newId(),
-    recipientAccountId: row.recipientAccountId,
+    recipientAccountId: row.recipientKey,
     reference: row.reference,
     batchId: batch.id,
     batchRow: row.number,
@@ -192,11 +186,7 @@ function payRow(
 }
 
 /** Returns the source account as if the row's share of the hold were released. */
-function withShareReleased(
-  source: LockedAccount,
-  { asset }: BonusBatch,
-  row: BonusBatchRow,
-): LockedAccount {
+function withShareReleased(source: LockedAccount, { asset }: Batch, row: BatchRow): LockedAccount {
   if (asset === null) return source;
   const { available, held } = source.balances[asset];
   const share = debitOf(row);
@@ -206,19 +196,15 @@ function withShareReleased(
   };
 }
 
-function failRow(
-  row: BonusBatchRow,
-  { code, message }: RowFailure,
-  state: LockedState,
-): BonusBatchRow {
+function failRow(row: BatchRow, { code, message }: RowFailure, state: LockedState): BatchRow {
   return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
-function settleRow(batch: BonusBatch, row: BonusBatchRow): Writes {
+function settleRow(batch: Batch, row: BatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
     holds: hasHold ? [{ change: 'release', resourceId: batch.id, raw: debitOf(row) }] : [],
-    rows: [changeRow(bonusBatches, withSettledRow(batch, row)), changeRow(bonusBatchRows, row)],
+    rows: [changeRow(batches, withSettledRow(batch, row)), changeRow(batchRows, row)],
   };
 }
 
@@ -230,8 +216,8 @@ function joinWrites(one: Writes, other: Writes): Writes {
 export function decideCancel(
   { tenantId, batchId, by, outboxId }: CancelBatch,
   state: LockedState,
-): Decision<BonusBatch> {
-  const batch = state.row(bonusBatches, { id: batchId });
+): Decision<Batch> {
+  const batch = state.row(batches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
   const lapse = decideDueLapse(batch, outboxId, CANCELABLE, state);
   if (lapse !== null) return lapse;
@@ -240,12 +226,12 @@ export function decideCancel(
   if (isSettled(batch)) return refuse(SETTLED);
   if (!CANCELABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, CANCELABLE));
   if (batch.canceledAt !== null) return leaveUnchanged(batch);
-  const canceled: BonusBatch = { ...batch, canceledAt: state.at };
+  const canceled: Batch = { ...batch, canceledAt: state.at };
   const raw = unsettledDebit(batch);
   return accept(canceled, {
     holds: batch.isHeld ? [{ change: 'release', resourceId: batchId, raw }] : [],
     rows: [
-      changeRow(bonusBatches, canceled),
+      changeRow(batches, canceled),
       insertCancelAudit(batch, by, { reason: by.reason, ...progressDetails(batch) }, state),
       insertOutboxEntry(outboxId, canceled, state),
     ],

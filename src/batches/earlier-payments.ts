@@ -3,12 +3,13 @@ import { type Instant, instant } from '../core/instant.js';
 import { Deadline } from '../core/timers.js';
 import { integer, nullable, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader, StoredRow } from '../db/database.js';
-import { type BonusBatch, bonusBatchStorage, bonuses } from '../db/entities/bonuses.js';
+import { type Batch, batchStorage } from '../db/entities/batches.js';
+import { bonuses } from '../db/entities/bonuses.js';
 import { transact } from '../db/reader.js';
 import { updateSql } from '../db/statements.js';
 import { type EarlierPayments, MAX_DUPLICATES_NAMED } from './rules.js';
 
-type OwnBatch = Pick<BonusBatch, 'id' | 'tenantId'>;
+type OwnBatch = Pick<Batch, 'id' | 'tenantId'>;
 
 /** Age up to which a stored result serves all readers. */
 const KEPT_MS = 3_000;
@@ -44,7 +45,7 @@ export class EarlierPaymentsReader {
     const computed = await computeEarlierPayments(searches, { id, tenantId }, at);
     await transact(database, (transaction) =>
       transaction.execute(
-        updateSql(bonusBatchStorage, earlierPaymentsColumns(computed, at), { batchId: id }),
+        updateSql(batchStorage, earlierPaymentsColumns(computed, at), { batchId: id }),
       ),
     );
     return computed;
@@ -69,7 +70,7 @@ async function readRecent(
   { id: batchId }: OwnBatch,
   at: Instant,
 ): Promise<EarlierPayments | null> {
-  const stored = await reader.find(bonusBatchStorage, { batchId });
+  const stored = await reader.find(batchStorage, { batchId });
   const { earlierPayments = null, earlierPaymentsAt = null } = stored ?? {};
   if (earlierPayments === null || earlierPaymentsAt === null) return null;
   if (at > earlierPaymentsAt + KEPT_MS) return null;
@@ -92,7 +93,7 @@ export async function computeEarlierPayments(
   for (let after = 0; ;) {
     const read = (await reader.query(paymentsSql(batch, after, since))).map(parsePayment);
     const found = read.filter(
-      ({ bonusId, openBatchId }) => bonusId !== null || openBatchId !== null,
+      ({ paymentId, openBatchId }) => paymentId !== null || openBatchId !== null,
     );
     count += found.length;
     named.push(...found.slice(0, MAX_DUPLICATES_NAMED - named.length));
@@ -100,13 +101,13 @@ export async function computeEarlierPayments(
     if (last === undefined) break;
     after = last.number;
   }
-  const ids = named.flatMap(({ bonusId }) => bonusId ?? []);
+  const ids = named.flatMap(({ paymentId }) => paymentId ?? []);
   const paid = ids.length === 0 ? [] : await reader.select(bonuses, { id: ids });
   const batchOf = new Map(paid.map(({ id, batchId }) => [id, batchId]));
-  const rows = named.map(({ number, bonusId, openBatchId }) => ({
+  const rows = named.map(({ number, paymentId, openBatchId }) => ({
     number,
-    batchId: bonusId === null ? openBatchId : (batchOf.get(bonusId) ?? null),
-    bonusId,
+    batchId: paymentId === null ? openBatchId : (batchOf.get(paymentId) ?? null),
+    paymentId,
   }));
   return { count, rows };
 }
@@ -114,30 +115,30 @@ export async function computeEarlierPayments(
 /** Returns SQL for the next rows, each with the newest bonus and open batch of the same reference. */
 function paymentsSql({ id, tenantId }: OwnBatch, after: number, since: Instant): string {
   const tenant = uuid.literal(tenantId);
-  const fromOtherBatches = `FROM bonus_batch_rows other FORCE INDEX (reference) STRAIGHT_JOIN bonus_batches other_batch ON other_batch.id=other.batch_id
-    WHERE other.reference=own.reference AND other.recipient_account_id=own.recipient_account_id AND other.batch_id<>own.batch_id
+  const fromOtherBatches = `FROM batch_rows other FORCE INDEX (reference) STRAIGHT_JOIN batches other_batch ON other_batch.id=other.batch_id
+    WHERE other.reference=own.reference AND other.recipient_key=own.recipient_key AND other.batch_id<>own.batch_id
       AND other_batch.tenant_id=${tenant}`;
   return `SELECT own.number,
-      (SELECT MAX(other.bonus_id) ${fromOtherBatches} AND other.status='paid' AND other.settled_at>=${time.literal(since)}) AS row_bonus_id,
+      (SELECT MAX(other.payment_id) ${fromOtherBatches} AND other.status='paid' AND other.settled_at>=${time.literal(since)}) AS row_payment_id,
       (SELECT MAX(single.id) FROM bonus_references single FORCE INDEX (PRIMARY)
-        WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_account_id
+        WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_key
           AND single.tenant_id=${tenant} AND single.created_at>=${time.literal(since)}) AS single_id,
       (SELECT MAX(other.batch_id) ${fromOtherBatches} AND other.status='pending'
         AND other_batch.status IN ('ready','executing') AND other_batch.canceled_at IS NULL) AS open_batch_id
-    FROM bonus_batch_rows own FORCE INDEX (PRIMARY)
+    FROM batch_rows own FORCE INDEX (PRIMARY)
     WHERE own.batch_id=${uuid.literal(id)} AND own.number>${after} ORDER BY own.number LIMIT ${ROWS_PER_STATEMENT}`;
 }
 
 const nullableId = nullable(uuid);
 
 function parsePayment(row: StoredRow) {
-  const ids = [nullableId.parse(row.row_bonus_id), nullableId.parse(row.single_id)].flatMap(
+  const ids = [nullableId.parse(row.row_payment_id), nullableId.parse(row.single_id)].flatMap(
     (id) => id ?? [],
   );
   return {
     number: integer.parse(row.number),
     // Ids of bonuses are ordered by time.
-    bonusId: ids.toSorted().at(-1) ?? null,
+    paymentId: ids.toSorted().at(-1) ?? null,
     openBatchId: nullableId.parse(row.open_batch_id),
   };
 }

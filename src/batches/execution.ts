@@ -7,12 +7,12 @@ import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchRow,
-  bonusBatchRows,
-  bonusBatchStorage,
-} from '../db/entities/bonuses.js';
+  type Batch,
+  batches,
+  type BatchRow,
+  batchRows,
+  batchStorage,
+} from '../db/entities/batches.js';
 import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
 import { literal, updateSql } from '../db/statements.js';
@@ -41,8 +41,8 @@ const ROWS_PER_GROUP = 100;
 const PAUSE_MS = 2;
 
 interface NextGroup {
-  readonly batch: BonusBatch | undefined;
-  readonly rows: readonly BonusBatchRow[];
+  readonly batch: Batch | undefined;
+  readonly rows: readonly BatchRow[];
   /** Whether rows may be paid in any order, because funds and month's allowance cover all rows. */
   readonly isOrderFree: boolean;
   /** Last row of the previous group. Null at the first open row. */
@@ -96,7 +96,7 @@ export class BatchExecution {
     }
   }
 
-  private async end(batch: BonusBatch, signal: AbortSignal): Promise<PaymentEnd> {
+  private async end(batch: Batch, signal: AbortSignal): Promise<PaymentEnd> {
     try {
       await endExecution(this.deps, batch, signal);
       return 'over';
@@ -128,7 +128,7 @@ export class BatchExecution {
   }
 
   private async nextGroup(batchId: Uuid, limit: number, after: number): Promise<NextGroup> {
-    const batch = await this.reader.find(bonusBatches, { id: batchId });
+    const batch = await this.reader.find(batches, { id: batchId });
     const follows = after === 0 ? null : after;
     if (batch?.status !== 'executing' || isPaused(batch))
       return { batch, rows: [], isOrderFree: false, follows };
@@ -139,7 +139,7 @@ export class BatchExecution {
     return { batch, rows, isOrderFree, follows };
   }
 
-  private async isOrderFree(batch: BonusBatch): Promise<boolean> {
+  private async isOrderFree(batch: Batch): Promise<boolean> {
     if (batch.canceledAt !== null) return true;
     if (!batch.isHeld) return false;
     const source = await this.reader.find(accounts, { id: batch.sourceAccountId });
@@ -149,18 +149,18 @@ export class BatchExecution {
     return own !== undefined && own.used + unsettledDebit(batch) <= own.limits.month;
   }
 
-  private async pendingRows(batchId: Uuid, after: number, limit: number): Promise<BonusBatchRow[]> {
+  private async pendingRows(batchId: Uuid, after: number, limit: number): Promise<BatchRow[]> {
     // Settled rows leave dead index entries behind, so reading starts where the last group ended.
     return this.reader.list(
-      bonusBatchRows,
+      batchRows,
       `FORCE INDEX (status)
-       WHERE batch_id=${literal(bonusBatchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}
+       WHERE batch_id=${literal(batchRows, 'batchId', batchId)} AND status='pending' AND number>${Math.trunc(after)}
        ORDER BY number LIMIT ${Math.trunc(limit)}`,
     );
   }
 }
 
-function commandOf(batch: BonusBatch, row: BonusBatchRow, follows: number | null): PayRowCommand {
+function commandOf(batch: Batch, row: BatchRow, follows: number | null): PayRowCommand {
   if (batch.asset === null) throw new Error('an executing batch has no asset');
   return {
     tenantId: batch.tenantId,
@@ -170,7 +170,7 @@ function commandOf(batch: BonusBatch, row: BonusBatchRow, follows: number | null
     sourceAccountId: batch.sourceAccountId,
     number: row.number,
     follows,
-    recipientAccountId: row.recipientAccountId,
+    recipientAccountId: row.recipientKey,
     feeAccountId: batch.feeAccountId,
     asset: batch.asset,
   };
@@ -184,7 +184,7 @@ interface EndingDeps extends DatabaseDeps {
 /** Generates the result file, then sets the status and adds the event in one transaction. */
 async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
-  batch: BonusBatch,
+  batch: Batch,
   signal: AbortSignal,
 ): Promise<void> {
   const { id } = batch;
@@ -193,7 +193,7 @@ async function endExecution(
     if (generated !== null) await completeFiles(transaction, generated);
     // The lock of the account protects the batch. It is acquired last, to hold it briefly.
     await lockAccount(transaction, batch.sourceAccountId);
-    const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
+    const settled = await transaction.find(batches, { id }, { forUpdate: true });
     if (settled === undefined || !isSettled(settled))
       throw new GenerationSuperseded('another process has ended the batch');
     const at = clock();
@@ -205,8 +205,8 @@ async function endExecution(
     } as const;
     const event = batchEvent(status, { ...settled, ...end }, baseUrl);
     const unpaidRows = settled.rowsFailed;
-    const unpaid = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: id });
-    await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id }), unpaid]);
+    const unpaid = updateSql(batchStorage, { unpaidRows }, { batchId: id });
+    await appendEvents(transaction, [event], at, [updateSql(batches, end, { id }), unpaid]);
   });
 }
 
@@ -217,7 +217,7 @@ export async function generateMissingFiles(deps: MissingFilesDeps, signal: Abort
   const faults: unknown[] = [];
   for (let older = ''; !signal.aborted;) {
     const found = await deps.database.reader.query(
-      `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (without_files) JOIN bonus_batches b ON b.id=s.batch_id
+      `SELECT s.batch_id FROM batch_storage s FORCE INDEX (without_files) JOIN batches b ON b.id=s.batch_id
        WHERE s.rows_removed_at IS NULL AND s.csv_bytes IS NULL${older}
          AND (b.status IN ('completed','partially_failed') OR (b.status='rejected' AND b.rejection_code IS NULL))
        ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
@@ -245,7 +245,7 @@ async function generateForBatch(
   id: Uuid,
   signal: AbortSignal,
 ): Promise<void> {
-  const batch = await database.reader.find(bonusBatches, { id });
+  const batch = await database.reader.find(batches, { id });
   if (batch === undefined) return;
   const generated = await files.generate(
     batch.status === 'rejected' ? 'errors' : 'result',
@@ -254,6 +254,6 @@ async function generateForBatch(
   );
   await transact(database, async (transaction) => {
     await completeFiles(transaction, generated);
-    await transaction.execute(updateSql(bonusBatches, { filesGeneratedAt: clock() }, { id }));
+    await transaction.execute(updateSql(batches, { filesGeneratedAt: clock() }, { id }));
   });
 }

@@ -1,10 +1,10 @@
 import type { Database, Reader, Transaction } from '../db/database.js';
 import {
-  type BonusBatch,
-  type BonusBatchProblem,
-  type BonusBatchRow,
-  bonusBatchStorage,
-} from '../db/entities/bonuses.js';
+  type Batch,
+  type BatchProblem,
+  type BatchRow,
+  batchStorage,
+} from '../db/entities/batches.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import {
@@ -30,12 +30,12 @@ const RETRYABLE = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, Gen
 
 const FILE_OWNER: FileOwner = {
   async lockAttempt(transaction, batchId) {
-    const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
+    const storage = await transaction.find(batchStorage, { batchId }, { forUpdate: true });
     if (storage?.rowsRemovedAt !== null || storage.csvBytes !== null) return null;
     return storage.generationAttempt;
   },
   attemptSql: (batchId, generationAttempt) =>
-    updateSql(bonusBatchStorage, { generationAttempt }, { batchId }),
+    updateSql(batchStorage, { generationAttempt }, { batchId }),
 };
 
 export class BatchFiles {
@@ -44,7 +44,7 @@ export class BatchFiles {
 
   constructor(private readonly database: Database) {}
 
-  async generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {
+  async generate(kind: BatchFile, batch: Batch, signal: AbortSignal): Promise<GeneratedFiles> {
     const { database } = this;
     const { reader } = database;
     const table = {
@@ -62,7 +62,7 @@ export class BatchFiles {
   /** Returns null after a failure of the file system. A sweep then generates the files later. */
   async generateIfPossible(
     kind: BatchFile,
-    batch: BonusBatch,
+    batch: Batch,
     signal: AbortSignal,
   ): Promise<GeneratedFiles | null> {
     try {
@@ -82,13 +82,13 @@ export async function completeFiles(
 ): Promise<void> {
   const { ownerId: batchId, csvBytes, xlsxBytes } = files;
   await storePieces(transaction, FILE_OWNER, files);
-  await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
+  await transaction.execute(updateSql(batchStorage, { csvBytes, xlsxBytes }, { batchId }));
 }
 
 const ROWS_PER_PIECE = 250;
 
 async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
-  let last: BonusBatchProblem | undefined;
+  let last: BatchProblem | undefined;
   do {
     const problems = await readProblems(reader, batchId, ROWS_PER_PIECE, last);
     yield problems.map(errorCells);
@@ -96,15 +96,12 @@ async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<reado
   } while (last !== undefined);
 }
 
-async function* resultPieces(
-  reader: Reader,
-  batch: BonusBatch,
-): AsyncGenerator<readonly TableRow[]> {
+async function* resultPieces(reader: Reader, batch: Batch): AsyncGenerator<readonly TableRow[]> {
   const { asset } = batch;
   if (asset === null) return;
   let after: number | undefined = 0;
   do {
-    const rows: readonly BonusBatchRow[] = await readBatchRows(
+    const rows: readonly BatchRow[] = await readBatchRows(
       reader,
       batch,
       undefined,
@@ -139,13 +136,13 @@ export const RESULT_COLUMNS: readonly Column[] = [
 ];
 
 /** A problem of the whole file has no row, and one that concerns no column has no column. */
-export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
+export function errorCells({ number, field, code, message, value }: BatchProblem): TableRow {
   const filled = (text: string): string | null => (text === '' ? null : text);
   return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
 }
 
 /** Amount and fee are in the smallest unit. The fee of an unpaid row is empty. */
-export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
+export function resultCells(row: BatchRow, asset: Asset): TableRow {
   const isPaid = row.status === 'paid';
   return [
     String(row.number),
@@ -154,7 +151,7 @@ export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
     String(row.raw),
     asset,
     isPaid ? 'paid' : 'failed',
-    row.bonusId,
+    row.paymentId,
     isPaid ? String(row.feeRaw) : null,
     row.code,
     row.message,

@@ -6,13 +6,13 @@ import type { Reader } from '../db/database.js';
 import {
   BATCH_STATUSES,
   type BatchRowStatus,
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchProblem,
-  bonusBatchProblems,
-  type BonusBatchRow,
-  bonusBatchRows,
-} from '../db/entities/bonuses.js';
+  type Batch,
+  batches,
+  type BatchProblem,
+  batchProblems,
+  type BatchRow,
+  batchRows,
+} from '../db/entities/batches.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
@@ -25,10 +25,10 @@ export function readProblems(
   reader: Reader,
   batchId: Uuid,
   limit: number,
-  last: Pick<BonusBatchProblem, 'number' | 'ordinal'> = BEFORE_ALL,
-): Promise<readonly BonusBatchProblem[]> {
+  last: Pick<BatchProblem, 'number' | 'ordinal'> = BEFORE_ALL,
+): Promise<readonly BatchProblem[]> {
   return reader.list(
-    bonusBatchProblems,
+    batchProblems,
     `FORCE INDEX (PRIMARY)
      WHERE batch_id=${uuid.literal(batchId)} AND number>=${last.number}
        AND (number>${last.number} OR ordinal>${last.ordinal})
@@ -36,8 +36,8 @@ export function readProblems(
   );
 }
 
-export const batchList: OperationList<BonusBatch> = {
-  table: bonusBatches,
+export const batchList: OperationList<Batch> = {
+  table: batches,
   statuses: BATCH_STATUSES,
   resourceType: 'bonus_batch',
   visibleToRolesIn: ['source_account_id'],
@@ -45,7 +45,7 @@ export const batchList: OperationList<BonusBatch> = {
 
 export async function readReviews(
   reader: Reader,
-  batches: readonly BonusBatch[],
+  batches: readonly Batch[],
 ): Promise<ReadonlyMap<Uuid, BatchReview>> {
   const ready = batches.filter(({ status, asset }) => status === 'ready' && asset !== null);
   if (ready.length === 0) return new Map();
@@ -75,19 +75,19 @@ export async function readReviews(
 
 export async function readBatchRows(
   reader: Reader,
-  batch: BonusBatch,
+  batch: Batch,
   status: BatchRowStatus | undefined,
   after: number,
   limit: number,
-): Promise<readonly BonusBatchRow[]> {
+): Promise<readonly BatchRow[]> {
   // Rows of an unfinished validation are hidden.
   if (!isAccepted(batch)) return [];
   const inStatus =
-    status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;
+    status === undefined ? '' : ` AND status=${literal(batchRows, 'status', status)}`;
   return reader.list(
-    bonusBatchRows,
+    batchRows,
     `FORCE INDEX (${status === undefined ? 'PRIMARY' : 'status'})
-     WHERE batch_id=${literal(bonusBatchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}
+     WHERE batch_id=${literal(batchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}
      ORDER BY number LIMIT ${Math.trunc(limit)}`,
   );
 }

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { invalidState, type Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
-import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
+import type { BatchStatus, Batch, BatchRow } from '../db/entities/batches.js';
 
 export const MAX_ROWS = 100_000;
 
@@ -44,7 +44,7 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
 export function isAccepted({
   status,
   rejectionCode,
-}: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+}: Pick<Batch, 'status' | 'rejectionCode'>): boolean {
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
 
@@ -52,23 +52,23 @@ export function isAccepted({
 function isFileRejected({
   status,
   rejectionCode,
-}: Pick<BonusBatch, 'status' | 'rejectionCode'>): boolean {
+}: Pick<Batch, 'status' | 'rejectionCode'>): boolean {
   return status === 'rejected' && rejectionCode === null;
 }
 
 export function hasLapsed(
-  { status, validatedAt }: BonusBatch,
+  { status, validatedAt }: Batch,
   readyForMs: number,
   at: Instant,
 ): boolean {
   return status === 'ready' && validatedAt !== null && at >= validatedAt + readyForMs;
 }
 
-export function isExecuted({ status }: Pick<BonusBatch, 'status'>): boolean {
+export function isExecuted({ status }: Pick<Batch, 'status'>): boolean {
   return status === 'executing' || isFinished({ status });
 }
 
-function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
+function isFinished({ status }: Pick<Batch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 
@@ -76,7 +76,7 @@ export type BatchFile = 'errors' | 'result';
 
 /** Returns false until the file is generated, and after retention has removed it. */
 export function hasFile(
-  batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesGeneratedAt'>,
+  batch: Pick<Batch, 'status' | 'rejectionCode' | 'filesGeneratedAt'>,
   file: BatchFile,
 ): boolean {
   return (
@@ -85,7 +85,7 @@ export function hasFile(
   );
 }
 
-export function isPaused(batch: BonusBatch): boolean {
+export function isPaused(batch: Batch): boolean {
   return (
     batch.status === 'executing' &&
     batch.pausedAt !== null &&
@@ -94,32 +94,29 @@ export function isPaused(batch: BonusBatch): boolean {
   );
 }
 
-export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): number {
+export function pendingRows({ rowCount, rowsPaid, rowsFailed }: Batch): number {
   return rowCount - rowsPaid - rowsFailed;
 }
 
-export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>): bigint {
+export function debitOf({ raw, feeRaw }: Pick<BatchRow, 'raw' | 'feeRaw'>): bigint {
   return raw + feeRaw;
 }
 
-export function totalDebit({
-  totalRaw,
-  feesRaw,
-}: Pick<BonusBatch, 'totalRaw' | 'feesRaw'>): bigint {
+export function totalDebit({ totalRaw, feesRaw }: Pick<Batch, 'totalRaw' | 'feesRaw'>): bigint {
   return totalRaw + feesRaw;
 }
 
-export function unsettledDebit(batch: BonusBatch): bigint {
+export function unsettledDebit(batch: Batch): bigint {
   return totalDebit(batch) - batch.settledRaw;
 }
 
-export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
+export function feeOfRow({ feeAccountId }: Batch, { feeRaw }: BatchRow): Fee {
   if (feeRaw !== 0n && feeAccountId === null)
     throw new Error('a row has a fee, but the batch has no fee account');
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
 }
 
-export function withSettledRow(batch: BonusBatch, row: BonusBatchRow): BonusBatch {
+export function withSettledRow(batch: Batch, row: BatchRow): Batch {
   const isPaid = row.status === 'paid';
   return {
     ...batch,
@@ -129,12 +126,12 @@ export function withSettledRow(batch: BonusBatch, row: BonusBatchRow): BonusBatc
   };
 }
 
-export function isSettled(batch: BonusBatch): boolean {
+export function isSettled(batch: Batch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }
 
 export function batchAudit(
-  { tenantId, id }: Pick<BonusBatch, 'tenantId' | 'id'>,
+  { tenantId, id }: Pick<Batch, 'tenantId' | 'id'>,
   action: string,
   details: AuditDetails = {},
 ): AuditEntry {
@@ -142,7 +139,7 @@ export function batchAudit(
   return { tenantId, ...subject, action: `bonus_batch.${action}`, details };
 }
 
-export function progressDetails({ rowsPaid, rowsFailed, rowCount }: BonusBatch): AuditDetails {
+export function progressDetails({ rowsPaid, rowsFailed, rowCount }: Batch): AuditDetails {
   return { paid: rowsPaid, failed: rowsFailed, rows: rowCount };
 }
 
@@ -165,7 +162,7 @@ interface EarlierPayment {
   /** Null for a single bonus. */
   readonly batchId: Uuid | null;
   /** The newest bonus with the reference. Null if only an open batch is going to pay it. */
-  readonly bonusId: Uuid | null;
+  readonly paymentId: Uuid | null;
 }
 
 /** Data that is valid only at the time of the response. Events contain the batch without it. */

@@ -4,9 +4,9 @@ import { toRfc3339 } from '../core/instant.js';
 import {
   BATCH_ROW_STATUSES,
   BATCH_STATUSES,
-  type BonusBatch,
-  type BonusBatchRow,
-} from '../db/entities/bonuses.js';
+  type Batch,
+  type BatchRow,
+} from '../db/entities/batches.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
   AmountSchema,
@@ -68,8 +68,8 @@ exampled(BonusBatchRowSchema, {
 });
 
 export function presentBatchRow(
-  row: BonusBatchRow,
-  batch: Pick<BonusBatch, 'asset'>,
+  row: BatchRow,
+  batch: Pick<Batch, 'asset'>,
 ): Readonly<Record<string, unknown>> {
   const { asset } = batch;
   const amount = (raw: bigint) => (asset === null ? null : amountJson({ raw, asset }));
@@ -77,13 +77,13 @@ export function presentBatchRow(
     row: row.number,
     status: row.status,
     recipient: row.recipient,
-    account_id: row.recipientAccountId,
+    account_id: row.recipientKey,
     amount: amount(row.raw),
     fee: amount(row.feeRaw),
     description: row.description,
     reference: row.reference,
     metadata: METADATA.read(row),
-    bonus_id: row.bonusId,
+    bonus_id: row.paymentId,
     failure: row.code === null ? null : { code: row.code, message: row.message },
     paid_at: row.status === 'paid' && row.settledAt !== null ? toRfc3339(row.settledAt) : null,
   };

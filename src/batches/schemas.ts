@@ -1,6 +1,6 @@
 import { amountJson, EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
-import { type BonusBatch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/bonuses.js';
+import { type Batch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/batches.js';
 import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
@@ -24,17 +24,17 @@ const count = z.int().nonnegative();
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
 
 interface EventSource {
-  readonly batch: BonusBatch;
+  readonly batch: Batch;
   readonly baseUrl: string;
 }
 
 /** `review` is null unless it was read, which only a ready batch needs. */
 interface ResponseSource {
-  readonly batch: BonusBatch;
+  readonly batch: Batch;
   readonly review: BatchReview | null;
 }
 
-function amountOf({ asset }: BonusBatch, raw: bigint) {
+function amountOf({ asset }: Batch, raw: bigint) {
   return asset === null ? null : amountJson({ raw, asset });
 }
 
@@ -186,7 +186,7 @@ function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
 const responseField = fieldsOf<ResponseSource>();
 const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
 
-function formattedField(raw: (batch: BonusBatch) => bigint, example: bigint) {
+function formattedField(raw: (batch: Batch) => bigint, example: bigint) {
   return responseField(
     `While ready: the amount for people, such as ${exampleOf(150_000n)}.`,
     z.string().nullable(),
@@ -252,10 +252,10 @@ const RESPONSE_FIELDS = {
     (source) => {
       const earlier = reviewOf(source)?.earlier ?? null;
       if (earlier === null) return null;
-      const rows = earlier.rows.map(({ number, batchId, bonusId }) => ({
+      const rows = earlier.rows.map(({ number, batchId, paymentId }) => ({
         row: number,
         batch_id: batchId,
-        bonus_id: bonusId,
+        bonus_id: paymentId,
       }));
       return { count: earlier.count, rows };
     },
@@ -294,7 +294,7 @@ export const batchOfEventResource = defineResource(
 );
 export function batchEvent(
   outcome: 'ready' | 'rejected' | 'completed' | 'partially_failed',
-  batch: BonusBatch,
+  batch: Batch,
   baseUrl: string,
 ): EventDraft {
   const { tenantId, id: resourceId } = batch;

@@ -11,11 +11,11 @@ import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps } from '../db/database.js';
 import {
   type BatchRowStatus,
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchRow,
-  bonusBatchStorage,
-} from '../db/entities/bonuses.js';
+  type Batch,
+  batches,
+  type BatchRow,
+  batchStorage,
+} from '../db/entities/batches.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
@@ -34,7 +34,7 @@ interface BatchesDeps extends DatabaseDeps {
 }
 
 interface ReviewedBatch {
-  readonly batch: BonusBatch;
+  readonly batch: Batch;
   readonly review: BatchReview | null;
 }
 
@@ -52,20 +52,16 @@ export class Batches {
     caller: Caller,
     request: UploadRequest,
     idempotency: RequestKey,
-  ): Promise<CommandResult<BonusBatch>> {
+  ): Promise<CommandResult<Batch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
 
   /** The fingerprint includes the member. (docs/contract.md, Execution) */
-  execute(
-    caller: Caller,
-    batchId: Uuid,
-    idempotency: RequestKey,
-  ): Promise<CommandResult<BonusBatch>> {
+  execute(caller: Caller, batchId: Uuid, idempotency: RequestKey): Promise<CommandResult<Batch>> {
     return this.submit(executeBatchKind, caller, batchId, idempotency);
   }
 
-  withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<BonusBatch>> {
+  withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<Batch>> {
     const actionId = newId();
     const key = `bonus_batch/${batchId}/action/${actionId}`;
     const fingerprint = commandFingerprint(['action', batchId, actionId]);
@@ -73,15 +69,15 @@ export class Batches {
   }
 
   private async submit(
-    kind: CommandKind<MemberCommand, BonusBatch>,
+    kind: CommandKind<MemberCommand, Batch>,
     caller: Caller,
     batchId: Uuid,
     keyed: RequestKey,
-  ): Promise<CommandResult<BonusBatch>> {
+  ): Promise<CommandResult<Batch>> {
     const { tenantId, memberId, deadline } = caller;
     const batch = await this.deps.database
       .readerFor(caller)
-      .find(bonusBatches, { id: batchId, tenantId });
+      .find(batches, { id: batchId, tenantId });
     const outboxId = newId();
     const sourceAccountId = batch?.sourceAccountId ?? null;
     const command = { ...keyed, tenantId, memberId, batchId, sourceAccountId, outboxId };
@@ -101,7 +97,7 @@ export class Batches {
   }
 
   /** Returns null for a member who may not read the batch, but whose repeated upload returns it. */
-  async reviewFor(caller: Caller, { id }: BonusBatch): Promise<BatchReview | null> {
+  async reviewFor(caller: Caller, { id }: Batch): Promise<BatchReview | null> {
     try {
       return (await this.read(caller, id)).review;
     } catch (refused) {
@@ -117,7 +113,7 @@ export class Batches {
     limit: number,
   ): Promise<{
     readonly items: readonly ReviewedBatch[];
-    readonly next: Page<BonusBatch>['next'];
+    readonly next: Page<Batch>['next'];
   }> {
     const reader = this.deps.database.readerFor(caller);
     const page = await listOperations(batchList, reader, caller, filter, before, limit);
@@ -137,7 +133,7 @@ export class Batches {
     const reader = this.deps.database.readerFor(caller);
     const batch = await readOperation(batchList, reader, caller, id);
     const storage = hasFile(batch, file)
-      ? await reader.find(bonusBatchStorage, { batchId: id })
+      ? await reader.find(batchStorage, { batchId: id })
       : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
     const stored = { tenantId: caller.tenantId, id, format, size };
@@ -152,8 +148,8 @@ export class Batches {
     after: number,
     limit: number,
   ): Promise<{
-    readonly batch: BonusBatch;
-    readonly items: readonly BonusBatchRow[];
+    readonly batch: Batch;
+    readonly items: readonly BatchRow[];
     readonly next: number | null;
   }> {
     const reader = this.deps.database.readerFor(caller);

@@ -8,12 +8,12 @@ import { time, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../core/timers.js';
 import {
-  bonusBatches,
-  bonusBatchProblems,
-  bonusBatchRows,
-  bonusBatchStorage,
+  batches,
+  batchProblems,
+  batchRows,
+  batchStorage,
   uploadChunks,
-} from '../db/entities/bonuses.js';
+} from '../db/entities/batches.js';
 import { columnList, deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
@@ -88,27 +88,22 @@ export async function lapseDueBatches(
   // A batch is validated after its creation, so the index on `created_at` finds all due batches.
   const find = (condition: string, count: number) =>
     database.reader.query(
-      `SELECT ${columnList(bonusBatches)} FROM bonus_batches FORCE INDEX (by_status)
+      `SELECT ${columnList(batches)} FROM batches FORCE INDEX (by_status)
        WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${condition}
        ORDER BY created_at LIMIT ${count}`,
     );
-  return performDue(
-    bonusBatches,
-    limit,
-    find,
-    async ({ id: batchId, tenantId, sourceAccountId }) => {
-      const { outcome } = await writer.submit(lapseBatchKind, {
-        tenantId,
-        key: `bonus_batch/${batchId}/lapse`,
-        fingerprint: commandFingerprint(['lapse', batchId]),
-        batchId,
-        sourceAccountId,
-        outboxId: newId(),
-        readyForMs,
-      });
-      if (!outcome.done) throw new ApiError(outcome.refusal);
-    },
-  );
+  return performDue(batches, limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
+    const { outcome } = await writer.submit(lapseBatchKind, {
+      tenantId,
+      key: `bonus_batch/${batchId}/lapse`,
+      fingerprint: commandFingerprint(['lapse', batchId]),
+      batchId,
+      sourceAccountId,
+      outboxId: newId(),
+      readyForMs,
+    });
+    if (!outcome.done) throw new ApiError(outcome.refusal);
+  });
 }
 
 const FILES_AT_A_TIME = 100;
@@ -124,14 +119,14 @@ export async function deleteUploadedBytes(
 ): Promise<number> {
   for (let deleted = 0; ;) {
     const rows = await database.reader.query(
-      `SELECT c.batch_id, b.tenant_id FROM upload_chunks c JOIN bonus_batches b ON b.id=c.batch_id
+      `SELECT c.batch_id, b.tenant_id FROM upload_chunks c JOIN batches b ON b.id=c.batch_id
        WHERE c.number=0 AND b.validated_at<${time.literal(validatedBefore)} LIMIT ${FILES_AT_A_TIME}`,
     );
     for (const row of rows)
       await transact(database, async (transaction) => {
         const batchId = uuid.parse(row.batch_id);
         await transaction.execute(deleteSql(uploadChunks, { batchId }));
-        await transaction.execute(updateSql(bonusBatchStorage, { fileBytes: 0 }, { batchId }));
+        await transaction.execute(updateSql(batchStorage, { fileBytes: 0 }, { batchId }));
         if (operator === null) return;
         const subject = {
           tenantId: uuid.parse(row.tenant_id),
@@ -174,28 +169,26 @@ export async function removeOldRows(
 ): Promise<Uuid | null> {
   const afterSql = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
   const found = await database.reader.query(
-    `SELECT s.batch_id, b.status FROM bonus_batch_storage s FORCE INDEX (kept) JOIN bonus_batches b ON b.id=s.batch_id
+    `SELECT s.batch_id, b.status FROM batch_storage s FORCE INDEX (kept) JOIN batches b ON b.id=s.batch_id
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${afterSql}
        AND ${endedBeforeSql(ended, before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
-  const batches = found.map((row) => ({
+  const due = found.map((row) => ({
     batchId: uuid.parse(row.batch_id),
     wasExecuted: row.status !== 'rejected',
   }));
-  for (const { batchId, wasExecuted } of batches)
+  for (const { batchId, wasExecuted } of due)
     await database.withTransaction(async (transaction) => {
-      const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
+      const storage = await transaction.find(batchStorage, { batchId }, { forUpdate: true });
       if (
         storage?.rowsRemovedAt !== null ||
         (wasExecuted && !(await isConfirmed(transaction, batchId)))
       )
         return;
-      for (const { name } of [bonusBatchRows, bonusBatchProblems, uploadChunks])
+      for (const { name } of [batchRows, batchProblems, uploadChunks])
         await removeFrom(transaction, name, batchId);
       while (await removePieces(transaction, batchId));
-      await transaction.execute(
-        updateSql(bonusBatches, { filesGeneratedAt: null }, { id: batchId }),
-      );
+      await transaction.execute(updateSql(batches, { filesGeneratedAt: null }, { id: batchId }));
       const removed = {
         fileBytes: 0,
         problemRows: 0,
@@ -206,9 +199,9 @@ export async function removeOldRows(
         earlierPayments: null,
         earlierPaymentsAt: null,
       };
-      await transaction.execute(updateSql(bonusBatchStorage, removed, { batchId }));
+      await transaction.execute(updateSql(batchStorage, removed, { batchId }));
     }, Deadline.afterMs(MAX_REMOVAL_MS));
-  return batches.length < BATCHES_AT_A_TIME ? null : (batches.at(-1)?.batchId ?? null);
+  return due.length < BATCHES_AT_A_TIME ? null : (due.at(-1)?.batchId ?? null);
 }
 
 async function removeFrom(transaction: Transaction, table: string, batchId: Uuid): Promise<void> {
@@ -221,8 +214,8 @@ async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
     `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
        AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'yes', 'no') AS is_confirmed
-     FROM bonus_batches b JOIN bonus_batch_rows r ON r.batch_id=b.id
-       LEFT JOIN bonuses o ON o.id=r.bonus_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
+     FROM batches b JOIN batch_rows r ON r.batch_id=b.id
+       LEFT JOIN bonuses o ON o.id=r.payment_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
      WHERE b.id=${uuid.literal(batchId)}
      GROUP BY b.id, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
   );

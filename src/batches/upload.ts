@@ -5,12 +5,12 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import {
-  type BonusBatch,
-  bonusBatches,
-  bonusBatchStorage,
+  type Batch,
+  batches,
+  batchStorage,
   storageOf,
   uploadChunks,
-} from '../db/entities/bonuses.js';
+} from '../db/entities/batches.js';
 import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
@@ -44,10 +44,10 @@ export async function uploadBatch(
   caller: Caller,
   upload: UploadRequest,
   idempotency: RequestKey,
-): Promise<CommandResult<BonusBatch>> {
+): Promise<CommandResult<Batch>> {
   const { tenantId, deadline } = caller;
   const request = {
-    kind: { resourceType: 'bonus_batch', table: bonusBatches },
+    kind: { resourceType: 'bonus_batch', table: batches },
     command: { ...idempotency, tenantId },
   } as const;
   const [id, outboxId] = [newId(), newId()];
@@ -83,7 +83,7 @@ async function storeBytes(
   { pieces, size: fileBytes }: UploadFile,
 ): Promise<void> {
   await transaction.execute(
-    insertSql(bonusBatchStorage, [storageOf({ id: batchId, tenantId, fileBytes })]),
+    insertSql(batchStorage, [storageOf({ id: batchId, tenantId, fileBytes })]),
   );
   for (const [number, content] of pieces.entries())
     await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
@@ -93,11 +93,11 @@ function newBatch(
   id: Uuid,
   { tenantId, memberId, tokenKeyId }: Caller,
   { sourceAccountId, description, file }: UploadRequest,
-  createdAt: BonusBatch['createdAt'],
-): BonusBatch {
+  createdAt: Batch['createdAt'],
+): Batch {
   const creation = { createdBy: memberId, tokenKeyId, createdAt };
   return {
-    ...nullsOf(bonusBatches),
+    ...nullsOf(batches),
     id,
     tenantId,
     sourceAccountId,
@@ -127,10 +127,7 @@ function newBatch(
 /** A statement with a chunk as text is far smaller than any server's `max_allowed_packet`. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-export function storedFile(
-  reader: Reader,
-  { id: batchId, fileBytes: size }: BonusBatch,
-): FileToRead {
+export function storedFile(reader: Reader, { id: batchId, fileBytes: size }: Batch): FileToRead {
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let number = 0; number * CHUNK_BYTES < size; number += 1) {
       const chunk = await reader.find(uploadChunks, { batchId, number });

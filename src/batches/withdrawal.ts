@@ -5,9 +5,9 @@ import { roleAllows } from '../core/permissions.js';
 import {
   type BatchRejection,
   type BatchStatus,
-  type BonusBatch,
-  bonusBatches,
-} from '../db/entities/bonuses.js';
+  type Batch,
+  batches,
+} from '../db/entities/batches.js';
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
@@ -45,9 +45,9 @@ export interface MemberCommand extends Command {
 export function findOwnBatch(
   { tenantId, batchId, sourceAccountId }: MemberCommand,
   state: LockedState,
-): { readonly batch: BonusBatch; readonly source: LockedAccount } | null {
+): { readonly batch: Batch; readonly source: LockedAccount } | null {
   const source = sourceAccountId === null ? undefined : state.accountIfLocked(sourceAccountId);
-  const batch = source === undefined ? undefined : state.row(bonusBatches, { id: batchId });
+  const batch = source === undefined ? undefined : state.row(batches, { id: batchId });
   return source === undefined || batch?.tenantId !== tenantId ? null : { batch, source };
 }
 
@@ -70,7 +70,7 @@ interface Withdrawal {
 }
 
 /** Refuses with 404, 403 or 409. */
-export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
+export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<Batch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND);
   const { batch } = own;
@@ -93,8 +93,8 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
 export function decideLapse(
   { tenantId, batchId, outboxId, readyForMs }: LapseBatch,
   state: LockedState,
-): Decision<BonusBatch> {
-  const batch = state.row(bonusBatches, { id: batchId });
+): Decision<Batch> {
+  const batch = state.row(batches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND);
   if (!hasLapsed(batch, readyForMs, state.at)) return leaveUnchanged(batch);
   return endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
@@ -102,11 +102,11 @@ export function decideLapse(
 
 /** Ends a batch that has lapsed, and refuses the action that found it. Returns null for any other batch. */
 export function decideDueLapse(
-  batch: BonusBatch,
+  batch: Batch,
   outboxId: Uuid,
   allowed: readonly BatchStatus[],
   state: LockedState,
-): Decision<BonusBatch> | null {
+): Decision<Batch> | null {
   if (!hasLapsed(batch, READY_MS, state.at)) return null;
   const { writes } = endReadyBatch(batch, { code: 'lapsed', outboxId, by: null }, state);
   const refusal = stateRefusal('rejected', allowed);
@@ -114,13 +114,13 @@ export function decideDueLapse(
 }
 
 export function endReadyBatch(
-  batch: BonusBatch,
+  batch: Batch,
   { code, outboxId, by }: Withdrawal,
   state: LockedState,
-): Decision<BonusBatch> {
+): Decision<Batch> {
   const end = { status: 'rejected', rejectionCode: code, finishedAt: state.at } as const;
-  const ended: BonusBatch = { ...batch, ...end };
-  const rows = [changeRow(bonusBatches, ended), insertOutboxEntry(outboxId, ended, state)];
+  const ended: Batch = { ...batch, ...end };
+  const rows = [changeRow(batches, ended), insertOutboxEntry(outboxId, ended, state)];
   if (by !== null) {
     const details = { status: ended.status, reason: by.reason, rows: batch.rowCount };
     rows.push(insertCancelAudit(ended, by, details, state));
@@ -136,7 +136,7 @@ const NO_BASE_URL = '';
 
 export function insertOutboxEntry(
   outboxId: Uuid,
-  { id, tenantId }: BonusBatch,
+  { id, tenantId }: Batch,
   { at }: LockedState,
 ): RowWrite {
   const resource = { tenantId, resourceType: 'bonus_batch', resourceId: id } as const;
@@ -144,7 +144,7 @@ export function insertOutboxEntry(
 }
 
 export function insertCancelAudit(
-  batch: BonusBatch,
+  batch: Batch,
   { actor, actionId }: Cancellation,
   details: AuditDetails,
   { at }: LockedState,

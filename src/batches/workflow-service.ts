@@ -5,7 +5,7 @@ import { assertFound } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
 import type { DatabaseDeps } from '../db/database.js';
-import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
+import { type BatchStatus, type Batch, batches } from '../db/entities/batches.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import type { StaffSignals } from '../staff/verification.js';
@@ -113,12 +113,12 @@ export class BatchWorkflowService {
     return 'refusal' in result ? result.refusal.message : null;
   }
 
-  private async find(id: Uuid): Promise<BonusBatch> {
-    return assertFound(await this.deps.database.reader.find(bonusBatches, { id }));
+  private async find(id: Uuid): Promise<Batch> {
+    return assertFound(await this.deps.database.reader.find(batches, { id }));
   }
 }
 
-function stateOf(batch: BonusBatch): BatchState {
+function stateOf(batch: Batch): BatchState {
   const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pauseReason } = batch;
   return {
     status,
@@ -149,7 +149,7 @@ export function rowMetrics(registry: Registry): (step: RowStep, rows: number) =>
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
 /** The formatted total, or null until the file has been validated. */
-function totalText({ asset, totalRaw: raw }: BonusBatch): string | null {
+function totalText({ asset, totalRaw: raw }: Batch): string | null {
   return asset === null ? null : formatAmount({ raw, asset });
 }
 
@@ -158,10 +158,10 @@ export const batchWorkflowResource = workflowResource({
   workflowType: 'bonusBatch',
   taskQueue: 'batches',
   workflowIdOf: batchWorkflowId,
-  table: bonusBatches,
+  table: batches,
   states: UNFINISHED,
-  from: `bonus_batches t FORCE INDEX (by_status)
-    WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)})`,
+  from: `batches t FORCE INDEX (by_status)
+    WHERE t.status IN (${literals(batches, 'status', UNFINISHED)})`,
   describe: (batch) => ({
     amount: totalText(batch),
     summary: `Batch of bonuses from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,

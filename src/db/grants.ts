@@ -67,12 +67,12 @@ export const GRANTS: Readonly<Record<string, string>> = {
   daily_totals_positions: READ_WRITE,
   bonuses: READ_WRITE,
   bonus_references: APPEND_ONLY,
-  bonus_batches: READ_WRITE,
+  batches: READ_WRITE,
   // Deleted only when a validation starts over or ends in a rejection.
-  bonus_batch_rows: `${READ_WRITE}, DELETE`,
-  bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
+  batch_rows: `${READ_WRITE}, DELETE`,
+  batch_problems: `${APPEND_ONLY}, DELETE`,
   upload_chunks: `${APPEND_ONLY}, DELETE`,
-  bonus_batch_storage: READ_WRITE,
+  batch_storage: READ_WRITE,
   schedules: READ_WRITE,
   statements: READ_WRITE,
   // Retention removes old rows; none is ever changed.

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { parseAlias, parsePhone } from '../accounts/recipients.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
-import { bonusBatches, bonuses } from '../db/entities/bonuses.js';
+import { batches } from '../db/entities/batches.js';
+import { bonuses } from '../db/entities/bonuses.js';
 import { adjustments, transfers } from '../db/entities/operations.js';
 import {
   type Account,
@@ -149,7 +150,7 @@ export const named = {
   transfer: byId(transfers, 'transfer'),
   original: lookup(findOriginal, (id) => `there is no transfer or bonus ${id}`),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
-  batch: byId(bonusBatches, 'batch'),
+  batch: byId(batches, 'batch'),
   schedule: byId(schedules, 'schedule'),
   payout: byId(payouts, 'payout'),
   staff: lookup(findStaff, (name) => `no member of the staff is called ${name}`),

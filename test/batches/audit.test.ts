@@ -1,6 +1,6 @@
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Batch } from '../../src/db/entities/batches.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { BatchWorld, payroll } from './support.js';
@@ -10,14 +10,14 @@ interface Victims {
   readonly tenantId: Uuid;
   readonly payer: Account;
   /** Held, one row of three paid. */
-  readonly executing: BonusBatch;
-  readonly completed: BonusBatch;
+  readonly executing: Batch;
+  readonly completed: Batch;
 }
 
-const ROW = (batch: BonusBatch, number: number): string =>
+const ROW = (batch: Batch, number: number): string =>
   `batch_id=${idLiteral(batch.id)} AND number=${number}`;
-const BATCH = (batch: BonusBatch, set: string): string =>
-  `UPDATE bonus_batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
+const BATCH = (batch: Batch, set: string): string =>
+  `UPDATE batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
 
 const DAMAGES: Damages<Victims> = {
   'a hold of less than the sum of the open rows': [
@@ -26,26 +26,26 @@ const DAMAGES: Damages<Victims> = {
     ['held_total', 'operation_hold'],
   ],
   'a changed amount of an open row': [
-    ({ executing }) => `UPDATE bonus_batch_rows SET raw=raw+1 WHERE ${ROW(executing, 3)}`,
+    ({ executing }) => `UPDATE batch_rows SET raw=raw+1 WHERE ${ROW(executing, 3)}`,
     ['batch_sums'],
   ],
   'a deleted row': [
-    ({ executing }) => `DELETE FROM bonus_batch_rows WHERE ${ROW(executing, 3)}`,
+    ({ executing }) => `DELETE FROM batch_rows WHERE ${ROW(executing, 3)}`,
     ['batch_sums', 'batch_sums'],
   ],
   'a paid row that looks open again': [
     ({ completed }) =>
-      `UPDATE bonus_batch_rows SET status='pending', bonus_id=NULL WHERE ${ROW(completed, 2)}`,
+      `UPDATE batch_rows SET status='pending', payment_id=NULL WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus', 'batch_sums', 'batch_sums'],
   ],
   'a paid row that names another bonus': [
     ({ completed, executing }) =>
-      `UPDATE bonus_batch_rows SET bonus_id=${idLiteral(executing.id)} WHERE ${ROW(completed, 2)}`,
+      `UPDATE batch_rows SET payment_id=${idLiteral(executing.id)} WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus'],
   ],
   'a bonus with another recipient than its row': [
     ({ completed, payer }) =>
-      `UPDATE bonus_batch_rows SET recipient_account_id=${idLiteral(payer.id)} WHERE ${ROW(completed, 2)}`,
+      `UPDATE batch_rows SET recipient_key=${idLiteral(payer.id)} WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus'],
   ],
   'a batch that counts a row too many as paid': [

@@ -60,11 +60,11 @@ describe('a batch whose payment is interrupted', () => {
     const batch = await world.executed(payer, fileOf(250));
     const row = `batch_id=${idLiteral(batch.id)} AND number=120`;
     // A fee that goes nowhere: a fault of ours, not a rule.
-    await db.sql(`UPDATE bonus_batch_rows SET fee_raw=1 WHERE ${row}`);
+    await db.sql(`UPDATE batch_rows SET fee_raw=1 WHERE ${row}`);
     assert.equal(await world.pay(batch), 'unavailable');
     assert.equal((await world.batch(batch.id)).rowsPaid, 249);
     assert(world.watched.faults.length > 0);
-    await db.sql(`UPDATE bonus_batch_rows SET fee_raw=0 WHERE ${row}`);
+    await db.sql(`UPDATE batch_rows SET fee_raw=0 WHERE ${row}`);
     assert.equal(await world.pay(batch), 'over');
     assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(250));
   });
@@ -110,7 +110,7 @@ describe('an upload whose response is lost', () => {
       proxy.fateOf = () => 'pass';
       const again = resourceOf(await shaky.upload(from, FILE, key));
       const [count] = await db.sql(
-        `SELECT COUNT(*) AS n FROM bonus_batches WHERE source_account_id=${idLiteral(from.id)}`,
+        `SELECT COUNT(*) AS n FROM batches WHERE source_account_id=${idLiteral(from.id)}`,
       );
       assert.equal(Number(count!.n), 1);
       if (first.outcome.done) assert.equal(first.outcome.resource.id, again.id);

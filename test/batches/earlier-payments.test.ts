@@ -6,7 +6,7 @@ import {
 } from '../../src/batches/earlier-payments.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database, Reader } from '../../src/db/database.js';
-import { type BonusBatch, bonusBatchStorage } from '../../src/db/entities/bonuses.js';
+import { type Batch, batchStorage } from '../../src/db/entities/batches.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { StatementOwner } from '../../src/db/reader.js';
 import { greedyReader } from '../campaigns/greedy-reader.js';
@@ -40,24 +40,24 @@ describe('the review of earlier payments', () => {
   /** A file of rows that pay accounts under references. */
   const file = (...rows: readonly PaidRow[]): Buffer =>
     payroll(rows.map(([to, reference]) => [to.id, LEAST.toString(), 'COPM', null, reference]));
-  const ready = (...rows: readonly PaidRow[]): Promise<BonusBatch> =>
+  const ready = (...rows: readonly PaidRow[]): Promise<Batch> =>
     served.ready(source, file(...rows));
-  async function paid(...rows: readonly PaidRow[]): Promise<BonusBatch> {
+  async function paid(...rows: readonly PaidRow[]): Promise<Batch> {
     const { id } = await ready(...rows);
     const batch = await served.execute(id);
     await served.pay(id);
     return batch;
   }
-  const shown = async ({ id }: Pick<BonusBatch, 'id'>): Promise<Json> =>
+  const shown = async ({ id }: Pick<Batch, 'id'>): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
   /** As GET shows them once what is stored is older than a few seconds. */
-  async function earlier(batch: Pick<BonusBatch, 'id'>): Promise<unknown> {
+  async function earlier(batch: Pick<Batch, 'id'>): Promise<unknown> {
     await db.change(
-      `UPDATE bonus_batch_storage SET earlier_payments_at='2020-01-01' WHERE batch_id=${idLiteral(batch.id)}`,
+      `UPDATE batch_storage SET earlier_payments_at='2020-01-01' WHERE batch_id=${idLiteral(batch.id)}`,
     );
     return (await shown(batch)).earlier_payments;
   }
-  async function bonusOf({ id }: Pick<BonusBatch, 'id'>, row = 2): Promise<unknown> {
+  async function bonusOf({ id }: Pick<Batch, 'id'>, row = 2): Promise<unknown> {
     const { items } = answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json;
     return (items as Json[]).find((one) => one.row === row)?.bonus_id;
   }
@@ -93,7 +93,7 @@ describe('the review of earlier payments', () => {
     const first = await ready([dora, 'PAY-001']);
     assert.deepEqual(await earlier(first), NONE);
     const second = await ready([dora, 'PAY-001']);
-    const expected = (by: BonusBatch): Json => ({
+    const expected = (by: Batch): Json => ({
       count: 1,
       rows: [{ row: 2, batch_id: by.id, bonus_id: null }],
     });
@@ -191,13 +191,12 @@ describe('the review of earlier payments', () => {
       },
     }) as Database;
     const reader = new EarlierPaymentsReader({ database: counting, clock: () => at });
-    const readAll = async (batch: BonusBatch): Promise<unknown[]> => {
+    const readAll = async (batch: Batch): Promise<unknown[]> => {
       const all = Array.from({ length: 60 }, () => reader.read(db.database.reader, batch));
       return (await Promise.all(all)).map(({ count }) => count);
     };
     const first = await ready([dora, 'PAY-001']);
-    at = (await db.database.reader.find(bonusBatchStorage, { batchId: first.id }))!
-      .earlierPaymentsAt!;
+    at = (await db.database.reader.find(batchStorage, { batchId: first.id }))!.earlierPaymentsAt!;
     assert.deepEqual([new Set(await readAll(first)), statements], [new Set([0]), 0]);
     await ready([dora, 'PAY-001']);
     at = instant(at + 3_000);

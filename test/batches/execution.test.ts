@@ -69,9 +69,9 @@ describe('the execution of a batch', () => {
         bonus.reference,
       ]),
       [
-        [paid[0]!.bonusId, 2, 100_000n, 500n, 'One', 'r1'],
-        [paid[1]!.bonusId, 3, 200_000n, 500n, 'November', 'r2'],
-        [paid[2]!.bonusId, 4, 300_000n, 500n, 'November', null],
+        [paid[0]!.paymentId, 2, 100_000n, 500n, 'One', 'r1'],
+        [paid[1]!.paymentId, 3, 200_000n, 500n, 'November', 'r2'],
+        [paid[2]!.paymentId, 4, 300_000n, 500n, 'November', null],
       ],
     );
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);

@@ -53,10 +53,8 @@ describe('the files that a batch generates', () => {
   const forget = async (id: Uuid): Promise<void> => {
     const own = idLiteral(id);
     await db.sql(`DELETE FROM generated_file_pieces WHERE owner_id=${own}`);
-    await db.sql(
-      `UPDATE bonus_batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`,
-    );
-    await db.sql(`UPDATE bonus_batches SET files_generated_at=NULL WHERE id=${own}`);
+    await db.sql(`UPDATE batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`);
+    await db.sql(`UPDATE batches SET files_generated_at=NULL WHERE id=${own}`);
   };
 
   it('the files of a batch can be downloaded as soon as GET or an event shows its end', async () => {

@@ -22,7 +22,7 @@ describe('the upload of a batch over HTTP', () => {
     formOf(file, { source_account: payer.id, description: 'November' }, named);
   const batches = async (): Promise<number> => {
     const [row] = await db.sql(
-      `SELECT COUNT(*) AS n FROM bonus_batches WHERE source_account_id=${idLiteral(payer.id)}`,
+      `SELECT COUNT(*) AS n FROM batches WHERE source_account_id=${idLiteral(payer.id)}`,
     );
     return Number(row!.n);
   };
@@ -120,7 +120,7 @@ describe('the upload of a batch over HTTP', () => {
     answered(await upload(usual(), { key, token }), 401, 'insufficient_scope');
     assert.equal(await batches(), before);
     const orphans = await db.sql(
-      'SELECT 1 FROM upload_chunks WHERE batch_id NOT IN (SELECT id FROM bonus_batches)',
+      'SELECT 1 FROM upload_chunks WHERE batch_id NOT IN (SELECT id FROM batches)',
     );
     assert.deepEqual(orphans, []);
     answered(await upload(usual(), { key }), 201);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import { setAccountLimits } from '../../src/operations/limits.js';
-import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Batch } from '../../src/db/entities/batches.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -44,7 +44,7 @@ describe('a batch whose funds may not cover every row', () => {
   /** Pays while another session keeps the account's row locked: for that time, and until everything that can be paid is. */
   async function payWhileLocked(
     account: Account,
-    batch: BonusBatch,
+    batch: Batch,
     isPaidUp: () => Promise<boolean>,
   ): Promise<void> {
     const connection = await createConnection({ uri: db.adminUrl });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { deleteUploadedBytes, removeOldRows } from '../../src/batches/sweeps.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { bonusBatchStorage } from '../../src/db/entities/bonuses.js';
+import { batchStorage } from '../../src/db/entities/batches.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { removeOldRailEvents } from '../../src/payouts/sweeps.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
@@ -36,7 +36,7 @@ describe('retention of ended batches', () => {
     while (after !== null);
   };
   const isRemoved = async (batchId: Uuid): Promise<boolean> =>
-    (await db.database.reader.find(bonusBatchStorage, { batchId }))?.rowsRemovedAt !== null;
+    (await db.database.reader.find(batchStorage, { batchId }))?.rowsRemovedAt !== null;
   const paid = () => world.paid(source, payroll([[ana.id, MIN, 'COPM', null, randomUUID()]]));
 
   it('retention removes the rows of an executed batch some time after its end; its bonuses stay, and the auditor reports no finding', async () => {
@@ -74,7 +74,7 @@ describe('retention of ended batches', () => {
     assert.equal((await world.problems(id)).length, 2);
     await remove('unpaid', later());
     assert.equal((await world.problems(id)).length, 0);
-    const storage = await db.database.reader.find(bonusBatchStorage, { batchId: id });
+    const storage = await db.database.reader.find(batchStorage, { batchId: id });
     assert.equal(storage?.problemRows, 0);
     await assert.rejects(world.batches.file(world.caller(), id, 'errors', 'csv'), {
       message: 'the resource does not exist',
@@ -89,7 +89,7 @@ describe('retention of ended batches', () => {
     );
     assert.deepEqual([status, rowsPaid], ['partially_failed', 0]);
     await remove('paid', later());
-    const storage = () => db.database.reader.find(bonusBatchStorage, { batchId: id });
+    const storage = () => db.database.reader.find(batchStorage, { batchId: id });
     assert.deepEqual([(await world.rows(id)).length, (await storage())?.unpaidRows], [1, 1]);
     await remove('unpaid', later());
     const left = await storage();
@@ -111,13 +111,13 @@ describe('retention of ended batches', () => {
   it('retention keeps rows that contradict their batch, because the auditor needs them', async () => {
     const { id } = await paid();
     const own = `WHERE batch_id=${idLiteral(id)}`;
-    const [row] = await db.sql(`SELECT HEX(bonus_id) AS bonus FROM bonus_batch_rows ${own}`);
+    const [row] = await db.sql(`SELECT HEX(payment_id) AS bonus FROM batch_rows ${own}`);
     await db.change(
-      `UPDATE bonus_batch_rows SET bonus_id=X'${randomUUID().replaceAll('-', '')}' ${own}`,
+      `UPDATE batch_rows SET payment_id=X'${randomUUID().replaceAll('-', '')}' ${own}`,
     );
     await remove('paid', later());
     assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
-    await db.change(`UPDATE bonus_batch_rows SET bonus_id=X'${String(row!.bonus)}' ${own}`);
+    await db.change(`UPDATE batch_rows SET payment_id=X'${String(row!.bonus)}' ${own}`);
   });
 });
 

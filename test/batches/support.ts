@@ -13,11 +13,11 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import {
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchProblem,
-  type BonusBatchRow,
-} from '../../src/db/entities/bonuses.js';
+  type Batch,
+  batches,
+  type BatchProblem,
+  type BatchRow,
+} from '../../src/db/entities/batches.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
@@ -170,7 +170,7 @@ interface WorldOptions {
 
 /** No relay runs: the tests do themselves what a workflow would. */
 function acting(action: BatchAction['action']) {
-  return (deps: BatchControlDeps, batchId: Uuid, by: Actor, reason: string): Promise<BonusBatch> =>
+  return (deps: BatchControlDeps, batchId: Uuid, by: Actor, reason: string): Promise<Batch> =>
     applyBatchAction(deps, { batchId, action, by, reason, actionId: newId() });
 }
 export const pauseBatch = acting('pause');
@@ -246,69 +246,69 @@ export class BatchWorld {
     source: Pick<Account, 'id'>,
     file: Buffer,
     key: string = randomUUID(),
-  ): Promise<CommandResult<BonusBatch>> {
+  ): Promise<CommandResult<Batch>> {
     const request = { sourceAccountId: source.id, description: 'November', file: uploadOf(file) };
     const fingerprint = commandFingerprint([source.id, file.toString('base64')]);
     return this.batches.upload(this.caller(), request, { key, fingerprint });
   }
 
-  async uploaded(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async uploaded(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     return resourceOf(await this.upload(source, file));
   }
 
-  async validated(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async validated(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     const { id } = await this.uploaded(source, file);
     return this.validate(id);
   }
 
-  async validate(id: Uuid, watch = UNWATCHED, maxRows = MAX_ROWS): Promise<BonusBatch> {
+  async validate(id: Uuid, watch = UNWATCHED, maxRows = MAX_ROWS): Promise<Batch> {
     const batch = await validateBatch({ ...validationParts(this), maxRows }, id, watch);
     assert(batch !== undefined);
     return batch;
   }
 
   /** A batch that is ready; anything wrong in the file fails the test with what it is. */
-  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     const batch = await this.validated(source, file);
     assert.equal(batch.status, 'ready', JSON.stringify(await this.problems(batch.id)));
     return batch;
   }
 
   execute(
-    { id }: Pick<BonusBatch, 'id'>,
+    { id }: Pick<Batch, 'id'>,
     member: Pick<Member, 'id'> = this.tenant.owner,
     key: string = randomUUID(),
-  ): Promise<CommandResult<BonusBatch>> {
+  ): Promise<CommandResult<Batch>> {
     const fingerprint = commandFingerprint(['execute', id, member.id]);
     return this.batches.execute(this.caller(member), id, { key, fingerprint });
   }
 
-  async executed(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async executed(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     return resourceOf(await this.execute(await this.ready(source, file)));
   }
 
-  pay({ id }: Pick<BonusBatch, 'id'>, watch = UNWATCHED): Promise<PaymentEnd> {
+  pay({ id }: Pick<Batch, 'id'>, watch = UNWATCHED): Promise<PaymentEnd> {
     return this.execution.pay(id, watch);
   }
 
   /** From the file to the last row. */
-  async paid(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async paid(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     const batch = await this.executed(source, file);
     assert.equal(await this.pay(batch), 'over');
     return this.batch(batch.id);
   }
 
-  async batch(id: Uuid): Promise<BonusBatch> {
-    const batch = await this.database.reader.find(bonusBatches, { id });
+  async batch(id: Uuid): Promise<Batch> {
+    const batch = await this.database.reader.find(batches, { id });
     assert(batch !== undefined);
     return batch;
   }
 
-  async rows(id: Uuid): Promise<readonly BonusBatchRow[]> {
+  async rows(id: Uuid): Promise<readonly BatchRow[]> {
     return readBatchRows(this.database.reader, await this.batch(id), undefined, 0, ALL);
   }
 
-  problems(id: Uuid): Promise<readonly BonusBatchProblem[]> {
+  problems(id: Uuid): Promise<readonly BatchProblem[]> {
     return readProblems(this.database.reader, id, ALL);
   }
 
@@ -349,16 +349,16 @@ export class ServedBatches {
     this.world = BatchWorld.of(bank);
   }
 
-  async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     this.lastKey = randomUUID();
     return resourceOf(await this.world.upload(source, file, this.lastKey));
   }
 
-  validate(id: Uuid): Promise<BonusBatch> {
+  validate(id: Uuid): Promise<Batch> {
     return this.world.validate(id);
   }
 
-  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
+  async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
     const batch = await this.validate((await this.upload(source, file)).id);
     assert.equal(batch.status, 'ready');
     return batch;
@@ -373,7 +373,7 @@ export class ServedBatches {
     await this.world.execution.payNextGroup(id, 100);
   }
 
-  async execute(id: Uuid): Promise<BonusBatch> {
+  async execute(id: Uuid): Promise<Batch> {
     return resourceOf(await this.world.execute({ id }));
   }
 }
@@ -382,7 +382,7 @@ export class ServedBatches {
 export async function rejectedBatch(
   bank: Pick<Bank, 'api' | 'tenant'>,
   source: Pick<Account, 'id'>,
-): Promise<BonusBatch> {
+): Promise<Batch> {
   const served = new ServedBatches(bank);
   const { id } = await served.upload(source, payroll([['$nobody', LEAST.toString(), 'COPM']]));
   return served.validate(id);
@@ -393,7 +393,7 @@ export function readyBatch(
   bank: Pick<Bank, 'api' | 'tenant'>,
   from: Pick<Account, 'id'>,
   to: Pick<Account, 'id'>,
-): Promise<BonusBatch> {
+): Promise<Batch> {
   return new ServedBatches(bank).ready(
     from,
     payroll([[to.id, LEAST.toString(), 'COPM', null, null]]),
@@ -417,7 +417,7 @@ export async function paidBatch(
   bank: Pick<Bank, 'api' | 'tenant'>,
   from: Pick<Account, 'id'>,
   to: Pick<Account, 'id'>,
-): Promise<BonusBatch> {
+): Promise<Batch> {
   const { id } = await readyBatch(bank, from, to);
   const served = new ServedBatches(bank);
   const batch = await served.execute(id);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type PolicyChange, setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { bonusBatchRows } from '../../src/db/entities/bonuses.js';
+import { batchRows } from '../../src/db/entities/batches.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { idLiteral, LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -110,7 +110,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual(
       rows.map((row) => [
         row.number,
-        row.recipientAccountId,
+        row.recipientKey,
         row.raw,
         row.description,
         row.reference,
@@ -310,7 +310,7 @@ describe('the validation of a batch', () => {
     const rows = Array.from({ length: 200 }, () => ['$ana', MIN, 'COPM']);
     const batch = await world.validated(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
     assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 201, 1]);
-    assert.deepEqual(await world.database.reader.select(bonusBatchRows, { batchId: batch.id }), []);
+    assert.deepEqual(await world.database.reader.select(batchRows, { batchId: batch.id }), []);
     assert.deepEqual(await world.events(), ['bonus_batch.rejected']);
     assert.equal(codeOf(await world.execute(batch)), 'invalid_state');
   });
@@ -349,7 +349,7 @@ describe('the validation of a batch', () => {
     const third = await world.ready(source, file);
     assert.deepEqual([second.sameFileBatchId, third.sameFileBatchId], [first.id, second.id]);
     await db.sql(
-      `UPDATE bonus_batches SET created_at=DATE_SUB(created_at, INTERVAL 91 DAY) WHERE tenant_id=${idLiteral(world.tenant.tenant.id)}`,
+      `UPDATE batches SET created_at=DATE_SUB(created_at, INTERVAL 91 DAY) WHERE tenant_id=${idLiteral(world.tenant.tenant.id)}`,
     );
     assert.equal((await world.ready(source, file)).sameFileBatchId, null);
   });

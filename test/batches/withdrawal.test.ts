@@ -7,7 +7,7 @@ import type { ApiError, CommandResult } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
-import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Batch } from '../../src/db/entities/batches.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../helpers/bank.js';
@@ -45,14 +45,14 @@ describe('a batch that is ready', () => {
   });
 
   const withdraw = (
-    { id }: Pick<BonusBatch, 'id'>,
+    { id }: Pick<Batch, 'id'>,
     member: Pick<Member, 'id'> = world.tenant.owner,
-  ): Promise<CommandResult<BonusBatch>> => world.batches.withdraw(world.caller(member), id);
+  ): Promise<CommandResult<Batch>> => world.batches.withdraw(world.caller(member), id);
   const member = (name: string): Promise<Member> =>
     addMember(db.database, systemClock, world.tenant.tenant.id, name, TEST_ACTOR);
 
   /** The batch ended in this state, with its events, and paid no row. */
-  async function assertEnded(id: Uuid, code: BonusBatch['rejectionCode']): Promise<void> {
+  async function assertEnded(id: Uuid, code: Batch['rejectionCode']): Promise<void> {
     const batch = await world.batch(id);
     assert.deepEqual(
       [batch.status, batch.rejectionCode, batch.rowsPaid, batch.finishedAt === null],
@@ -114,7 +114,7 @@ describe('a batch that is ready', () => {
         role,
       );
       await db.sql(
-        `UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`,
+        `UPDATE batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`,
       );
       assert.equal(
         codeOf(await withdraw(batch, clerk)),
@@ -124,7 +124,7 @@ describe('a batch that is ready', () => {
     }
     const batch = await world.ready(payer, file);
     await db.sql(
-      `UPDATE bonus_batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`,
+      `UPDATE batches SET created_by=${idLiteral(clerk.id)} WHERE id=${idLiteral(batch.id)}`,
     );
     await db.sql(`DELETE FROM member_roles WHERE member_id=${idLiteral(clerk.id)}`);
     assert.equal(codeOf(await withdraw(batch, clerk)), 'authority_insufficient');
@@ -206,7 +206,7 @@ describe('a batch that is ready', () => {
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });
     const source = await dated.account({ funds: { COPM: 10n * LEAST } });
-    const acts: readonly ((batch: BonusBatch) => Promise<string | undefined>)[] = [
+    const acts: readonly ((batch: Batch) => Promise<string | undefined>)[] = [
       (batch) => dated.execute(batch).then(codeOf),
       ({ id }) => dated.batches.withdraw(dated.caller(), id).then(codeOf),
       ({ id }) =>

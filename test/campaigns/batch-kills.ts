@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
-import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { batches } from '../../src/db/entities/batches.js';
 import { formOf } from '../batches/support.js';
 import { request, type RequestOptions, startTestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
@@ -110,7 +110,7 @@ export async function isBatchOver(
   { database }: Pick<TestDatabase, 'database'>,
   id: Uuid,
 ): Promise<boolean> {
-  const batch = await database.reader.find(bonusBatches, { id }).catch(() => undefined);
+  const batch = await database.reader.find(batches, { id }).catch(() => undefined);
   return batch?.status === 'completed' || batch?.status === 'partially_failed';
 }
 

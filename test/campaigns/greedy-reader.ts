@@ -103,7 +103,7 @@ async function makeBatches(bank: Bank, rows: number): Promise<string> {
   const { id } = await served.ready(payer, payroll(cells));
   await served.ready(payer, payroll(cells));
   await bank.api.core.database.withTransaction((transaction) =>
-    transaction.execute('UPDATE bonus_batch_storage SET earlier_payments_at=NULL'),
+    transaction.execute('UPDATE batch_storage SET earlier_payments_at=NULL'),
   );
   return `/v1/bonus_batches/${id}`;
 }

@@ -26,7 +26,7 @@ const END_MS = 300_000;
 const WAITING = {
   transfers: ['pending_approval'],
   payouts: ['pending_approval', 'approved', 'in_progress'],
-  bonus_batches: ['validating', 'executing'],
+  batches: ['validating', 'executing'],
   statements: ['preparing'],
 } as const;
 

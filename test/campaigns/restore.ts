@@ -362,7 +362,7 @@ async function goesOn(
     const look = async (): Promise<boolean> => {
       const [row] = await db.sql(
         `SELECT (SELECT COUNT(*) FROM payouts WHERE status IN ('pending_approval','approved','in_progress'))
-         + (SELECT COUNT(*) FROM bonus_batches WHERE status NOT IN ('completed')) AS open`,
+         + (SELECT COUNT(*) FROM batches WHERE status NOT IN ('completed')) AS open`,
       );
       return String(row?.open) === '0';
     };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Uuid } from '../../src/core/ids.js';
-import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { batches } from '../../src/db/entities/batches.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import { payouts } from '../../src/db/entities/payouts.js';
 import {
@@ -226,7 +226,7 @@ async function standing(
   const [ofTransfers, ofPayouts, ofBatches] = await Promise.all([
     reader.select(transfers, { id: things.transfers }),
     reader.select(payouts, { id: things.payouts }),
-    reader.select(bonusBatches, { id: things.batches }),
+    reader.select(batches, { id: things.batches }),
   ]);
   return new Map([
     ...ofTransfers.map(

@@ -137,9 +137,9 @@ export async function assertPaidOnce(
   rows: number,
 ): Promise<number> {
   const [counted] = await database.reader.query(
-    `SELECT COUNT(*) AS settled, COUNT(r.bonus_id) AS paid, COUNT(DISTINCT r.bonus_id) AS bonuses,
+    `SELECT COUNT(*) AS settled, COUNT(r.payment_id) AS paid, COUNT(DISTINCT r.payment_id) AS bonuses,
        (SELECT COUNT(*) FROM bonuses b WHERE b.batch_id=${idLiteral(id)}) AS made
-     FROM bonus_batch_rows r WHERE r.batch_id=${idLiteral(id)} AND r.status<>'pending'`,
+     FROM batch_rows r WHERE r.batch_id=${idLiteral(id)} AND r.status<>'pending'`,
   );
   const [settled, paid, bonuses, made] = ['settled', 'paid', 'bonuses', 'made'].map((name) =>
     Number(counted![name]),

@@ -331,7 +331,7 @@ describe('the privileged commands of operators', () => {
       [id],
     );
     await test.change(
-      `UPDATE bonus_batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
+      `UPDATE batches SET validated_at='2020-01-01' WHERE id=X'${id.replaceAll('-', '')}'`,
     );
     const removed = await acts(
       'bonus_batch.delete_upload',

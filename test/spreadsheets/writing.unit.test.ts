@@ -6,7 +6,7 @@ import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import type { BonusBatchProblem, BonusBatchRow } from '../../src/db/entities/bonuses.js';
+import type { BatchProblem, BatchRow } from '../../src/db/entities/batches.js';
 import { bytesOf } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import {
@@ -19,39 +19,39 @@ import { ERROR_COLUMNS, errorCells, RESULT_COLUMNS, resultCells } from '../../sr
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
 import { textsOf } from './workbooks.js';
 
-const PAID: BonusBatchRow = {
+const PAID: BatchRow = {
   id: newId(),
   batchId: newId(),
   number: 2,
   recipient: '+573001112233',
-  recipientAccountId: newId(),
+  recipientKey: newId(),
   raw: 9_007_199_254_740_993n,
   feeRaw: 100n,
   description: null,
   reference: 'R-1',
   metadata: { invoice: 'A-17' },
   status: 'paid',
-  bonusId: newId(),
+  paymentId: newId(),
   code: null,
   message: null,
   settledAt: instant(Date.UTC(2026, 10, 1, 14, 5)),
 };
-const FAILED: BonusBatchRow = {
+const FAILED: BatchRow = {
   ...PAID,
   number: 3,
   reference: null,
   recipient: '$ana',
   status: 'failed',
-  bonusId: null,
+  paymentId: null,
   code: 'insufficient_funds',
   message: 'the available balance is 5, the row needs 10',
 };
-const ERROR: BonusBatchProblem = {
+const ERROR: BatchProblem = {
   ...{ batchId: newId(), number: 2, ordinal: 0, field: 'amount' },
   ...{ code: 'invalid_field', message: 'no "number"', value: '1,5' },
 };
 
-function cells(row: BonusBatchRow): TableRow {
+function cells(row: BatchRow): TableRow {
   return resultCells(row, 'COPM');
 }
 
@@ -78,11 +78,11 @@ function written(
   });
 }
 
-async function result(format: Format, rows: readonly BonusBatchRow[]): Promise<Buffer> {
+async function result(format: Format, rows: readonly BatchRow[]): Promise<Buffer> {
   return (await written(RESULT_COLUMNS, rows.map(cells)))[format];
 }
 
-async function errors(format: Format, rows: readonly BonusBatchProblem[]): Promise<Buffer> {
+async function errors(format: Format, rows: readonly BatchProblem[]): Promise<Buffer> {
   return (await written(ERROR_COLUMNS, rows.map(errorCells)))[format];
 }
 
@@ -107,7 +107,7 @@ describe('the result file', () => {
     const header =
       'row reference recipient amount asset status bonus_id fee code message paid_at'.split(' ');
     const amount = ['9007199254740993', 'COPM'];
-    const paid = ['paid', PAID.bonusId, '100', null, null, '2026-11-01T14:05:00.000Z'];
+    const paid = ['paid', PAID.paymentId, '100', null, null, '2026-11-01T14:05:00.000Z'];
     const failed = ['failed', null, null, 'insufficient_funds', FAILED.message];
     const want = [
       header,

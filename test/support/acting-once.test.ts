@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { bonusBatches } from '../../src/db/entities/bonuses.js';
+import { batches as batchTable } from '../../src/db/entities/batches.js';
 import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
@@ -20,7 +20,7 @@ describe('a form of the support desk that is sent again', () => {
     await batches.account({ alias: '$ana' });
     const payer = await batches.account({ funds: { COPM: 10n * LEAST } });
     const { id } = await batches.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
-    const pausedBy = async () => (await db.database.reader.find(bonusBatches, { id }))?.pausedBy;
+    const pausedBy = async () => (await db.database.reader.find(batchTable, { id }))?.pausedBy;
     return { id, page: `/batches/${id}`, pausedBy };
   }
   async function endpoint() {
@@ -92,7 +92,7 @@ describe('a form of the support desk that is sent again', () => {
   it('a refused form of the support desk that is sent again stays refused, even if the action is possible now', async () => {
     const { id, page, pausedBy } = await batch();
     const status = (to: string): Promise<unknown> =>
-      db.sql(`UPDATE bonus_batches SET status='${to}' WHERE id=${idLiteral(id)}`);
+      db.sql(`UPDATE batches SET status='${to}' WHERE id=${idLiteral(id)}`);
     const fields = { ...(await maria.form(page, 'pause')), reason: REASON };
     await status('ready');
     const first = await maria.post(`${page}/pause`, fields);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { batchServiceOf, BatchWorld, resourceOf, UNWATCHED } from '../batches/support.js';
-import type { BonusBatch } from '../../src/db/entities/bonuses.js';
+import type { Batch } from '../../src/db/entities/batches.js';
 import { LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { startTestDesk } from './desk.js';
@@ -16,7 +16,7 @@ describe("a batch's page at the support desk", () => {
     const world = await BatchWorld.open(db);
     await world.account({ alias: '$dora' });
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
-    const ready = async (csv: string): Promise<BonusBatch> => {
+    const ready = async (csv: string): Promise<Batch> => {
       const { id } = resourceOf(await world.upload(payer, Buffer.from(csv)));
       await batchServiceOf(world.deps).validate(id, UNWATCHED);
       return world.batch(id);
@@ -33,7 +33,7 @@ describe("a batch's page at the support desk", () => {
     for (const shown of [
       'Row 2',
       `/batches/${first.id}`,
-      String(row?.bonusId),
+      String(row?.paymentId),
       '1,000.00 COPM',
       'Total debit',
     ])

@@ -73,7 +73,7 @@ describe('every page of the support desk', () => {
     await db.sql(
       `UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='maria', url='https://a.example/?b='`,
     );
-    await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='refused', message='a='`);
+    await db.sql(`UPDATE batch_rows SET status='failed', code='refused', message='a='`);
     await db.sql(
       `INSERT INTO webhook_deliveries (endpoint_id, id, event_id, event_type, sequence, cause, round, state, steps, created_at, finished_at)
        VALUES (${idLiteral(endpoint)}, ${idLiteral(newId())}, ${idLiteral(newId())}, 'transfer.completed', 1, 'event', 1, 'failed', 1, NOW(3), NOW(3))`,
@@ -93,8 +93,8 @@ describe('every page of the support desk', () => {
         ...{ table: 'payout_resolutions', path: 'payouts', first: stuck },
         changes: { payout_id: 'copy.id' },
       },
-      batches: { table: 'bonus_batches', path: 'batches', first: batch.id },
-      rejected: { table: 'bonus_batches', path: 'batches', first: rejected },
+      batches: { table: 'batches', path: 'batches', first: batch.id },
+      rejected: { table: 'batches', path: 'batches', first: rejected },
       endpoints: { table: 'webhook_endpoints', path: 'endpoints', first: endpoint },
       adjustments: {
         ...{ table: 'adjustments', path: 'adjustments', first: resource.id },
@@ -144,10 +144,10 @@ describe('every page of the support desk', () => {
     }
     const { account, batch, endpoint } = owners;
     const next = `copy.n+${before}`;
-    const first = '(SELECT MIN(number) FROM bonus_batch_rows)';
+    const first = '(SELECT MIN(number) FROM batch_rows)';
     for (const [table, where, changes] of [
       [
-        'bonus_batch_rows',
+        'batch_rows',
         `t.batch_id=${idLiteral(batch)} AND t.number=${first}`,
         { number: `t.number+${next}` },
       ],

@@ -22,8 +22,8 @@ const PLANTED = {
   payout_rail_events: ['rail_reference', 'callback_id'],
   payout_resolutions: ['reason', 'proposed_by'],
   adjustments: ['reason', 'reference', 'proposed_by', 'decided_by'],
-  bonus_batches: ['description', 'paused_by', 'pause_reason'],
-  bonus_batch_rows: ['recipient', 'message'],
+  batches: ['description', 'paused_by', 'pause_reason'],
+  batch_rows: ['recipient', 'message'],
   webhook_endpoints: ['url', 'paused_by'],
   webhook_attempts: ['message', 'response'],
   audit_log: ['actor_claimed'],
@@ -100,8 +100,8 @@ describe('the support desk escapes all foreign text', () => {
     `"><b>${table}.${column}</b>'`.slice(0, 64);
 
   it('the support desk shows the text of tenants with all tags, quotes and hidden characters escaped, in every column', async () => {
-    await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='a', message='a'`);
-    await db.sql('UPDATE bonus_batches SET paused_at=NOW(3), paused_by=1, pause_reason=1');
+    await db.sql(`UPDATE batch_rows SET status='failed', code='a', message='a'`);
+    await db.sql('UPDATE batches SET paused_at=NOW(3), paused_by=1, pause_reason=1');
     await db.sql('UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by=1');
     await db.sql(`UPDATE payouts SET failure_code='a'`);
     await db.sql(`UPDATE adjustments SET decided_by='a', decided_at=NOW(3), status='rejected'`);

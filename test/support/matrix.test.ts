@@ -126,8 +126,8 @@ describe('a staff action at the support desk needs exactly the right and the pro
     await batches.account({ alias: '$ana' });
     const payer = await batches.account({ funds: { COPM: 10n * LEAST } });
     const { id } = await batches.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
-    if (verb === 'resume') await pause('bonus_batches', id);
-    return { page: `/batches/${id}`, verb, id, state: table('bonus_batches', id) };
+    if (verb === 'resume') await pause('batches', id);
+    return { page: `/batches/${id}`, verb, id, state: table('batches', id) };
   }
 
   async function schedule(verb: string): Promise<Target> {

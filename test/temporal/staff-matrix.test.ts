@@ -62,7 +62,7 @@ describe('a staff action by signal', () => {
       },
       bonus_batch: async () => {
         const id = await payroll.ready(1);
-        return { id, workflow: batchWorkflow(temporal, id), table: 'bonus_batches' };
+        return { id, workflow: batchWorkflow(temporal, id), table: 'batches' };
       },
       schedule: async () => {
         const id = asUuid(text((await scheduled(bank)).id));

@@ -3,10 +3,10 @@ import { bigint, oneOf, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import {
   BATCH_ROW_STATUSES,
-  type BonusBatch,
-  bonusBatches,
-  bonusBatchStorage,
-} from '../../db/entities/bonuses.js';
+  type Batch,
+  batches,
+  batchStorage,
+} from '../../db/entities/batches.js';
 import { rowParser } from '../../db/table.js';
 import { type AuditRun, type Check, idList, scanTable } from '../scan.js';
 
@@ -15,9 +15,9 @@ const BATCHES_PER_SLICE = 20;
 
 /** Compares a batch's sums with its rows and bonuses, and each paid row with its bonus. */
 export const batchChecks: Check = {
-  tables: ['bonus_batch_rows'],
+  tables: ['batch_rows'],
   run: (audit) =>
-    scanTable(audit, bonusBatches, BATCHES_PER_SLICE, async (reader, slice) => {
+    scanTable(audit, batches, BATCHES_PER_SLICE, async (reader, slice) => {
       const accepted = slice.filter(
         ({ status, rejectionCode }) =>
           status !== 'validating' && (status !== 'rejected' || rejectionCode !== null),
@@ -32,7 +32,7 @@ export const batchChecks: Check = {
       const paid = new Map(
         bonuses.map((row) => [uuid.parse(row.batch_id), bigint.parse(row.paid)]),
       );
-      const stored = await reader.select(bonusBatchStorage, { batchId });
+      const stored = await reader.select(batchStorage, { batchId });
       const removed = stored.filter(({ rowsRemovedAt }) => rowsRemovedAt !== null);
       const removedIds = new Set(removed.map((one) => one.batchId));
       for (const batch of accepted) {
@@ -58,14 +58,14 @@ type RowSums = ReturnType<typeof parseSums>;
 async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]> {
   const asText = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
   // A row that was not paid has no bonus. A paid row has the fee set at validation.
-  const isSame = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw
-    AND b.fee_raw=r.fee_raw AND b.recipient_account_id=r.recipient_account_id
+  const isSame = `r.payment_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw
+    AND b.fee_raw=r.fee_raw AND b.recipient_account_id=r.recipient_key
     AND b.source_account_id=x.source_account_id))`;
   const rows = await reader.query(
     `SELECT STRAIGHT_JOIN r.batch_id, r.status, ${asText('COUNT(*)', 'own_rows')},
       ${asText('SUM(r.raw)', 'raw')}, ${asText('SUM(r.fee_raw)', 'fee_raw')},
       ${asText(`SUM(NOT (${isSame}))`, 'mismatched')}
-     FROM bonus_batches x JOIN bonus_batch_rows r FORCE INDEX (PRIMARY) ON r.batch_id=x.id
+     FROM batches x JOIN batch_rows r FORCE INDEX (PRIMARY) ON r.batch_id=x.id
       LEFT JOIN bonuses b FORCE INDEX (batch) ON b.batch_id=r.batch_id AND b.batch_row=r.number
      WHERE x.id IN (${ids}) GROUP BY r.batch_id, r.status`,
   );
@@ -74,7 +74,7 @@ async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]
 
 function compareSum(
   audit: AuditRun,
-  { id }: BonusBatch,
+  { id }: Batch,
   kind: string,
   stored: bigint,
   actual: bigint,
@@ -87,7 +87,7 @@ function compareSum(
     );
 }
 
-function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]): void {
+function checkRows(audit: AuditRun, batch: Batch, sums: readonly RowSums[]): void {
   const sumOf = (
     property: 'ownRows' | 'raw' | 'feeRaw' | 'mismatched',
     ...statuses: readonly RowSums['status'][]
@@ -95,7 +95,7 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
     sums
       .filter(({ status }) => statuses.length === 0 || statuses.includes(status))
       .reduce((sum, one) => sum + one[property], 0n);
-  audit.countRows('bonus_batch_rows', Number.parseInt(sumOf('ownRows').toString(), 10));
+  audit.countRows('batch_rows', Number.parseInt(sumOf('ownRows').toString(), 10));
   const settled = sumOf('raw', 'paid', 'failed') + sumOf('feeRaw', 'paid', 'failed');
   compareSum(audit, batch, 'rows', BigInt(batch.rowCount), sumOf('ownRows'));
   compareSum(audit, batch, 'total', batch.totalRaw, sumOf('raw'));
@@ -112,7 +112,7 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
 }
 
 /** Checks a batch whose rows retention has removed. It checks their sums before it removes them. */
-function checkRemoved(audit: AuditRun, batch: BonusBatch, rows: readonly RowSums[]): void {
+function checkRemoved(audit: AuditRun, batch: Batch, rows: readonly RowSums[]): void {
   const subject = `bonus_batch ${batch.id}`;
   const isOpen = batch.finishedAt === null;
   audit.reportAll(subject, {
@@ -123,7 +123,7 @@ function checkRemoved(audit: AuditRun, batch: BonusBatch, rows: readonly RowSums
 
 function checkState(
   audit: AuditRun,
-  { id, status, rowCount, rowsPaid, rowsFailed, finishedAt }: BonusBatch,
+  { id, status, rowCount, rowsPaid, rowsFailed, finishedAt }: Batch,
 ): void {
   const pending = rowCount - rowsPaid - rowsFailed;
   const isPossible = {

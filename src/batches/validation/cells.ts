@@ -1,7 +1,7 @@
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
 import { type Asset, ASSET_NAMES, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
-import type { FILE_COLUMNS } from '../../db/entities/bonuses.js';
+import type { FILE_COLUMNS } from '../../db/entities/batches.js';
 import {
   type FilledCell,
   MAX_DIGITS,

@@ -7,7 +7,7 @@ import {
   type Metadata,
   metadataFault,
 } from '../../core/metadata.js';
-import { FILE_COLUMNS } from '../../db/entities/bonuses.js';
+import { FILE_COLUMNS } from '../../db/entities/batches.js';
 import { type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import {
   cellProblem,

@@ -13,7 +13,7 @@ import { MAX_DESCRIPTION } from '../../core/checked-text.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Metadata } from '../../core/metadata.js';
 import type { Reader } from '../../db/database.js';
-import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { Batch } from '../../db/entities/batches.js';
 import { accountLimits } from '../../db/entities/identity.js';
 import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/parties.js';
 import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
@@ -57,7 +57,7 @@ export interface ReadRow {
 export interface ValidRow {
   readonly number: number;
   readonly recipient: string;
-  readonly recipientAccountId: Uuid;
+  readonly recipientKey: Uuid;
   readonly raw: bigint;
   readonly feeRaw: bigint;
   readonly description: string | null;
@@ -204,22 +204,22 @@ export class RowChecker {
       );
       return { number, problems };
     }
-    const payment = { recipient: recipient.text, recipientAccountId: accountId, raw, feeRaw };
+    const payment = { recipient: recipient.text, recipientKey: accountId, raw, feeRaw };
     const { metadata } = row.metadata;
     const valid = { number, ...payment, description, reference, metadata };
     this.accept(valid, asset);
     return { number, valid };
   }
 
-  private accept({ number, recipientAccountId, raw, feeRaw }: ValidRow, asset: Asset): void {
+  private accept({ number, recipientKey, raw, feeRaw }: ValidRow, asset: Asset): void {
     this.asset ??= asset;
     this.totalRaw += raw;
     this.feesRaw += feeRaw;
-    if (this.recipients.has(recipientAccountId)) {
+    if (this.recipients.has(recipientKey)) {
       this.duplicateCount += 1;
       if (this.duplicateRows.length < MAX_DUPLICATES_NAMED) this.duplicateRows.push(number);
     }
-    this.recipients.add(recipientAccountId);
+    this.recipients.add(recipientKey);
   }
 
   private account({ name, text }: NamedRecipient, found: Recipients, refuse: Refuse): Uuid | null {
@@ -240,7 +240,7 @@ export class RowChecker {
 
 export async function readTerms(
   reader: Reader,
-  { tenantId, sourceAccountId }: BonusBatch,
+  { tenantId, sourceAccountId }: Batch,
 ): Promise<{ readonly terms: BatchTerms; readonly feeAccountId: Uuid | null }> {
   const [source, tenant, own, schedules] = await Promise.all([
     reader.find(accounts, { id: sourceAccountId }),

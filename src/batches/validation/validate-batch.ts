@@ -11,7 +11,7 @@ import { ApiError } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
 import { approvalPolicies } from '../../db/entities/approvals.js';
-import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { type Batch, batches } from '../../db/entities/batches.js';
 import { GenerationSuperseded } from '../../spreadsheets/generated-files.js';
 import { EventLoopYielder, SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
@@ -52,10 +52,10 @@ export async function validateBatch(
   deps: ValidationDeps,
   batchId: Uuid,
   watch: BatchWatch,
-): Promise<BonusBatch | undefined> {
+): Promise<Batch | undefined> {
   const { reader } = deps.database;
   const record = await ValidationRecord.begin(deps, batchId);
-  if (record === null) return reader.find(bonusBatches, { id: batchId });
+  if (record === null) return reader.find(batches, { id: batchId });
   try {
     await record.clear();
     const { terms, feeAccountId } = await readTerms(reader, record.batch);
@@ -84,7 +84,7 @@ export async function validateBatch(
     );
   } catch (failure) {
     if (failure instanceof ValidationSuperseded || failure instanceof GenerationSuperseded)
-      return reader.find(bonusBatches, { id: batchId });
+      return reader.find(batches, { id: batchId });
     throw failure;
   }
 }

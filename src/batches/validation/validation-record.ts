@@ -5,14 +5,14 @@ import { bytes, time, uuid } from '../../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../../db/database.js';
 import { approvalPolicies } from '../../db/entities/approvals.js';
 import {
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchProblem,
-  bonusBatchProblems,
-  type BonusBatchRow,
-  bonusBatchRows,
-  bonusBatchStorage,
-} from '../../db/entities/bonuses.js';
+  type Batch,
+  batches,
+  type BatchProblem,
+  batchProblems,
+  type BatchRow,
+  batchRows,
+  batchStorage,
+} from '../../db/entities/batches.js';
 import { accounts } from '../../db/entities/parties.js';
 import { olderSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
@@ -41,7 +41,7 @@ export interface RowProblems {
 }
 
 export type Progress = Pick<
-  BonusBatch,
+  Batch,
   | 'rowCount'
   | 'rowsRejected'
   | 'asset'
@@ -71,13 +71,13 @@ const PROBLEMS_PER_INSERT = 1_000;
 export class ValidationRecord {
   private constructor(
     private readonly deps: RecordDeps,
-    readonly batch: BonusBatch,
+    readonly batch: Batch,
   ) {}
 
   /** Begins a run and supersedes earlier ones. Returns null if the batch has been validated. */
   static begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
     return transact(deps.database, async (transaction) => {
-      const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
+      const found = await transaction.find(batches, { id: batchId }, { forUpdate: true });
       if (found?.status !== 'validating') return null;
       const reset = {
         validationRun: found.validationRun + 1,
@@ -90,15 +90,15 @@ export class ValidationRecord {
         skippedSheets: 0,
         unreadSheets: [],
       };
-      await transaction.execute(updateSql(bonusBatches, reset, { id: batchId }));
-      await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));
+      await transaction.execute(updateSql(batches, reset, { id: batchId }));
+      await transaction.execute(updateSql(batchStorage, { problemRows: 0 }, { batchId }));
       return new ValidationRecord(deps, { ...found, ...reset });
     });
   }
 
   async clear(): Promise<void> {
-    await this.clearTable(bonusBatchRows.name);
-    await this.clearTable(bonusBatchProblems.name);
+    await this.clearTable(batchRows.name);
+    await this.clearTable(batchProblems.name);
   }
 
   private async clearTable(table: string): Promise<void> {
@@ -118,23 +118,21 @@ export class ValidationRecord {
     progress: Progress,
   ): Promise<void> {
     await this.write(async (transaction) => {
-      const statements = [updateSql(bonusBatches, progress, { id: this.batch.id })];
+      const statements = [updateSql(batches, progress, { id: this.batch.id })];
       if (rows.length > 0)
         statements.push(
           insertSql(
-            bonusBatchRows,
+            batchRows,
             rows.map((row) => this.pendingRow(row)),
           ),
         );
       const stored = problems.flatMap((one) => this.problemRows(one));
       if (stored.length > 0)
         statements.push(
-          `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${stored.length} WHERE batch_id=${uuid.literal(this.batch.id)}`,
+          `UPDATE batch_storage SET problem_rows=problem_rows+${stored.length} WHERE batch_id=${uuid.literal(this.batch.id)}`,
         );
       for (let from = 0; from < stored.length; from += PROBLEMS_PER_INSERT)
-        statements.push(
-          insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_PER_INSERT)),
-        );
+        statements.push(insertSql(batchProblems, stored.slice(from, from + PROBLEMS_PER_INSERT)));
       await transaction.all(statements);
     });
   }
@@ -147,8 +145,8 @@ export class ValidationRecord {
     { isAccepted, progress, errors, earlier }: Findings,
     sums: RowChecker,
     feeAccountId: Uuid | null,
-  ): Promise<BonusBatch> {
-    if (!isAccepted) await this.clearTable(bonusBatchRows.name);
+  ): Promise<Batch> {
+    if (!isAccepted) await this.clearTable(batchRows.name);
     const { database, clock, baseUrl } = this.deps;
     return transact(database, async (transaction) => {
       if (errors !== null) await completeFiles(transaction, errors);
@@ -157,7 +155,7 @@ export class ValidationRecord {
       await this.assertCurrentRun(transaction);
       const at = clock();
       if (isAccepted) await this.assertNotRefused(transaction, progress, at);
-      const finished: BonusBatch = {
+      const finished: Batch = {
         ...this.batch,
         ...progress,
         status: isAccepted ? 'ready' : 'rejected',
@@ -169,11 +167,11 @@ export class ValidationRecord {
         validatedAt: at,
         filesGeneratedAt: errors === null ? null : at,
       };
-      const statement = updateSql(bonusBatches, finished, { id: finished.id });
+      const statement = updateSql(batches, finished, { id: finished.id });
       const event = batchEvent(isAccepted ? 'ready' : 'rejected', finished, baseUrl);
       const unpaidRows = isAccepted ? progress.rowCount : 0;
       const stored = { unpaidRows, ...earlier };
-      const counted = updateSql(bonusBatchStorage, stored, { batchId: finished.id });
+      const counted = updateSql(batchStorage, stored, { batchId: finished.id });
       await appendEvents(transaction, [event], at, [statement, counted]);
       return finished;
     });
@@ -208,7 +206,7 @@ export class ValidationRecord {
 
   private async assertCurrentRun(transaction: Transaction): Promise<void> {
     const { id, validationRun } = this.batch;
-    const now = await transaction.find(bonusBatches, { id }, { forUpdate: true });
+    const now = await transaction.find(batches, { id }, { forUpdate: true });
     if (now?.status !== 'validating' || now.validationRun !== validationRun)
       throw new ValidationSuperseded('another run validates this batch');
   }
@@ -220,23 +218,23 @@ export class ValidationRecord {
     });
   }
 
-  private pendingRow(row: ValidRow): BonusBatchRow {
-    const unsettled = { bonusId: null, code: null, message: null, settledAt: null };
+  private pendingRow(row: ValidRow): BatchRow {
+    const unsettled = { paymentId: null, code: null, message: null, settledAt: null };
     return { id: newId(), batchId: this.batch.id, ...row, status: 'pending', ...unsettled };
   }
 
-  private problemRows({ number, problems }: RowProblems): BonusBatchProblem[] {
+  private problemRows({ number, problems }: RowProblems): BatchProblem[] {
     const batchId = this.batch.id;
     return problems.map((problem, ordinal) => ({ batchId, number, ordinal, ...problem }));
   }
 }
 
-async function findSameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
+async function findSameFile(reader: Reader, batch: Batch): Promise<Uuid | null> {
   const { id, tenantId, fileSha256, createdAt } = batch;
   const since = time.literal(instant(createdAt - SAME_FILE_MS));
   const [row] = await reader.query(
-    `SELECT b.id FROM bonus_batches b FORCE INDEX (same_file)
-     WHERE b.tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND b.file_sha256=${bytes.literal(fileSha256)}
+    `SELECT b.id FROM batches b FORCE INDEX (same_file)
+     WHERE b.tenant_id=${literal(batches, 'tenantId', tenantId)} AND b.file_sha256=${bytes.literal(fileSha256)}
        AND b.created_at>${since} AND ${olderSql('b', { createdAt, id })}
      ORDER BY b.created_at DESC, b.id DESC LIMIT 1`,
   );

@@ -1,6 +1,7 @@
 import type { Table } from '../table.js';
 import * as approvals from './approvals.js';
 import * as audits from './audits.js';
+import * as batches from './batches.js';
 import * as bonuses from './bonuses.js';
 import * as events from './events.js';
 import * as statements from './statements.js';
@@ -22,6 +23,7 @@ import * as webhooks from './webhooks.js';
 const FILES = [
   approvals,
   audits,
+  batches,
   bonuses,
   events,
   identity,

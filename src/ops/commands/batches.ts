@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
-import { BATCH_STATUSES, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { BATCH_STATUSES, type Batch, batches } from '../../db/entities/batches.js';
 import { performBatchAction } from '../../batches/control.js';
 import { listNewest } from '../../operations/operation-list.js';
 import { batchList, readBatchRows, readProblems } from '../../batches/read-batches.js';
@@ -14,11 +14,11 @@ import { named } from '../lookups.js';
 import { duration, limit, option, reason, status, tenant } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
-function batchLine(batch: BonusBatch): Fields {
+function batchLine(batch: Batch): Fields {
   const { asset, totalRaw } = batch;
   const counted = 'id status rowCount:rows rowsRejected:rejected rowsPaid:paid rowsFailed:failed';
   return {
-    ...rowFields(bonusBatches, batch, counted),
+    ...rowFields(batches, batch, counted),
     pending: isAccepted(batch) ? pendingRows(batch) : 0,
     total: asset && { raw: totalRaw, asset },
     created_at: toRfc3339(batch.createdAt),
@@ -27,7 +27,7 @@ function batchLine(batch: BonusBatch): Fields {
 
 const MAX_PROBLEMS = 10;
 
-async function show({ database: { reader }, output }: Ops, batch: BonusBatch): Promise<void> {
+async function show({ database: { reader }, output }: Ops, batch: Batch): Promise<void> {
   const { id, tenantId, asset, sourceAccountId, createdBy, executedBy } = batch;
   const [names, rejected, failed] = await Promise.all([
     namesOf(reader, [batch]),
@@ -38,7 +38,7 @@ async function show({ database: { reader }, output }: Ops, batch: BonusBatch): P
     ...batchLine(batch),
     tenant: names.tenant(tenantId),
     from: names.account(sourceAccountId),
-    ...rowFields(bonusBatches, batch, 'tenantId sourceAccountId hiddenRows skippedSheets'),
+    ...rowFields(batches, batch, 'tenantId sourceAccountId hiddenRows skippedSheets'),
     hidden_columns: batch.hiddenColumns,
     unread_sheets: batch.unreadSheets,
     fees: asset && { raw: batch.feesRaw, asset },
@@ -46,8 +46,8 @@ async function show({ database: { reader }, output }: Ops, batch: BonusBatch): P
     funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
     uploaded_by: names.person(createdBy),
     executed_by: executedBy && names.person(executedBy),
-    ...rowFields(bonusBatches, batch, 'validatedAt executedAt pausedAt pausedBy pauseReason'),
-    ...rowFields(bonusBatches, batch, 'canceledAt finishedAt rejectionCode:rejection'),
+    ...rowFields(batches, batch, 'validatedAt executedAt pausedAt pausedBy pauseReason'),
+    ...rowFields(batches, batch, 'canceledAt finishedAt rejectionCode:rejection'),
     first_problems: [...rejected, ...failed].map(
       ({ number, code, message }) =>
         `${number === 0 ? 'file' : `row ${number}`}: ${code ?? 'failed'}: ${message ?? ''}`,
@@ -58,7 +58,7 @@ async function show({ database: { reader }, output }: Ops, batch: BonusBatch): P
 function controlCommand(
   action: BatchActionSignal['action'],
   summary: string,
-  more: { explanation?: string; question?: (batch: BonusBatch) => string } = {},
+  more: { explanation?: string; question?: (batch: Batch) => string } = {},
 ): CommandDefinition {
   return command({
     summary,

@@ -5,7 +5,7 @@ import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
 import { counted } from '../../core/collections.js';
-import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { Batch } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Schedule } from '../../db/entities/schedules.js';
@@ -105,8 +105,8 @@ type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
 
 function batchAction(
   action: BatchAction,
-  shown: Omit<DeskAction<BonusBatch>, 'verb' | 'name' | 'recordsRefusals' | 'run'>,
-): DeskAction<BonusBatch> {
+  shown: Omit<DeskAction<Batch>, 'verb' | 'name' | 'recordsRefusals' | 'run'>,
+): DeskAction<Batch> {
   return {
     ...shown,
     verb: action,

@@ -6,7 +6,7 @@ import type { Instant } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { Batch } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
@@ -232,26 +232,26 @@ export function bankAccountText(payout: Payout): string {
   return `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`;
 }
 
-export function paymentsText(batch: BonusBatch): string {
+export function paymentsText(batch: Batch): string {
   return `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to be paid`;
 }
 
-function progressText(batch: BonusBatch): string | null {
+function progressText(batch: Batch): string | null {
   if (batch.status === 'executing') return paymentsText(batch);
   return rejectionText(batch);
 }
 
 /** Returns why the batch was rejected. Returns null for another batch. */
-export function rejectionText({ status, rejectionCode }: BonusBatch): string | null {
+export function rejectionText({ status, rejectionCode }: Batch): string | null {
   return status === 'rejected' ? (inWords(rejectionCode) ?? 'the file has problems') : null;
 }
 
-export function batchTitle({ status, rowCount }: BonusBatch): string {
+export function batchTitle({ status, rowCount }: Batch): string {
   if (status === 'validating') return 'Batch that is being validated';
   return `Batch of ${rowCount} ${rowCount === 1 ? 'bonus' : 'bonuses'}`;
 }
 
-export function batchStatus(batch: BonusBatch): Content {
+export function batchStatus(batch: Batch): Content {
   return [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : ''];
 }
 

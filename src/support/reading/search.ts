@@ -4,7 +4,8 @@ import { type Instant, instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type Bonus, type BonusBatch, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
+import { type Batch, batches } from '../../db/entities/batches.js';
+import { type Bonus, bonuses } from '../../db/entities/bonuses.js';
 import { events } from '../../db/entities/events.js';
 import { idempotencyKeys, ledgerTransactions } from '../../db/entities/ledger.js';
 import { METADATA_TYPES, metadataPairs } from '../../db/entities/metadata.js';
@@ -29,7 +30,7 @@ export interface Rows {
   readonly schedules: Schedule;
   readonly bonuses: Bonus;
   readonly payouts: Payout;
-  readonly batches: BonusBatch;
+  readonly batches: Batch;
   readonly endpoints: WebhookEndpoint;
   readonly adjustments: Adjustment;
   readonly accounts: Account;
@@ -40,7 +41,7 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   schedules,
   bonuses,
   payouts,
-  batches: bonusBatches,
+  batches: batches,
   endpoints: webhookEndpoints,
   adjustments,
   accounts,
@@ -253,7 +254,7 @@ async function idsReferencedLike(reader: Reader, text: string): Promise<readonly
     (_, index) => parts.slice(index * TENANTS_PER_STATEMENT, (index + 1) * TENANTS_PER_STATEMENT),
   );
   const own = `(SELECT id FROM bonus_references WHERE ${begins} ${some})`;
-  const ofRows = `(SELECT batch_id AS id FROM bonus_batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`;
+  const ofRows = `(SELECT batch_id AS id FROM batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`;
   const found: Uuid[] = [];
   for (const group of [[own, ofRows], ...groups]) {
     if (found.length >= MAX_FOUND) break;

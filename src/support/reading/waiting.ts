@@ -90,7 +90,7 @@ export const LISTS = {
     title: 'Rejected batches',
     about: 'Of the last 24 hours, newest first',
     rows: 'batches',
-    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status='rejected'
+    from: `batches t FORCE INDEX (by_status) WHERE t.status='rejected'
     AND t.created_at>UTC_TIMESTAMP(3)-INTERVAL 1 DAY`,
     order: 't.created_at DESC, t.id DESC',
     amount: 'total_raw',
@@ -100,7 +100,7 @@ export const LISTS = {
     title: 'Batches in progress',
     about: 'Oldest first',
     rows: 'batches',
-    from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
+    from: `batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
     order: 't.created_at, t.id',
     amount: 'total_raw',
   },

@@ -3,11 +3,7 @@ import { readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { CANCELABLE, type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
-import {
-  type BonusBatch,
-  bonusBatches,
-  type BonusBatchProblem,
-} from '../../db/entities/bonuses.js';
+import { type Batch, batches, type BatchProblem } from '../../db/entities/batches.js';
 import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import {
@@ -50,11 +46,11 @@ const SHOWN_RUNS = 10;
 /** Age up to which the start page lists rejected batches. */
 const REJECTED_LISTED_MS = 24 * 3_600_000;
 
-export const batchKind: ResourceKind<BonusBatch> = {
+export const batchKind: ResourceKind<Batch> = {
   name: 'batches',
   subjectType: 'bonus_batch',
   actions: BATCH_ACTIONS,
-  find: ({ database: { reader } }, id) => reader.find(bonusBatches, { id }),
+  find: ({ database: { reader } }, id) => reader.find(batches, { id }),
   rowOf: (batch) => batch,
   titleOf: batchTitle,
   async describe(batch, { reader, now, names, time, tenant }) {
@@ -105,7 +101,7 @@ export const batchKind: ResourceKind<BonusBatch> = {
   },
 };
 
-function rowFacts(batch: BonusBatch): readonly Fact[] {
+function rowFacts(batch: Batch): readonly Fact[] {
   const { asset, hiddenRows, hiddenColumns, skippedSheets, unreadSheets } = batch;
   const sum = (raw: bigint): Content => asset !== null && formatAmount({ raw, asset });
   return [
@@ -137,14 +133,14 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
 
 function earlierPayments({ count, rows }: EarlierPayments): Content {
   const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
-  return tableSection('earlier', heading, rows, ({ number, batchId, bonusId }) => [
+  return tableSection('earlier', heading, rows, ({ number, batchId, paymentId }) => [
     ['Row', `Row ${number}`],
     ['Batch', batchId !== null && link('batches', batchId, batchId)],
-    ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
+    ['Bonus', paymentId ?? 'not paid yet: the other batch is ready or executing'],
   ]);
 }
 
-function problemRows(problems: readonly BonusBatchProblem[]): Content {
+function problemRows(problems: readonly BatchProblem[]): Content {
   const isCut = problems.length === SHOWN_ROWS;
   const heading = `Problems of the file${isCut ? `, the first ${SHOWN_ROWS}` : ''}`;
   return tableSection('problems', heading, problems, ({ number, field, code, message }) => [
