@@ -26,7 +26,7 @@ export const PAYMENTS = [
     KEY without_files (rows_removed_at, csv_bytes, batch_id),
     CONSTRAINT batch_storage_counts CHECK (file_bytes >= 0 and problem_rows >= 0)) ${TABLE}`,
   `CREATE TABLE batches (
-    id ${ID}, tenant_id ${ID}, source_account_id ${ID}, description VARCHAR(140) NULL,
+    id ${ID}, kind ENUM('bonus') NOT NULL, tenant_id ${ID}, source_account_id ${ID}, description VARCHAR(140) NULL,
     status ENUM('validating', 'ready', 'rejected', 'executing', 'completed', 'partially_failed') NOT NULL,
     file_sha256 BINARY(32) NOT NULL, file_bytes INT NOT NULL, created_by ${ID},
     token_key_id ${ascii(32)} NOT NULL, created_at ${TIME}, asset ${ASSET} NULL, row_count INT NOT NULL,

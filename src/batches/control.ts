@@ -14,9 +14,10 @@ import { currentRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { BatchActionSignal } from '../temporal/contracts.js';
 import { outboxEntry } from '../temporal/outbox.js';
-import { cancelBatchKind } from './commands.js';
+import { cancelCommands } from './commands.js';
 import {
   batchAudit,
+  batchType,
   isSettled,
   PAUSABLE,
   progressDetails,
@@ -46,7 +47,9 @@ export async function performBatchAction(
   const { database } = deps;
   try {
     if (!(await wasPerformed(database.current, actionId))) {
-      const refusal = await currentRefusal(database.reader, `bonus_batch.${action}`, by);
+      const { kind } = await findBatch(database.reader, batchId);
+      const name = `${batchType({ kind })}.${action}` as const;
+      const refusal = await currentRefusal(database.reader, name, by);
       if (refusal !== null) throw new ApiError(refusal);
     }
     return { batch: await applyBatchAction(deps, request) };
@@ -95,7 +98,7 @@ async function setPaused(
       : { pausedAt: null, pausedBy: null, pauseReason: null };
     await transaction.execute(updateSql(batches, set, { id: batchId }));
     const { tenantId } = batch;
-    const resource = { tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
+    const resource = { tenantId, resourceType: batchType(batch), resourceId: batchId };
     const notice = outboxEntry({ outboxId: newId(), ...resource }, clock());
     await transaction.execute(insertSql(outbox, [notice]));
     return { ...batch, ...set };
@@ -107,10 +110,11 @@ async function cancel(
   { database, writer }: BatchControlDeps,
   { batchId, by: actor, reason, actionId }: BatchAction,
 ): Promise<Batch> {
-  const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
-  const { outcome } = await writer.submit(cancelBatchKind, {
+  const batch = await findBatch(database.reader, batchId);
+  const { tenantId, sourceAccountId } = batch;
+  const { outcome } = await writer.submit(cancelCommands[batch.kind], {
     tenantId,
-    key: `bonus_batch/${batchId}/cancel`,
+    key: `${batchType(batch)}/${batchId}/cancel`,
     fingerprint: commandFingerprint(['cancel', batchId]),
     batchId,
     sourceAccountId,

@@ -1,14 +1,13 @@
-import { invalidState, missing, NOT_FOUND, type Refusal } from '../core/errors.js';
-import { newId, type Uuid } from '../core/ids.js';
+import type { Amount, Asset } from '../core/amount.js';
+import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { type Batch, batches, type BatchRow, batchRows } from '../db/entities/batches.js';
-import { type Bonus } from '../db/entities/bonuses.js';
-import { memberRoles, tenants } from '../db/entities/parties.js';
-import { creditRefusal, findRecipient, checkSpending } from '../operations/payments.js';
-import { AUTHORITY_INSUFFICIENT, paymentColumns } from '../accounts/rules.js';
+import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
+import { checkSpending } from '../operations/payments.js';
+import { AUTHORITY_INSUFFICIENT, type Fee, paymentColumns } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
-import { bonusWrites } from '../bonuses/decide.js';
 import {
   accept,
   changeRow,
@@ -20,9 +19,11 @@ import {
   leaveUnchanged,
   type Writes,
 } from '../ledger/writer/types.js';
+import type { BatchKind } from './kind.js';
 import {
   withSettledRow,
   CANCELABLE,
+  batchType,
   CANCELED,
   debitOf,
   EXECUTABLE,
@@ -48,11 +49,31 @@ import {
 
 export interface PayRow extends BatchCommand {
   readonly number: number;
-  readonly recipientAccountId: Uuid;
   readonly feeAccountId: Uuid | null;
+  /** Asset of the batch, needed to read the month's total. */
+  readonly asset: Asset;
   /** The row that must be settled first, because the funds or the month's allowance may run out. */
   readonly follows: number | null;
 }
+
+/** A row whose turn it is, and the columns that its payment has in every kind. */
+export interface RowPayment {
+  readonly row: BatchRow;
+  readonly tenant: Tenant;
+  readonly amount: Amount;
+  readonly fee: Fee;
+  /** The first rule about the source account that forbids the payment. */
+  readonly rule: Refusal | null;
+  readonly columns: ReturnType<typeof paymentColumns> &
+    Pick<BatchRow, 'reference'> & { readonly batchId: Uuid; readonly batchRow: number };
+}
+
+/** Returns the payment of a row with its own writes, or why a rule refuses it. */
+export type DecidePayment<C, Payment> = (
+  command: C,
+  row: RowPayment,
+  state: LockedState,
+) => { readonly payment: Payment; readonly writes: Writes } | { readonly refusal: Refusal };
 
 interface CancelBatch extends BatchCommand {
   readonly by: Cancellation;
@@ -60,17 +81,23 @@ interface CancelBatch extends BatchCommand {
 }
 
 /** Starts execution and, if the funds suffice, holds the whole debit. Refuses with 404, 403 or 409. */
-export function decideExecution(command: MemberCommand, state: LockedState): Decision<Batch> {
+export function decideExecution(
+  { permissions, alwaysNeedsSecondPerson }: BatchKind,
+  command: MemberCommand,
+  state: LockedState,
+): Decision<Batch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND);
   const { batch, source } = own;
   const { memberId, outboxId } = command;
   const { id: batchId, sourceAccountId } = batch;
   const role = state.row(memberRoles, { accountId: sourceAccountId, memberId })?.role;
-  if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT);
+  if (!roleAllows(permissions.execute, role)) return refuse(AUTHORITY_INSUFFICIENT);
   if (batch.asset !== null && memberId === batch.createdBy) {
     const policy = state.row(approvalPolicies, { accountId: sourceAccountId, asset: batch.asset });
-    if (requiredApprovals(policy, batch.totalRaw, state.at) !== null) return refuse(OWN_UPLOAD);
+    if (alwaysNeedsSecondPerson) return refuse(ownUpload('this batch'));
+    if (requiredApprovals(policy, batch.totalRaw, state.at) !== null)
+      return refuse(ownUpload('a batch of this total'));
   }
   const lapse = decideDueLapse(batch, outboxId, EXECUTABLE, state);
   if (lapse !== null) return lapse;
@@ -89,7 +116,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   const hold: HoldChange = {
     change: 'place',
     resourceId: batchId,
-    resourceType: 'bonus_batch',
+    resourceType: batchType(batch),
     accountId: sourceAccountId,
     asset: batch.asset,
     raw: debit,
@@ -100,12 +127,13 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   });
 }
 
-const OWN_UPLOAD: Refusal = {
-  code: 'authority_insufficient',
-  message:
-    'a batch of this total needs a second person: a member other than its uploader must execute it',
-  details: { reason: 'uploader' },
-};
+function ownUpload(what: string): Refusal {
+  return {
+    code: 'authority_insufficient',
+    message: `${what} needs a second person: a member other than its uploader must execute it`,
+    details: { reason: 'uploader' },
+  };
+}
 
 export const NOT_NOW = invalidState(
   'the row is settled, or a row before it is not, or its batch is paused or not executing',
@@ -114,7 +142,11 @@ export const NOT_NOW = invalidState(
 const ROW_CANCELED = invalidState(CANCELED.message);
 
 /** Pays one row, or refuses it permanently, unless it is settled. (docs/contract.md, Execution) */
-export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
+export function decideRow<C extends PayRow, Payment extends { readonly id: Uuid }>(
+  pay: DecidePayment<C, Payment>,
+  command: C,
+  state: LockedState,
+): Decision<Payment> {
   const { tenantId, batchId, number } = command;
   const batch = state.row(batches, { id: batchId });
   const row = state.row(batchRows, { batchId, number });
@@ -128,14 +160,14 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
   if (batch.pausedAt !== null || isBeforeItsTurn(command, state)) return refuse(NOT_NOW);
-  const decided = payRow(batch, row, source, state);
+  const decided = pay(command, rowPayment(batch, row, source, state), state);
   if ('refusal' in decided) {
     const writes = settleRow(batch, failRow(row, decided.refusal, state));
     return { outcome: { done: false, refusal: decided.refusal }, writes, bindsKey: true };
   }
-  const { bonus } = decided;
-  const paid: BatchRow = { ...row, status: 'paid', paymentId: bonus.id, settledAt: state.at };
-  return accept(bonus, joinWrites(settleRow(batch, paid), bonusWrites(bonus)));
+  const { payment, writes } = decided;
+  const paid: BatchRow = { ...row, status: 'paid', paymentId: payment.id, settledAt: state.at };
+  return accept(payment, joinWrites(settleRow(batch, paid), writes));
 }
 
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
@@ -144,45 +176,31 @@ function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): bool
   );
 }
 
-function payRow(
+function rowPayment(
   batch: Batch,
   row: BatchRow,
   source: LockedAccount,
   state: LockedState,
-): { readonly bonus: Bonus } | { readonly refusal: Refusal } {
+): RowPayment {
   const tenant = state.row(tenants, { id: batch.tenantId });
-  const { asset, executedBy } = batch;
+  const { tenantId, sourceAccountId, asset, executedBy } = batch;
   if (tenant === undefined || asset === null || executedBy === null)
     throw new Error('an executing batch has no tenant, asset or executor');
-  const recipient = findRecipient(state, tenant, row.recipientKey);
-  if (recipient === undefined) return { refusal: missing('recipient') };
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
   const payer = batch.isHeld ? withShareReleased(source, batch, row) : source;
   const { month, refusal: rule } = checkSpending(state, { source: payer, tenant, amount, fee });
-  const refusal = rule ?? creditRefusal(state, recipient, fee, amount);
-  if (refusal !== null) return { refusal };
-  const { tenantId, sourceAccountId } = batch;
-  const description = row.description ?? batch.description;
   const payment = {
     tenantId,
     memberId: executedBy,
     sourceAccountId,
     amount,
-    description,
+    description: row.description ?? batch.description,
     metadata: row.metadata,
   };
-  const bonus: Bonus = {
-    id: newId(),
-    recipientAccountId: row.recipientKey,
-    reference: row.reference,
-    batchId: batch.id,
-    batchRow: row.number,
-    refundedRaw: 0n,
-    refundingRaw: 0n,
-    ...paymentColumns(payment, fee, month.name, state.at),
-  };
-  return { bonus };
+  const ofBatch = { batchId: batch.id, batchRow: row.number, reference: row.reference };
+  const columns = { ...ofBatch, ...paymentColumns(payment, fee, month.name, state.at) };
+  return { row, tenant, amount, fee, rule, columns };
 }
 
 /** Returns the source account as if the row's share of the hold were released. */
@@ -209,7 +227,12 @@ function settleRow(batch: Batch, row: BatchRow): Writes {
 }
 
 function joinWrites(one: Writes, other: Writes): Writes {
-  return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
+  return {
+    ...one,
+    ...other,
+    holds: [...(one.holds ?? []), ...(other.holds ?? [])],
+    rows: [...(one.rows ?? []), ...(other.rows ?? [])],
+  };
 }
 
 /** Withdraws a ready batch. An executing batch pays no further row, and its hold is released. */

@@ -3,13 +3,34 @@ import { type Instant, instant } from '../core/instant.js';
 import { Deadline } from '../core/timers.js';
 import { integer, nullable, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader, StoredRow } from '../db/database.js';
-import { type Batch, batchStorage } from '../db/entities/batches.js';
+import { type Batch, type BatchKindName, batchStorage } from '../db/entities/batches.js';
 import { bonuses } from '../db/entities/bonuses.js';
 import { transact } from '../db/reader.js';
 import { updateSql } from '../db/statements.js';
+import type { Table } from '../db/table.js';
 import { type EarlierPayments, MAX_DUPLICATES_NAMED } from './rules.js';
 
-type OwnBatch = Pick<Batch, 'id' | 'tenantId'>;
+type OwnBatch = Pick<Batch, 'id' | 'kind' | 'tenantId'>;
+
+/** Where the payments of a kind of batches are found. */
+interface PaymentSource {
+  readonly table: Table<{ readonly id: Uuid; readonly batchId: Uuid | null }>;
+  /** Returns SQL of the newest single payment like the row `own`, or of NULL if none has a reference. */
+  readonly single: (tenant: string, since: string) => string;
+  /** SQL of whether the payment of the row `other` counts. */
+  readonly counts: string;
+}
+
+const SOURCES: Readonly<Record<BatchKindName, PaymentSource>> = {
+  bonus: {
+    table: bonuses,
+    single: (tenant, since) =>
+      `(SELECT MAX(single.id) FROM bonus_references single FORCE INDEX (PRIMARY)
+        WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_key
+          AND single.tenant_id=${tenant} AND single.created_at>=${since})`,
+    counts: 'TRUE',
+  },
+};
 
 /** Age up to which a stored result serves all readers. */
 const KEPT_MS = 3_000;
@@ -37,15 +58,15 @@ export class EarlierPaymentsReader {
     return current;
   }
 
-  private async refresh({ id, tenantId }: OwnBatch): Promise<EarlierPayments> {
+  private async refresh(batch: OwnBatch): Promise<EarlierPayments> {
     const { database, clock } = this.deps;
-    const owner = { tenantId, deadline: Deadline.afterMs(COMPUTATION_MS) };
+    const owner = { tenantId: batch.tenantId, deadline: Deadline.afterMs(COMPUTATION_MS) };
     const at = clock();
     const { searches } = database.readerFor(owner);
-    const computed = await computeEarlierPayments(searches, { id, tenantId }, at);
+    const computed = await computeEarlierPayments(searches, batch, at);
     await transact(database, (transaction) =>
       transaction.execute(
-        updateSql(batchStorage, earlierPaymentsColumns(computed, at), { batchId: id }),
+        updateSql(batchStorage, earlierPaymentsColumns(computed, at), { batchId: batch.id }),
       ),
     );
     return computed;
@@ -102,7 +123,7 @@ export async function computeEarlierPayments(
     after = last.number;
   }
   const ids = named.flatMap(({ paymentId }) => paymentId ?? []);
-  const paid = ids.length === 0 ? [] : await reader.select(bonuses, { id: ids });
+  const paid = ids.length === 0 ? [] : await reader.select(SOURCES[batch.kind].table, { id: ids });
   const batchOf = new Map(paid.map(({ id, batchId }) => [id, batchId]));
   const rows = named.map(({ number, paymentId, openBatchId }) => ({
     number,
@@ -112,17 +133,16 @@ export async function computeEarlierPayments(
   return { count, rows };
 }
 
-/** Returns SQL for the next rows, each with the newest bonus and open batch of the same reference. */
-function paymentsSql({ id, tenantId }: OwnBatch, after: number, since: Instant): string {
+/** Returns SQL for the next rows, each with the newest payment and open batch of the same reference. */
+function paymentsSql({ id, kind, tenantId }: OwnBatch, after: number, since: Instant): string {
+  const { single, counts } = SOURCES[kind];
   const tenant = uuid.literal(tenantId);
   const fromOtherBatches = `FROM batch_rows other FORCE INDEX (reference) STRAIGHT_JOIN batches other_batch ON other_batch.id=other.batch_id
     WHERE other.reference=own.reference AND other.recipient_key=own.recipient_key AND other.batch_id<>own.batch_id
       AND other_batch.tenant_id=${tenant}`;
   return `SELECT own.number,
-      (SELECT MAX(other.payment_id) ${fromOtherBatches} AND other.status='paid' AND other.settled_at>=${time.literal(since)}) AS row_payment_id,
-      (SELECT MAX(single.id) FROM bonus_references single FORCE INDEX (PRIMARY)
-        WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_key
-          AND single.tenant_id=${tenant} AND single.created_at>=${time.literal(since)}) AS single_id,
+      (SELECT MAX(other.payment_id) ${fromOtherBatches} AND other.status='paid' AND other.settled_at>=${time.literal(since)} AND ${counts}) AS row_payment_id,
+      ${single(tenant, time.literal(since))} AS single_id,
       (SELECT MAX(other.batch_id) ${fromOtherBatches} AND other.status='pending'
         AND other_batch.status IN ('ready','executing') AND other_batch.canceled_at IS NULL) AS open_batch_id
     FROM batch_rows own FORCE INDEX (PRIMARY)
@@ -137,7 +157,7 @@ function parsePayment(row: StoredRow) {
   );
   return {
     number: integer.parse(row.number),
-    // Ids of bonuses are ordered by time.
+    // Ids of payments are ordered by time.
     paymentId: ids.toSorted().at(-1) ?? null,
     openBatchId: nullableId.parse(row.open_batch_id),
   };

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockAccount } from '../accounts/access.js';
 import { readLimitState } from '../operations/limits.js';
 import type { Refusal } from '../core/errors.js';
-import { commandFingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
@@ -20,10 +19,10 @@ import { transact } from '../db/reader.js';
 import { appendEvents } from '../ledger/event-log.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { GenerationSuperseded } from '../spreadsheets/generated-files.js';
-import { type PayRowCommand, payRowKind } from './commands.js';
 import { NOT_NOW } from './decide.js';
 import { type BatchFiles, completeFiles } from './files.js';
-import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
+import type { BatchKinds } from './kind.js';
+import { isPaused, isSettled, unsettledDebit } from './rules.js';
 import { batchEvent } from './schemas.js';
 import type { BatchWatch } from './validation/validate-batch.js';
 
@@ -52,6 +51,7 @@ interface NextGroup {
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
 interface ExecutionDeps extends EndingDeps {
+  readonly kinds: BatchKinds;
   readonly writer: LedgerWriter;
 }
 
@@ -113,10 +113,13 @@ export class BatchExecution {
 
   private async payRows({ batch, rows, isOrderFree, follows }: NextGroup): Promise<PaidGroup> {
     if (batch === undefined || rows.length === 0) return NOTHING;
-    const commands = rows.map((row, index) =>
-      commandOf(batch, row, isOrderFree ? null : (rows[index - 1]?.number ?? follows)),
-    );
-    const results = await this.deps.writer.submitTogether(payRowKind, commands);
+    const open = rows.map((row, index) => ({
+      batch,
+      row,
+      follows: isOrderFree ? null : (rows[index - 1]?.number ?? follows),
+    }));
+    const { writer, kinds } = this.deps;
+    const results = await kinds[batch.kind].payRows({ reader: this.reader, writer }, open);
     const count = (matches: (refusal: Refusal) => boolean): number =>
       results.filter(({ outcome }) => !outcome.done && matches(outcome.refusal)).length;
     const unknown = count(({ code }) => code === 'ledger_unavailable');
@@ -158,22 +161,6 @@ export class BatchExecution {
        ORDER BY number LIMIT ${Math.trunc(limit)}`,
     );
   }
-}
-
-function commandOf(batch: Batch, row: BatchRow, follows: number | null): PayRowCommand {
-  if (batch.asset === null) throw new Error('an executing batch has no asset');
-  return {
-    tenantId: batch.tenantId,
-    key: rowKey(row.id),
-    fingerprint: commandFingerprint(['batch-row', row.id]),
-    batchId: batch.id,
-    sourceAccountId: batch.sourceAccountId,
-    number: row.number,
-    follows,
-    recipientAccountId: row.recipientKey,
-    feeAccountId: batch.feeAccountId,
-    asset: batch.asset,
-  };
 }
 
 interface EndingDeps extends DatabaseDeps {

@@ -14,11 +14,10 @@ import {
   GenerationSuperseded,
   storePieces,
 } from '../spreadsheets/generated-files.js';
-import type { Asset } from '../core/amount.js';
 import { FairQueue } from '../core/scheduling.js';
 import type { Uuid } from '../core/ids.js';
-import { toRfc3339 } from '../core/instant.js';
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
+import type { BatchKind, BatchKinds } from './kind.js';
 import type { BatchFile } from './rules.js';
 import { readBatchRows, readProblems } from './read-batches.js';
 
@@ -42,15 +41,20 @@ export class BatchFiles {
   /** Runs one long table at a time, to limit memory and temporary disk space. */
   private readonly long = new FairQueue(1);
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly kinds: BatchKinds,
+  ) {}
 
-  async generate(kind: BatchFile, batch: Batch, signal: AbortSignal): Promise<GeneratedFiles> {
+  async generate(file: BatchFile, batch: Batch, signal: AbortSignal): Promise<GeneratedFiles> {
     const { database } = this;
     const { reader } = database;
+    const { result } = this.kinds[batch.kind];
     const table = {
-      columns: kind === 'errors' ? ERROR_COLUMNS : RESULT_COLUMNS,
+      columns: file === 'errors' ? ERROR_COLUMNS : result.columns,
       sheetName: 'Result',
-      pieces: kind === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch),
+      pieces:
+        file === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch, result),
       isLong: batch.rowCount > SHORT_ROWS,
     };
     if (!table.isLong) return generateFiles(database, FILE_OWNER, batch.id, table, signal);
@@ -61,12 +65,12 @@ export class BatchFiles {
 
   /** Returns null after a failure of the file system. A sweep then generates the files later. */
   async generateIfPossible(
-    kind: BatchFile,
+    file: BatchFile,
     batch: Batch,
     signal: AbortSignal,
   ): Promise<GeneratedFiles | null> {
     try {
-      return await this.generate(kind, batch, signal);
+      return await this.generate(file, batch, signal);
     } catch (fault) {
       // Errors of the file system and of a MySQL connection differ only by class.
       if (signal.aborted || RETRYABLE.some((type) => fault instanceof type)) throw fault;
@@ -96,7 +100,11 @@ async function* errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<reado
   } while (last !== undefined);
 }
 
-async function* resultPieces(reader: Reader, batch: Batch): AsyncGenerator<readonly TableRow[]> {
+async function* resultPieces(
+  reader: Reader,
+  batch: Batch,
+  { rowsOf }: BatchKind['result'],
+): AsyncGenerator<readonly TableRow[]> {
   const { asset } = batch;
   if (asset === null) return;
   let after: number | undefined = 0;
@@ -108,7 +116,7 @@ async function* resultPieces(reader: Reader, batch: Batch): AsyncGenerator<reado
       after,
       ROWS_PER_PIECE,
     );
-    yield rows.map((row) => resultCells(row, asset));
+    yield await rowsOf(reader, rows, asset);
     after = rows[ROWS_PER_PIECE - 1]?.number;
   } while (after !== undefined);
 }
@@ -121,40 +129,8 @@ export const ERROR_COLUMNS: readonly Column[] = [
   { name: 'value', kind: 'party', width: 40 },
 ];
 
-export const RESULT_COLUMNS: readonly Column[] = [
-  { name: 'row', kind: 'number', width: 8 },
-  { name: 'reference', kind: 'text', width: 22 },
-  { name: 'recipient', kind: 'party', width: 38 },
-  { name: 'amount', kind: 'text', width: 22 },
-  { name: 'asset', kind: 'text', width: 8 },
-  { name: 'status', kind: 'text', width: 10 },
-  { name: 'bonus_id', kind: 'text', width: 38 },
-  { name: 'fee', kind: 'text', width: 14 },
-  { name: 'code', kind: 'text', width: 26 },
-  { name: 'message', kind: 'text', width: 60 },
-  { name: 'paid_at', kind: 'text', width: 26 },
-];
-
 /** A problem of the whole file has no row, and one that concerns no column has no column. */
 export function errorCells({ number, field, code, message, value }: BatchProblem): TableRow {
   const filled = (text: string): string | null => (text === '' ? null : text);
   return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
-}
-
-/** Amount and fee are in the smallest unit. The fee of an unpaid row is empty. */
-export function resultCells(row: BatchRow, asset: Asset): TableRow {
-  const isPaid = row.status === 'paid';
-  return [
-    String(row.number),
-    row.reference,
-    row.recipient,
-    String(row.raw),
-    asset,
-    isPaid ? 'paid' : 'failed',
-    row.paymentId,
-    isPaid ? String(row.feeRaw) : null,
-    row.code,
-    row.message,
-    isPaid ? toRfc3339(row.settledAt) : null,
-  ];
 }

@@ -4,6 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import {
+  type BatchKindName,
   BATCH_STATUSES,
   type BatchRowStatus,
   type Batch,
@@ -16,7 +17,7 @@ import {
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
-import { type BatchReview, isAccepted } from './rules.js';
+import { type BatchReview, batchType, isAccepted } from './rules.js';
 
 const BEFORE_ALL = { number: -1, ordinal: -1 };
 
@@ -36,12 +37,18 @@ export function readProblems(
   );
 }
 
-export const batchList: OperationList<Batch> = {
-  table: batches,
-  statuses: BATCH_STATUSES,
-  resourceType: 'bonus_batch',
-  visibleToRolesIn: ['source_account_id'],
-};
+/** Batches of every kind, as staff list them. */
+export const BATCHES = { table: batches, statuses: BATCH_STATUSES } as const;
+
+/** How members list the batches of a kind, with any role in the source. */
+export function batchList(kind: BatchKindName): OperationList<Batch> {
+  return {
+    ...BATCHES,
+    resourceType: batchType({ kind }),
+    only: { kind },
+    visibleToRolesIn: ['source_account_id'],
+  };
+}
 
 export async function readReviews(
   reader: Reader,

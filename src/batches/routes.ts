@@ -16,49 +16,49 @@ import { recogniseFile } from '../spreadsheets/open-sheet.js';
 import { bytesOf, SheetProblem } from '../spreadsheets/sheet.js';
 import type { BatchFile } from './rules.js';
 import {
-  BATCH_EXAMPLES,
-  BonusBatchPageSchema,
-  BonusBatchQuery,
-  BonusBatchRowPageSchema,
-  BonusBatchRowQuery,
-  FILE_EXAMPLES,
-  presentBatchRow,
-  UploadForm,
+  BATCH_ENDPOINTS,
+  type BatchEndpoints,
+  BatchQuery,
+  BatchRowQuery,
 } from './schemas-endpoints.js';
-import { batchResource, BonusBatchSchema } from './schemas.js';
-import type { Batches } from './service.js';
+import type { Batches, ReviewedBatch } from './service.js';
 import { PROBLEM_CODES } from './validation/cells.js';
 import { templateCsv, templateXlsx } from './template.js';
 
-export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
-  listAndRead(api, batches, cursors, baseUrl);
-  rows(api, batches, cursors);
-  execute(api, batches, baseUrl);
-  withdraw(api, batches, baseUrl);
-  uploadBatch(api, batches, baseUrl);
-  template(api);
-  downloadFile(
-    api,
-    batches,
-    'errors',
-    'downloadBonusBatchErrors',
-    `Every problem in a rejected file, one per line: row, column, code, message, value. The codes: ${PROBLEM_CODES.join(', ')}.`,
-  );
-  downloadFile(
-    api,
-    batches,
-    'result',
-    'downloadBonusBatchResult',
-    'What became of each row of an executed batch.',
-  );
+/** The API, the batches of one kind, and their schemas. */
+interface Routes {
+  readonly api: Api;
+  readonly batches: Batches;
+  readonly of: BatchEndpoints;
+  readonly present: (shown: ReviewedBatch) => object;
 }
 
-function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
-  api.get('/v1/bonus_batches', {
-    operationId: 'listBonusBatches',
-    permits: 'readBatches',
-    query: BonusBatchQuery,
-    responses: { 200: BonusBatchPageSchema },
+/** The routes of one kind of batches. */
+export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
+  const of = BATCH_ENDPOINTS[batches.kind.name];
+  const present: Routes['present'] = (shown) => of.batch.present({ ...shown, baseUrl });
+  const routes = { api, batches, of, present };
+  listAndRead(routes, cursors);
+  rows(routes, cursors);
+  execute(routes);
+  withdraw(routes);
+  uploadBatch(routes);
+  template(routes);
+  downloadFile(
+    routes,
+    'errors',
+    `Every problem in a rejected file, one per line: row, column, code, message, value. The codes: ${PROBLEM_CODES.join(', ')}.`,
+  );
+  downloadFile(routes, 'result', 'What became of each row of an executed batch.');
+}
+
+function listAndRead({ api, batches, of, present }: Routes, cursors: Cursors): void {
+  const { read } = batches.kind.permissions;
+  api.get(`${of.path}`, {
+    operationId: `list${of.name}es`,
+    permits: read,
+    query: BatchQuery,
+    responses: { 200: of.page },
     summary: 'List batches',
     description:
       'Newest first. With `idempotency_key`, what that key created or executed; an empty list does not rule out that it appears later.',
@@ -69,31 +69,31 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
         cursors,
         request,
         (before, limit) => batches.list(caller, filter, before, limit),
-        ({ batch, review }) => batchResource.present({ batch, baseUrl, review }),
+        present,
       );
     },
   });
 
-  api.get('/v1/bonus_batches/{batch_id}', {
-    operationId: 'getBonusBatch',
-    permits: 'readBatches',
-    responses: { 200: BonusBatchSchema },
+  api.get(`${of.path}/{batch_id}`, {
+    operationId: `get${of.name}`,
+    permits: read,
+    responses: { 200: of.batch.schema },
     summary: 'Read a batch',
     description:
       'While the batch is `ready`, the response includes what a person reviews before money moves.',
     handler: async (request) => {
-      const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
-      return { status: 200, body: batchResource.present({ batch, baseUrl, review }) };
+      const shown = await batches.read(request.caller, pathId(request, 'batch_id'));
+      return { status: 200, body: present(shown) };
     },
   });
 }
 
-function rows(api: Api, batches: Batches, cursors: Cursors): void {
-  api.get('/v1/bonus_batches/{batch_id}/rows', {
-    operationId: 'listBonusBatchRows',
-    permits: 'readBatches',
-    query: BonusBatchRowQuery,
-    responses: { 200: BonusBatchRowPageSchema },
+function rows({ api, batches, of }: Routes, cursors: Cursors): void {
+  api.get(`${of.path}/{batch_id}/rows`, {
+    operationId: `list${of.name}Rows`,
+    permits: batches.kind.permissions.read,
+    query: BatchRowQuery,
+    responses: { 200: of.rowPage },
     summary: 'List the rows of a batch',
     description: 'In file order, once the file is accepted.',
     handler: (request) =>
@@ -103,18 +103,18 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
         const last = Number.parseInt(String(after ?? 0), 10);
         const page = await batches.rows(caller, id, query.status, last, limit);
         const next = page.next === null ? null : BigInt(page.next);
-        return { items: page.items.map((row) => presentBatchRow(row, page.batch)), next };
+        return { items: page.items.map((row) => of.presentRow(row, page.batch)), next };
       }),
   });
 }
 
-function execute(api: Api, batches: Batches, baseUrl: string): void {
-  api.post('/v1/bonus_batches/{batch_id}/execute', {
-    operationId: 'executeBonusBatch',
-    permits: 'executeBatch',
+function execute({ api, batches, of, present }: Routes): void {
+  api.post(`${of.path}/{batch_id}/execute`, {
+    operationId: `execute${of.name}`,
+    permits: batches.kind.permissions.execute,
     idempotent: 'member',
-    responses: { 202: BonusBatchSchema },
-    examples: { 202: BATCH_EXAMPLES.executing },
+    responses: { 202: of.batch.schema },
+    examples: { 202: of.examples.executing },
     refusals: ['invalid_state'],
     summary: 'Execute a batch',
     description:
@@ -127,18 +127,18 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
       );
       return responseTo(result, (batch) => ({
         status: 202,
-        body: batchResource.present({ batch, baseUrl, review: null }),
+        body: present({ batch, review: null }),
       }));
     },
   });
 }
 
-function withdraw(api: Api, batches: Batches, baseUrl: string): void {
-  api.post('/v1/bonus_batches/{batch_id}/cancel', {
-    operationId: 'cancelBonusBatch',
-    permits: 'withdrawBatch',
-    responses: { 200: BonusBatchSchema },
-    examples: { 200: BATCH_EXAMPLES.withdrawn },
+function withdraw({ api, batches, of, present }: Routes): void {
+  api.post(`${of.path}/{batch_id}/cancel`, {
+    operationId: `cancel${of.name}`,
+    permits: batches.kind.permissions.withdraw,
+    responses: { 200: of.batch.schema },
+    examples: { 200: of.examples.withdrawn },
     refusals: ['invalid_state'],
     summary: 'Withdraw a batch',
     description:
@@ -147,25 +147,24 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
       const result = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
       return responseTo(result, (batch) => ({
         status: 200,
-        body: batchResource.present({ batch, baseUrl, review: null }),
+        body: present({ batch, review: null }),
       }));
     },
   });
 }
 
-function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
-  api.post('/v1/bonus_batches', {
-    operationId: 'uploadBonusBatch',
-    permits: 'createBonus',
+function uploadBatch({ api, batches, of, present }: Routes): void {
+  api.post(`${of.path}`, {
+    operationId: `upload${of.name}`,
+    permits: batches.kind.permissions.upload,
     idempotent: 'tenant',
-    body: UploadForm,
+    body: of.uploadForm,
     hasFile: true,
-    responses: { 201: BonusBatchSchema, 200: BonusBatchSchema },
-    examples: { 201: BATCH_EXAMPLES.validating },
+    responses: { 201: of.batch.schema, 200: of.batch.schema },
+    examples: { 201: of.examples.validating },
     refusals: ['not_found', 'quota_exceeded'],
-    summary: 'Upload a batch of bonuses',
-    description:
-      'An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.',
+    summary: `Upload a batch of ${of.payments}`,
+    description: `An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like \`GET ${of.path}/template\`. It is validated afterwards; no money moves until it is executed.`,
     handler: async ({ caller, body, file, idempotency }) => {
       await assertReadable(file);
       const request = {
@@ -178,7 +177,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
       const review = result.outcome.done
         ? await batches.reviewFor(caller, result.outcome.resource)
         : null;
-      return creationResponse(result, (batch) => batchResource.present({ batch, baseUrl, review }));
+      return creationResponse(result, (batch) => present({ batch, review }));
     },
   });
 }
@@ -196,45 +195,39 @@ async function assertReadable({ pieces }: UploadedFile): Promise<void> {
   }
 }
 
-function template(api: Api): void {
-  api.get('/v1/bonus_batches/template', {
-    operationId: 'downloadBonusBatchTemplate',
-    permits: 'readTemplate',
+function template({ api, batches, of }: Routes): void {
+  const { sheet, permissions } = batches.kind;
+  api.get(`${of.path}/template`, {
+    operationId: `download${of.name}Template`,
+    permits: permissions.template,
     query: FileQuery,
     responses: { 200: null },
     fileTypes: FILE_TYPES,
-    examples: { 200: FILE_EXAMPLES.template },
+    examples: { 200: of.template },
     summary: 'Download an empty file to fill in',
     description: 'A file with the columns and an example row. CSV, or XLSX with `format=xlsx`.',
     handler: async ({ query: { format } }) =>
-      tableFile('bonuses', format, [format === 'xlsx' ? await templateXlsx() : templateCsv()]),
+      tableFile(of.payments, format, [
+        format === 'xlsx' ? await templateXlsx(sheet) : templateCsv(sheet),
+      ]),
   });
 }
 
-function downloadFile(
-  api: Api,
-  batches: Batches,
-  name: BatchFile,
-  operationId: string,
-  what: string,
-): void {
-  api.get(`/v1/bonus_batches/{batch_id}/files/${name}`, {
-    operationId,
-    permits: 'readBatches',
+function downloadFile({ api, batches, of }: Routes, name: BatchFile, what: string): void {
+  api.get(`${of.path}/{batch_id}/files/${name}`, {
+    operationId: `download${of.name}${name === 'errors' ? 'Errors' : 'Result'}`,
+    permits: batches.kind.permissions.read,
     query: FileQuery,
     responses: { 200: null },
     fileTypes: FILE_TYPES,
-    examples: { 200: FILE_EXAMPLES[name] },
+    examples: { 200: of[name] },
     summary: `Download the ${name} file`,
     description: `${what} CSV, or XLSX with \`format=xlsx\`.`,
     handler: async (request) => {
       const id = pathId(request, 'batch_id');
       const { format } = request.query;
-      return tableFile(
-        `${name}-${id}`,
-        format,
-        await batches.file(request.caller, id, name, format),
-      );
+      const pieces = await batches.file(request.caller, id, name, format);
+      return tableFile(`${name}-${id}`, format, pieces);
     },
   });
 }

@@ -1,11 +1,18 @@
 import type { AuditDetails, AuditEntry } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
+import { ASSETS, disjunction, formatAmount } from '../core/amount.js';
 import type { Instant } from '../core/instant.js';
 import { invalidState, type Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
-import type { BatchStatus, Batch, BatchRow } from '../db/entities/batches.js';
+import type { Batch, BatchRow, BatchStatus, BatchType } from '../db/entities/batches.js';
 
 export const MAX_ROWS = 100_000;
+
+/** The amount in the template, in messages and in the guides. */
+export const EXAMPLE_RAW = 150_000n;
+export const EXAMPLE_AMOUNTS = disjunction(
+  ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
+);
 
 /** Time after its validation at which a batch that was not executed lapses. */
 export const READY_MS = 30 * 24 * 3_600_000;
@@ -130,13 +137,19 @@ export function isSettled(batch: Batch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }
 
+/** Returns the type under which events, the audit log, the outbox and keys name the batch. */
+export function batchType({ kind }: Pick<Batch, 'kind'>): BatchType {
+  return `${kind}_batch`;
+}
+
 export function batchAudit(
-  { tenantId, id }: Pick<Batch, 'tenantId' | 'id'>,
+  batch: Pick<Batch, 'kind' | 'tenantId' | 'id'>,
   action: string,
   details: AuditDetails = {},
 ): AuditEntry {
-  const subject = { subjectType: 'bonus_batch', subjectId: id };
-  return { tenantId, ...subject, action: `bonus_batch.${action}`, details };
+  const { tenantId, id: subjectId } = batch;
+  const subjectType = batchType(batch);
+  return { tenantId, subjectType, subjectId, action: `${subjectType}.${action}`, details };
 }
 
 export function progressDetails({ rowsPaid, rowsFailed, rowCount }: Batch): AuditDetails {

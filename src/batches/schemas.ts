@@ -1,235 +1,42 @@
-import { amountJson, EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
-import { toRfc3339 } from '../core/instant.js';
-import { type Batch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/batches.js';
+import type { Batch, BatchKindName } from '../db/entities/batches.js';
+import { defineResource } from '../http/resource.js';
+import { uuidSchema } from '../http/schemas.js';
 import { EXAMPLE, z } from '../http/zod.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
-import {
-  type AmountSchema,
-  instantSchema,
-  nullableAmountSchema,
-  rawSchema,
-  uuidSchema,
-} from '../http/schemas.js';
 import type { EventDraft } from '../ledger/event-log.js';
+import { batchType, isExecuted, pendingRows } from './rules.js';
 import {
-  type BatchReview,
-  hasFile,
-  isAccepted,
-  isExecuted,
-  pendingRows,
-  totalDebit,
-} from './rules.js';
+  count,
+  EVENT_FIELDS,
+  eventField,
+  FIRST_FIELDS,
+  FORMATTED_FIELDS,
+  FUNDING_FIELDS,
+  responseField,
+  reviewOf,
+} from './schemas-fields.js';
 
-const count = z.int().nonnegative();
-const fileUrl = z.string().nullable().openapi({ format: 'uri' });
-
-interface EventSource {
-  readonly batch: Batch;
-  readonly baseUrl: string;
+/** The words in which the descriptions of the kinds differ. */
+interface BatchWords {
+  readonly name: string;
+  readonly payment: BatchKindName;
+  readonly payments: string;
+  readonly earlier: Readonly<Record<'account' | 'by' | 'batch', string>>;
+  /** The name of the rows that became payments, and its meaning. */
+  readonly progress: Readonly<Record<'done' | 'meaning', string>>;
 }
 
-/** `review` is null unless it was read, which only a ready batch needs. */
-interface ResponseSource {
-  readonly batch: Batch;
-  readonly review: BatchReview | null;
-}
-
-function amountOf({ asset }: Batch, raw: bigint) {
-  return asset === null ? null : amountJson({ raw, asset });
-}
-
-function urlOf({ batch, baseUrl }: EventSource, file: 'errors' | 'result'): string | null {
-  return hasFile(batch, file) ? `${baseUrl}/v1/bonus_batches/${batch.id}/files/${file}` : null;
-}
-
-const exampleAmount = (raw: string): z.input<typeof AmountSchema> => ({
-  raw,
-  asset: EXAMPLE.asset,
-});
-const field = fieldsOf<EventSource>();
-
-const EVENT_FIELDS = {
-  id: field('The id of the batch.', uuidSchema, EXAMPLE.id, ({ batch }) => batch.id),
-  status: field(
-    'The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.',
-    z.enum(BATCH_STATUSES),
-    'ready',
-    ({ batch }) => batch.status,
-  ),
-  source_account: field(
-    'The account that pays the bonuses and their fees.',
+function payerField({ payments }: BatchWords) {
+  return eventField(
+    `The account that pays the ${payments} and their fees.`,
     uuidSchema,
     EXAMPLE.source,
     ({ batch }) => batch.sourceAccountId,
-  ),
-  description: field(
-    'The text that was given with the upload.',
-    z.string().nullable(),
-    'November',
-    ({ batch }) => batch.description,
-  ),
-  rows: field(
-    'Rows in the file; while validating, those read so far.',
-    count,
-    2,
-    ({ batch }) => batch.rowCount,
-  ),
-  rows_rejected: field(
-    'Rows with a problem. One is enough to reject the whole file.',
-    count,
-    0,
-    ({ batch }) => batch.rowsRejected,
-  ),
-  total: field(
-    'Of the valid rows; null until the asset is known.',
-    nullableAmountSchema,
-    exampleAmount('300000'),
-    ({ batch }) => amountOf(batch, batch.totalRaw),
-  ),
-  fees: field('Once ready.', nullableAmountSchema, exampleAmount('300'), ({ batch }) =>
-    isAccepted(batch) ? amountOf(batch, batch.feesRaw) : null,
-  ),
-  total_debit: field(
-    'The total plus the fees. Once ready.',
-    nullableAmountSchema,
-    exampleAmount('300300'),
-    ({ batch }) => (isAccepted(batch) ? amountOf(batch, totalDebit(batch)) : null),
-  ),
-  duplicates: field(
-    'Rows and files that may be a mistake; null until ready. A warning.',
-    z
-      .object({
-        count: count.describe('Rows with the same recipient as an earlier row.'),
-        rows: z.array(count).describe('The first 100 of them.'),
-        same_file_batch_id: uuidSchema
-          .nullable()
-          .describe('The most recent earlier batch with the same bytes, within the last 90 days.'),
-      })
-      .nullable(),
-    { count: 0, rows: [], same_file_batch_id: null },
-    ({ batch }) =>
-      isAccepted(batch)
-        ? {
-            count: batch.duplicateCount,
-            rows: [...batch.duplicateRows],
-            same_file_batch_id: batch.sameFileBatchId,
-          }
-        : null,
-  ),
-  hidden: field(
-    'Once validated.',
-    z
-      .object({
-        rows: count.describe(
-          'Rows that are hidden in the spreadsheet. They are paid like all rows.',
-        ),
-        columns: z
-          .array(z.string())
-          .describe('Columns that are hidden in the spreadsheet, or zero wide. They are read.'),
-        skipped_sheets: count.describe(
-          'Hidden sheets before the sheet that was read. Their rows are not paid.',
-        ),
-      })
-      .nullable(),
-    { rows: 0, columns: [], skipped_sheets: 0 },
-    ({ batch: { validatedAt, hiddenRows: rows, hiddenColumns, skippedSheets } }) =>
-      validatedAt === null
-        ? null
-        : { rows, columns: [...hiddenColumns], skipped_sheets: skippedSheets },
-  ),
-  unread_sheets: field(
-    'Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid.',
-    z.array(z.string()).nullable(),
-    [],
-    ({ batch: { validatedAt, unreadSheets } }) => (validatedAt === null ? null : [...unreadSheets]),
-  ),
-  files: field(
-    'The files about the batch; null unless they can be downloaded.',
-    z.object({
-      errors_url: fileUrl.describe(
-        'Which rows failed and why; from the rejection until retention removes it.',
-      ),
-      result_url: fileUrl.describe(
-        'The outcome of each row; from the end of the execution until retention removes it.',
-      ),
-    }),
-    { errors_url: null, result_url: null },
-    (source) => ({ errors_url: urlOf(source, 'errors'), result_url: urlOf(source, 'result') }),
-  ),
-  rejection: field(
-    'Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time.',
-    z.object({ code: z.enum(BATCH_REJECTIONS).describe('The cause, for machines.') }).nullable(),
-    null,
-    ({ batch: { rejectionCode: code } }) => (code === null ? null : { code }),
-  ),
-  created_at: field('When it was uploaded.', instantSchema, EXAMPLE.at, ({ batch }) =>
-    toRfc3339(batch.createdAt),
-  ),
-  executed_at: field(
-    'When a member executed it; null until then.',
-    instantSchema.nullable(),
-    null,
-    ({ batch }) => toRfc3339(batch.executedAt),
-  ),
-  finished_at: field(
-    'When it ended; null until then.',
-    instantSchema.nullable(),
-    null,
-    ({ batch }) => toRfc3339(batch.finishedAt),
-  ),
-};
-
-function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
-  return batch.status === 'ready' ? review : null;
-}
-
-const responseField = fieldsOf<ResponseSource>();
-const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
-
-function formattedField(raw: (batch: Batch) => bigint, example: bigint) {
-  return responseField(
-    `While ready: the amount for people, such as ${exampleOf(150_000n)}.`,
-    z.string().nullable(),
-    exampleOf(example),
-    (source) => {
-      const { asset } = source.batch;
-      if (asset === null || reviewOf(source) === null) return null;
-      return formatAmount({ raw: raw(source.batch), asset });
-    },
   );
 }
 
-const RESPONSE_FIELDS = {
-  funding: responseField(
-    'While ready: whether the source account covers the debit now.',
-    z
-      .object({
-        available: rawSchema.describe('What the source account can spend.'),
-        sufficient: z.boolean().describe('Whether that covers the debit.'),
-        shortfall: rawSchema.describe('What is missing; 0 if nothing is.'),
-      })
-      .nullable(),
-    { available: '49850000', sufficient: true, shortfall: '0' },
-    (source) => {
-      const review = reviewOf(source);
-      if (review === null) return null;
-      const needed = totalDebit(source.batch);
-      const missing = needed > review.available ? needed - review.available : 0n;
-      return {
-        available: review.available.toString(),
-        sufficient: missing === 0n,
-        shortfall: missing.toString(),
-      };
-    },
-  ),
-  can_send: responseField(
-    'While ready: whether the source account may send now.',
-    z.boolean().nullable(),
-    true,
-    (source) => reviewOf(source)?.canSend ?? null,
-  ),
-  earlier_payments: responseField(
-    'While ready, when one batch is read: the rows whose reference the tenant paid to the same account within the last 90 days, by another batch or a single bonus, and those that another batch, ready or executing, will pay. A warning.',
+function earlierPaymentsField({ payment, earlier }: BatchWords) {
+  return responseField(
+    `While ready, when one batch is read: the rows whose reference the tenant paid to the same ${earlier.account} within the last 90 days, by ${earlier.by}, and those that another batch, ready or executing, will pay. A warning.`,
     z
       .object({
         count: count.describe('Rows of the file.'),
@@ -237,12 +44,12 @@ const RESPONSE_FIELDS = {
           .array(
             z.object({
               row: count.describe('The row of the file.'),
-              batch_id: uuidSchema
+              batch_id: uuidSchema.nullable().describe(earlier.batch),
+              [`${payment}_id`]: uuidSchema
                 .nullable()
-                .describe('The batch that paid or will pay; null for a single bonus.'),
-              bonus_id: uuidSchema
-                .nullable()
-                .describe('The newest bonus that paid; null if the other batch has yet to pay.'),
+                .describe(
+                  `The newest ${payment} that paid; null if the other batch has yet to pay.`,
+                ),
             }),
           )
           .describe('The first 100 of them.'),
@@ -250,24 +57,24 @@ const RESPONSE_FIELDS = {
       .nullable(),
     { count: 0, rows: [] },
     (source) => {
-      const earlier = reviewOf(source)?.earlier ?? null;
-      if (earlier === null) return null;
-      const rows = earlier.rows.map(({ number, batchId, paymentId }) => ({
+      const found = reviewOf(source)?.earlier ?? null;
+      if (found === null) return null;
+      const rows = found.rows.map(({ number, batchId, paymentId }) => ({
         row: number,
         batch_id: batchId,
-        bonus_id: paymentId,
+        [`${payment}_id`]: paymentId,
       }));
-      return { count: earlier.count, rows };
+      return { count: found.count, rows };
     },
-  ),
-  total_formatted: formattedField(({ totalRaw }) => totalRaw, 300_000n),
-  fees_formatted: formattedField(({ feesRaw }) => feesRaw, 300n),
-  total_debit_formatted: formattedField(totalDebit, 300_300n),
-  progress: responseField(
+  );
+}
+
+function progressField({ progress }: BatchWords) {
+  return responseField(
     'Rows, once executed.',
     z
       .object({
-        paid: count.describe('Rows that were paid.'),
+        [progress.done]: count.describe(progress.meaning),
         failed: count.describe('Rows that could not be paid.'),
         pending: count.describe('Rows that have yet to be paid.'),
       })
@@ -275,31 +82,59 @@ const RESPONSE_FIELDS = {
     null,
     ({ batch }) =>
       isExecuted(batch)
-        ? { paid: batch.rowsPaid, failed: batch.rowsFailed, pending: pendingRows(batch) }
+        ? {
+            [progress.done]: batch.rowsPaid,
+            failed: batch.rowsFailed,
+            pending: pendingRows(batch),
+          }
         : null,
-  ),
+  );
+}
+
+function batchResources(words: BatchWords) {
+  const { name, payments } = words;
+  const ofEvent = { ...FIRST_FIELDS, source_account: payerField(words), ...EVENT_FIELDS };
+  const ofResponse = {
+    ...FUNDING_FIELDS,
+    earlier_payments: earlierPaymentsField(words),
+    ...FORMATTED_FIELDS,
+    progress: progressField(words),
+  };
+  return {
+    response: defineResource(
+      name,
+      `A file of ${payments}, which are validated together and paid once the batch is executed.`,
+      { ...ofEvent, ...ofResponse },
+    ),
+    event: defineResource(
+      `${name}OfEvent`,
+      'The batch in events, without the fields that are only valid at the time of a response.',
+      ofEvent,
+    ),
+  };
+}
+export type BatchResources = ReturnType<typeof batchResources>;
+
+export const BATCH_RESOURCES: Readonly<Record<BatchKindName, BatchResources>> = {
+  bonus: batchResources({
+    name: 'BonusBatch',
+    payment: 'bonus',
+    payments: 'bonuses',
+    earlier: {
+      account: 'account',
+      by: 'another batch or a single bonus',
+      batch: 'The batch that paid or will pay; null for a single bonus.',
+    },
+    progress: { done: 'paid', meaning: 'Rows that were paid.' },
+  }),
 };
 
-export const batchResource = defineResource(
-  'BonusBatch',
-  'A file of bonuses, which are validated together and paid once the batch is executed.',
-  { ...EVENT_FIELDS, ...RESPONSE_FIELDS },
-);
-export const BonusBatchSchema = batchResource.schema;
-
-export const batchOfEventResource = defineResource(
-  'BonusBatchOfEvent',
-  'The batch in events, without the fields that are only valid at the time of a response.',
-  EVENT_FIELDS,
-);
 export function batchEvent(
   outcome: 'ready' | 'rejected' | 'completed' | 'partially_failed',
   batch: Batch,
   baseUrl: string,
 ): EventDraft {
   const { tenantId, id: resourceId } = batch;
-  const object = () => batchOfEventResource.present({ batch, baseUrl });
-  return { tenantId, type: `bonus_batch.${outcome}`, resourceId, object };
+  const object = () => BATCH_RESOURCES[batch.kind].event.present({ batch, baseUrl });
+  return { tenantId, type: `${batchType(batch)}.${outcome}`, resourceId, object };
 }
-
-export const BatchOfEventSchema = batchOfEventResource.schema;

@@ -1,6 +1,7 @@
 import {
   listOperations,
   type OperationFilter,
+  type OperationList,
   readOperation,
 } from '../operations/operation-list.js';
 import { ApiError, type CommandResult } from '../core/errors.js';
@@ -11,6 +12,7 @@ import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps } from '../db/database.js';
 import {
   type BatchRowStatus,
+  type BatchType,
   type Batch,
   batches,
   type BatchRow,
@@ -21,10 +23,11 @@ import type { CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, StoredFiles } from '../spreadsheets/generated-files.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
-import { executeBatchKind, withdrawBatchKind } from './commands.js';
+import { executeCommand, withdrawCommand } from './commands.js';
 import { EarlierPaymentsReader } from './earlier-payments.js';
 import { batchList, readBatchRows, readReviews } from './read-batches.js';
-import { type BatchFile, type BatchReview, hasFile } from './rules.js';
+import type { BatchKind } from './kind.js';
+import { type BatchFile, type BatchReview, batchType, hasFile } from './rules.js';
 import type { MemberCommand } from './withdrawal.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
 
@@ -33,7 +36,7 @@ interface BatchesDeps extends DatabaseDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
-interface ReviewedBatch {
+export interface ReviewedBatch {
   readonly batch: Batch;
   readonly review: BatchReview | null;
 }
@@ -43,8 +46,22 @@ export class Batches {
   private readonly files = new StoredFiles();
   private readonly earlierPayments: EarlierPaymentsReader;
 
-  constructor(private readonly deps: BatchesDeps) {
+  private readonly commands: Readonly<
+    Record<'execute' | 'withdraw', CommandKind<MemberCommand, Batch>>
+  >;
+  private readonly operations: OperationList<Batch>;
+
+  constructor(
+    private readonly deps: BatchesDeps,
+    readonly kind: BatchKind,
+  ) {
     this.earlierPayments = new EarlierPaymentsReader(deps);
+    this.commands = { execute: executeCommand(kind), withdraw: withdrawCommand(kind) };
+    this.operations = batchList(kind.name);
+  }
+
+  private get type(): BatchType {
+    return batchType({ kind: this.kind.name });
   }
 
   /** Returns refusals and unknown results too. */
@@ -53,19 +70,19 @@ export class Batches {
     request: UploadRequest,
     idempotency: RequestKey,
   ): Promise<CommandResult<Batch>> {
-    return uploadBatch(this.deps, caller, request, idempotency);
+    return uploadBatch({ ...this.deps, kind: this.kind }, caller, request, idempotency);
   }
 
   /** The fingerprint includes the member. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: RequestKey): Promise<CommandResult<Batch>> {
-    return this.submit(executeBatchKind, caller, batchId, idempotency);
+    return this.submit(this.commands.execute, caller, batchId, idempotency);
   }
 
   withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<Batch>> {
     const actionId = newId();
-    const key = `bonus_batch/${batchId}/action/${actionId}`;
+    const key = `${this.type}/${batchId}/action/${actionId}`;
     const fingerprint = commandFingerprint(['action', batchId, actionId]);
-    return this.submit(withdrawBatchKind, caller, batchId, { key, fingerprint });
+    return this.submit(this.commands.withdraw, caller, batchId, { key, fingerprint });
   }
 
   private async submit(
@@ -77,19 +94,19 @@ export class Batches {
     const { tenantId, memberId, deadline } = caller;
     const batch = await this.deps.database
       .readerFor(caller)
-      .find(batches, { id: batchId, tenantId });
+      .find(batches, { id: batchId, tenantId, kind: this.kind.name });
     const outboxId = newId();
     const sourceAccountId = batch?.sourceAccountId ?? null;
     const command = { ...keyed, tenantId, memberId, batchId, sourceAccountId, outboxId };
     const result = await this.deps.writer.submit(kind, command, deadline);
     if (result.outcome.done && !result.replayed)
-      this.deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: batchId });
+      this.deps.notifier.notify({ id: outboxId, resourceType: this.type, resourceId: batchId });
     return result;
   }
 
   async read(caller: Caller, id: Uuid): Promise<ReviewedBatch> {
     const reader = this.deps.database.readerFor(caller);
-    const batch = await readOperation(batchList, reader, caller, id);
+    const batch = await readOperation(this.operations, reader, caller, id);
     const review = (await readReviews(reader, [batch])).get(batch.id);
     if (review === undefined) return { batch, review: null };
     const earlier = await this.earlierPayments.read(reader, batch);
@@ -116,7 +133,7 @@ export class Batches {
     readonly next: Page<Batch>['next'];
   }> {
     const reader = this.deps.database.readerFor(caller);
-    const page = await listOperations(batchList, reader, caller, filter, before, limit);
+    const page = await listOperations(this.operations, reader, caller, filter, before, limit);
     const reviews = await readReviews(reader, page.items);
     return {
       items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })),
@@ -131,7 +148,7 @@ export class Batches {
     format: FileKind,
   ): Promise<AsyncIterable<Buffer>> {
     const reader = this.deps.database.readerFor(caller);
-    const batch = await readOperation(batchList, reader, caller, id);
+    const batch = await readOperation(this.operations, reader, caller, id);
     const storage = hasFile(batch, file)
       ? await reader.find(batchStorage, { batchId: id })
       : undefined;
@@ -153,7 +170,7 @@ export class Batches {
     readonly next: number | null;
   }> {
     const reader = this.deps.database.readerFor(caller);
-    const batch = await readOperation(batchList, reader, caller, id);
+    const batch = await readOperation(this.operations, reader, caller, id);
     const read = await readBatchRows(reader, batch, status, after, limit + 1);
     const items = read.slice(0, limit);
     return { batch, items, next: read.length > limit ? (items.at(-1)?.number ?? null) : null };

@@ -4,10 +4,11 @@ import { ApiError } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { firstIdAt, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
-import { time, uuid } from '../db/columns.js';
+import { oneOf, time, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { Deadline } from '../core/timers.js';
 import {
+  BATCH_KINDS,
   batches,
   batchProblems,
   batchRows,
@@ -17,9 +18,9 @@ import {
 import { columnList, deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
-import { lapseBatchKind } from './commands.js';
+import { lapseCommands } from './commands.js';
 import type { BatchControlDeps } from './control.js';
-import { READY_MS } from './rules.js';
+import { batchType, READY_MS } from './rules.js';
 import type { BatchWorkflowService } from './workflow-service.js';
 
 const EVERY_MS = 600_000;
@@ -92,10 +93,11 @@ export async function lapseDueBatches(
        WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${condition}
        ORDER BY created_at LIMIT ${count}`,
     );
-  return performDue(batches, limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
-    const { outcome } = await writer.submit(lapseBatchKind, {
+  return performDue(batches, limit, find, async (batch) => {
+    const { id: batchId, tenantId, sourceAccountId } = batch;
+    const { outcome } = await writer.submit(lapseCommands[batch.kind], {
       tenantId,
-      key: `bonus_batch/${batchId}/lapse`,
+      key: `${batchType(batch)}/${batchId}/lapse`,
       fingerprint: commandFingerprint(['lapse', batchId]),
       batchId,
       sourceAccountId,
@@ -119,7 +121,7 @@ export async function deleteUploadedBytes(
 ): Promise<number> {
   for (let deleted = 0; ;) {
     const rows = await database.reader.query(
-      `SELECT c.batch_id, b.tenant_id FROM upload_chunks c JOIN batches b ON b.id=c.batch_id
+      `SELECT c.batch_id, b.tenant_id, b.kind FROM upload_chunks c JOIN batches b ON b.id=c.batch_id
        WHERE c.number=0 AND b.validated_at<${time.literal(validatedBefore)} LIMIT ${FILES_AT_A_TIME}`,
     );
     for (const row of rows)
@@ -128,14 +130,15 @@ export async function deleteUploadedBytes(
         await transaction.execute(deleteSql(uploadChunks, { batchId }));
         await transaction.execute(updateSql(batchStorage, { fileBytes: 0 }, { batchId }));
         if (operator === null) return;
+        const type = batchType({ kind: oneOf(BATCH_KINDS).parse(row.kind) });
         const subject = {
           tenantId: uuid.parse(row.tenant_id),
-          subjectType: 'bonus_batch',
+          subjectType: type,
           subjectId: batchId,
         };
         await recordAction(transaction, operator, clock(), {
           ...subject,
-          action: 'bonus_batch.delete_upload',
+          action: `${type}.delete_upload`,
         });
       });
     deleted += rows.length;

@@ -1,92 +1,80 @@
 import type ExcelJS from 'exceljs';
-import { ASSET_NAMES, ASSETS, disjunction, formatAmount } from '../core/amount.js';
-import { MAX_ROWS } from './rules.js';
-import {
-  type Column,
-  csvOf,
-  HEADER_STYLE,
-  FROZEN_HEADER,
-  xlsxText,
-} from '../spreadsheets/writing/cells.js';
-
-interface TemplateColumn extends Column {
-  readonly example: string;
-  readonly note: string;
-}
+import { ASSET_NAMES, ASSETS } from '../core/amount.js';
+import { EXAMPLE_AMOUNTS, EXAMPLE_RAW, MAX_ROWS } from './rules.js';
+import { csvOf, HEADER_STYLE, FROZEN_HEADER, xlsxText } from '../spreadsheets/writing/cells.js';
+import type { SheetKind, TemplateColumn } from './validation/sheet-kind.js';
 
 /** The header, and the most rows that a file may have. */
 const LAST_ROW = 1 + MAX_ROWS;
-export const EXAMPLE_RAW = 150_000n;
-export const EXAMPLE_AMOUNTS = disjunction(
-  ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
-);
-
-/** (docs/contract.md, Upload) */
-export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
-  {
-    name: 'recipient',
-    kind: 'party',
-    width: 40,
-    // No account has this alias, so a forgotten example is refused.
-    example: '$example-delete-this-row',
-    note: 'Who gets the bonus: an alias ($ana), a phone (+573001112233) or an account id.',
-  },
-  {
-    name: 'amount',
-    kind: 'text',
-    width: 24,
-    example: `${EXAMPLE_RAW}`,
-    note: `A whole number in the smallest unit, without points or commas: ${EXAMPLE_RAW} are ${EXAMPLE_AMOUNTS}.`,
-  },
-  {
-    name: 'asset',
-    kind: 'text',
-    width: 10,
-    example: ASSETS[0],
-    note: `${ASSET_NAMES}. One file has one asset.`,
-  },
-  {
-    name: 'description',
-    kind: 'text',
-    width: 44,
-    example: 'Bonus for November',
-    note: 'May be empty. The recipient sees it; at most 140 characters.',
-  },
-  {
-    name: 'reference',
-    kind: 'text',
-    width: 24,
-    example: 'NOV-0001',
-    note: 'May be empty. Your own number for the row; no two rows may have the same.',
-  },
-];
-
-const EXAMPLE_ROW = TEMPLATE_COLUMNS.map(({ example }) => example);
-
-let xlsx: Promise<Buffer> | undefined;
-
-export function templateXlsx(): Promise<Buffer> {
-  return (xlsx ??= generateXlsx());
+/** Returns the columns that follow those of the recipient. (docs/contract.md, Upload) */
+export function paymentColumns(text: {
+  readonly description: string;
+  readonly reader: string;
+  readonly reference: string;
+}): readonly TemplateColumn[] {
+  return [
+    {
+      name: 'amount',
+      kind: 'text',
+      width: 24,
+      isRequired: true,
+      example: `${EXAMPLE_RAW}`,
+      note: `A whole number in the smallest unit, without points or commas: ${EXAMPLE_RAW} are ${EXAMPLE_AMOUNTS}.`,
+    },
+    {
+      name: 'asset',
+      kind: 'text',
+      width: 10,
+      isRequired: true,
+      example: ASSETS[0],
+      note: `${ASSET_NAMES}. One file has one asset.`,
+    },
+    {
+      name: 'description',
+      kind: 'text',
+      width: 44,
+      isRequired: false,
+      example: text.description,
+      note: `May be empty. ${text.reader} sees it; at most 140 characters.`,
+    },
+    {
+      name: 'reference',
+      kind: 'text',
+      width: 24,
+      isRequired: false,
+      example: text.reference,
+      note: 'May be empty. Your own number for the row; no two rows may have the same.',
+    },
+  ];
 }
 
-async function generateXlsx(): Promise<Buffer> {
+const templates = new Map<SheetKind, Promise<Buffer>>();
+
+export function templateXlsx(sheet: SheetKind): Promise<Buffer> {
+  let template = templates.get(sheet);
+  if (template === undefined) templates.set(sheet, (template = generateXlsx(sheet)));
+  return template;
+}
+
+async function generateXlsx({ title, columns }: SheetKind): Promise<Buffer> {
   // Imported on first use, because it loads three hundred files.
   const { default: Excel } = await import('exceljs');
   const book = new Excel.Workbook();
-  const sheet = book.addWorksheet('Bonuses', { views: FROZEN_HEADER }) as ValidatedSheet;
+  const sheet = book.addWorksheet(title, { views: FROZEN_HEADER }) as ValidatedSheet;
   // Text format keeps input exactly as typed.
-  sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({
+  sheet.columns = columns.map(({ name, width }) => ({
     header: name,
     width,
     style: { numFmt: '@' },
   }));
-  TEMPLATE_COLUMNS.forEach(({ note }, index) => {
+  columns.forEach(({ note }, index) => {
     const cell = sheet.getCell(1, index + 1);
     cell.style = HEADER_STYLE;
     cell.note = note;
   });
-  sheet.addRow(EXAMPLE_ROW.map(xlsxText));
-  sheet.dataValidations.add(`C2:C${LAST_ROW}`, {
+  sheet.addRow(columns.map(({ example }) => xlsxText(example)));
+  const { letter } = sheet.getColumn(columns.findIndex(({ name }) => name === 'asset') + 1);
+  sheet.dataValidations.add(`${letter}2:${letter}${LAST_ROW}`, {
     type: 'list',
     allowBlank: true,
     showErrorMessage: true,
@@ -102,6 +90,6 @@ type ValidatedSheet = ExcelJS.Worksheet & {
   readonly dataValidations: { add(range: string, validation: ExcelJS.DataValidation): void };
 };
 
-export function templateCsv(): Buffer {
-  return Buffer.from(csvOf(TEMPLATE_COLUMNS, [EXAMPLE_ROW]));
+export function templateCsv({ columns }: SheetKind): Buffer {
+  return Buffer.from(csvOf(columns, [columns.map(({ example }) => example)]));
 }

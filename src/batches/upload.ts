@@ -6,6 +6,7 @@ import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import {
   type Batch,
+  type BatchKindName,
   batches,
   batchStorage,
   storageOf,
@@ -19,6 +20,8 @@ import { readAccount, lockOwnAccount } from '../accounts/access.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import { outboxEntry } from '../temporal/outbox.js';
+import type { BatchKind } from './kind.js';
+import { batchType } from './rules.js';
 import type { FileToRead } from '../spreadsheets/worker-thread/sheet-readers.js';
 
 export interface UploadFile {
@@ -35,24 +38,27 @@ export interface UploadRequest {
 }
 
 interface UploadDeps extends DatabaseDeps {
+  readonly kind: BatchKind;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
 /** Stores the batch, its key and the bytes in one transaction. (docs/contract.md, Upload) */
 export async function uploadBatch(
-  { database, clock, notifier }: UploadDeps,
+  { database, clock, notifier, kind }: UploadDeps,
   caller: Caller,
   upload: UploadRequest,
   idempotency: RequestKey,
 ): Promise<CommandResult<Batch>> {
   const { tenantId, deadline } = caller;
+  const { upload: permission } = kind.permissions;
+  const resourceType = batchType({ kind: kind.name });
   const request = {
-    kind: { resourceType: 'bonus_batch', table: batches },
+    kind: { resourceType, table: batches },
     command: { ...idempotency, tenantId },
   } as const;
   const [id, outboxId] = [newId(), newId()];
   const result = await writeKeyed(database, request, deadline, async (transaction) => {
-    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus', 'source_account');
+    await readAccount(transaction, caller, upload.sourceAccountId, permission, 'source_account');
     // Refuses early, before megabytes are written. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
@@ -62,17 +68,17 @@ export async function uploadBatch(
     // Locks the account last, so that its lock is short. No other transaction can wait for the new
     // rows, because only this one knows them.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
-    await readAccount(transaction, caller, upload.sourceAccountId, 'createBonus', 'source_account');
-    const batch = newBatch(id, caller, upload, clock());
+    await readAccount(transaction, caller, upload.sourceAccountId, permission, 'source_account');
+    const batch = newBatch(id, kind.name, caller, upload, clock());
     const entry = outboxEntry(
-      { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id },
+      { outboxId, tenantId, resourceType, resourceId: id },
       batch.createdAt,
     );
     await transaction.execute(insertSql(outbox, [entry]));
     return { row: batch };
   });
   if (result.outcome.done && !result.replayed)
-    notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
+    notifier.notify({ id: outboxId, resourceType, resourceId: id });
   return result;
 }
 
@@ -91,6 +97,7 @@ async function storeBytes(
 
 function newBatch(
   id: Uuid,
+  kind: BatchKindName,
   { tenantId, memberId, tokenKeyId }: Caller,
   { sourceAccountId, description, file }: UploadRequest,
   createdAt: Batch['createdAt'],
@@ -99,6 +106,7 @@ function newBatch(
   return {
     ...nullsOf(batches),
     id,
+    kind,
     tenantId,
     sourceAccountId,
     description,

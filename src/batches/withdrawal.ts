@@ -25,7 +25,8 @@ import {
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox.js';
 import { batchEvent } from './schemas.js';
-import { batchAudit, hasLapsed, READY_MS, stateRefusal, WITHDRAWABLE } from './rules.js';
+import type { BatchKind } from './kind.js';
+import { batchAudit, batchType, hasLapsed, READY_MS, stateRefusal, WITHDRAWABLE } from './rules.js';
 
 /** Decisions that end a ready batch without execution. (docs/contract.md, Batches) */
 
@@ -70,14 +71,18 @@ interface Withdrawal {
 }
 
 /** Refuses with 404, 403 or 409. */
-export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<Batch> {
+export function decideWithdrawal(
+  { permissions }: BatchKind,
+  command: MemberCommand,
+  state: LockedState,
+): Decision<Batch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND);
   const { batch } = own;
   const { memberId, outboxId } = command;
   const role = state.row(memberRoles, { accountId: batch.sourceAccountId, memberId })?.role;
   const isUploader = batch.createdBy === memberId && role !== undefined;
-  if (!roleAllows('withdrawBatch', role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT);
+  if (!roleAllows(permissions.withdraw, role) && !isUploader) return refuse(AUTHORITY_INSUFFICIENT);
   const lapse = decideDueLapse(batch, outboxId, WITHDRAWABLE, state);
   if (lapse !== null) return lapse;
   if (!WITHDRAWABLE.includes(batch.status)) return refuse(stateRefusal(batch.status, WITHDRAWABLE));
@@ -134,13 +139,9 @@ export function endReadyBatch(
 /** Not needed, because a batch that was never executed has no files to link to. */
 const NO_BASE_URL = '';
 
-export function insertOutboxEntry(
-  outboxId: Uuid,
-  { id, tenantId }: Batch,
-  { at }: LockedState,
-): RowWrite {
-  const resource = { tenantId, resourceType: 'bonus_batch', resourceId: id } as const;
-  return outboxWrite({ outboxId, ...resource }, at);
+export function insertOutboxEntry(outboxId: Uuid, batch: Batch, { at }: LockedState): RowWrite {
+  const { id: resourceId, tenantId } = batch;
+  return outboxWrite({ outboxId, tenantId, resourceType: batchType(batch), resourceId }, at);
 }
 
 export function insertCancelAudit(

@@ -5,7 +5,12 @@ import { assertFound } from '../core/errors.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
 import type { DatabaseDeps } from '../db/database.js';
-import { type BatchStatus, type Batch, batches } from '../db/entities/batches.js';
+import {
+  type Batch,
+  type BatchKindName,
+  type BatchStatus,
+  batches,
+} from '../db/entities/batches.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import type { StaffSignals } from '../staff/verification.js';
@@ -13,21 +18,23 @@ import {
   type BatchActionSignal,
   type BatchPayment,
   type BatchState,
-  batchWorkflowId,
   type BatchWorkflowInput,
   type ResourceInput,
+  WORKFLOW_ID_OF,
 } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/relay.js';
 import { formatAmount } from '../core/amount.js';
-import { literals } from '../db/statements.js';
-import { workflowResource } from '../temporal/workflow-resources.js';
+import { literal, literals } from '../db/statements.js';
+import { type WorkflowResource, workflowResource } from '../temporal/workflow-resources.js';
 import { performBatchAction } from './control.js';
 import { BatchExecution, generateMissingFiles } from './execution.js';
 import { BatchFiles } from './files.js';
-import { isPaused, MAX_ROWS } from './rules.js';
+import type { BatchKinds } from './kind.js';
+import { batchType, isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type BatchWatch } from './validation/validate-batch.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
+  readonly kinds: BatchKinds;
   readonly recipientBudget: RecipientBudget;
   readonly writer: LedgerWriter;
   readonly baseUrl: string;
@@ -44,7 +51,7 @@ export class BatchWorkflowService {
   private readonly execution: BatchExecution;
 
   constructor(deps: BatchWorkflowDeps) {
-    this.deps = { ...deps, files: new BatchFiles(deps.database) };
+    this.deps = { ...deps, files: new BatchFiles(deps.database, deps.kinds) };
     this.execution = new BatchExecution(this.deps);
   }
 
@@ -105,9 +112,10 @@ export class BatchWorkflowService {
   ): Promise<string | null> {
     const { action } = signal;
     const [batchId, actionId] = [asUuid(signal.batchId), asUuid(signal.actionId)];
-    const { tenantId } = await this.find(batchId);
-    const subject = { tenantId, subjectType: 'bonus_batch', subjectId: batchId } as const;
-    const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
+    const batch = await this.find(batchId);
+    const type = batchType(batch);
+    const subject = { tenantId: batch.tenantId, subjectType: type, subjectId: batchId };
+    const signed = await signals.verify(`${type}.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
     const result = await performBatchAction(this.deps, { batchId, action, ...signed, actionId });
     return 'refusal' in result ? result.refusal.message : null;
@@ -153,18 +161,31 @@ function totalText({ asset, totalRaw: raw }: Batch): string | null {
   return asset === null ? null : formatAmount({ raw, asset });
 }
 
-export const batchWorkflowResource = workflowResource({
-  resourceType: 'bonus_batch',
-  workflowType: 'bonusBatch',
-  taskQueue: 'batches',
-  workflowIdOf: batchWorkflowId,
-  table: batches,
-  states: UNFINISHED,
-  from: `batches t FORCE INDEX (by_status)
-    WHERE t.status IN (${literals(batches, 'status', UNFINISHED)})`,
-  describe: (batch) => ({
-    amount: totalText(batch),
-    summary: `Batch of bonuses from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,
-    input: { batchId: batch.id, status: batch.status } satisfies ResourceInput<BatchWorkflowInput>,
-  }),
-});
+export function batchWorkflowResource(kind: BatchKindName): WorkflowResource {
+  const resourceType = batchType({ kind });
+  return workflowResource({
+    resourceType,
+    ...WORKFLOWS[kind],
+    taskQueue: 'batches',
+    table: batches,
+    states: UNFINISHED,
+    from: `batches t FORCE INDEX (by_status)
+      WHERE t.kind=${literal(batches, 'kind', kind)} AND t.status IN (${literals(batches, 'status', UNFINISHED)})`,
+    describe: (batch) => ({
+      amount: totalText(batch),
+      summary: `Batch of ${WORKFLOWS[kind].payments} from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,
+      input: {
+        batchId: batch.id,
+        status: batch.status,
+      } satisfies ResourceInput<BatchWorkflowInput>,
+    }),
+  });
+}
+
+const WORKFLOWS = {
+  bonus: {
+    workflowType: 'bonusBatch',
+    workflowIdOf: WORKFLOW_ID_OF.bonus_batch,
+    payments: 'bonuses',
+  },
+} as const;

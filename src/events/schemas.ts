@@ -1,7 +1,8 @@
 import { VerificationSchema } from '../accounts/schemas.js';
-import { BatchOfEventSchema } from '../batches/schemas.js';
-import { BATCH_EVENT_EXAMPLES } from '../batches/schemas-endpoints.js';
+import { BATCH_RESOURCES } from '../batches/schemas.js';
+import { BATCH_ENDPOINTS } from '../batches/schemas-endpoints.js';
 import { API_VERSIONS } from '../core/api-version.js';
+import type { BatchKindName } from '../db/entities/batches.js';
 import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';
 import { EXAMPLE, exampledAs, exampleOf, z } from '../http/zod.js';
 import {
@@ -38,10 +39,33 @@ function eventSchema(type: EventType, resource: z.ZodType) {
     .openapi(`${name}Event`);
 }
 
+type EventDescription = readonly [schema: z.ZodType, summary: string, resource: unknown];
+
+/** The events of one kind of batches. */
+function batchEvents<Kind extends BatchKindName>(kind: Kind, paid: string) {
+  const { schema } = BATCH_RESOURCES[kind].event;
+  const { ready, rejected, completed, partiallyFailed } = BATCH_ENDPOINTS[kind].eventExamples;
+  const described: Readonly<Record<string, EventDescription>> = {
+    [`${kind}_batch.ready`]: [schema, 'The file of a batch was accepted', ready],
+    [`${kind}_batch.rejected`]: [
+      schema,
+      'The file of a batch was rejected, or the batch was withdrawn or lapsed',
+      rejected,
+    ],
+    [`${kind}_batch.completed`]: [schema, `Every row of a batch ${paid}`, completed],
+    [`${kind}_batch.partially_failed`]: [
+      schema,
+      'A batch ended with at least one row unpaid',
+      partiallyFailed,
+    ],
+  };
+  return described as Readonly<
+    Record<Extract<EventType, `${Kind}_batch.${string}`>, EventDescription>
+  >;
+}
+
 /** Each type's resource, summary and example. (docs/contract.md, Events) */
-const DESCRIPTIONS: Readonly<
-  Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>
-> = {
+const DESCRIPTIONS: Readonly<Record<EventType, EventDescription>> = {
   'transfer.completed': [TransferSchema, 'A transfer moved its money', exampleOf(TransferSchema)],
   'transfer.rejected': [
     TransferSchema,
@@ -75,26 +99,7 @@ const DESCRIPTIONS: Readonly<
     'A payout was canceled, or not approved in time',
     PAYOUT_EXAMPLES.canceled,
   ],
-  'bonus_batch.ready': [
-    BatchOfEventSchema,
-    'The file of a batch was accepted',
-    BATCH_EVENT_EXAMPLES.ready,
-  ],
-  'bonus_batch.rejected': [
-    BatchOfEventSchema,
-    'The file of a batch was rejected, or the batch was withdrawn or lapsed',
-    BATCH_EVENT_EXAMPLES.rejected,
-  ],
-  'bonus_batch.completed': [
-    BatchOfEventSchema,
-    'Every row of a batch was paid',
-    BATCH_EVENT_EXAMPLES.completed,
-  ],
-  'bonus_batch.partially_failed': [
-    BatchOfEventSchema,
-    'A batch ended with at least one row unpaid',
-    BATCH_EVENT_EXAMPLES.partiallyFailed,
-  ],
+  ...batchEvents('bonus', 'was paid'),
   'account.verified': [
     VerificationSchema,
     'An account was verified for the first time',

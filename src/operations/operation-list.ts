@@ -58,6 +58,8 @@ export interface OperationList<Row extends AccountOperation> {
   /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];
   readonly resourceType: KeyResourceType;
+  /** Column values of every listed row, in a table with several kinds of resources. */
+  readonly only?: Readonly<Record<string, string>>;
   /** The columns of accounts in which any role lets a member see the operation. */
   readonly visibleToRolesIn: readonly (
     'source_account_id' | 'destination_account_id' | 'recipient_account_id'
@@ -84,8 +86,8 @@ export async function readOperation<Row extends AccountOperation>(
 ): Promise<Row> {
   const { table } = list;
   const [row] = await reader.query(
-    `SELECT ${columnList(table, 't')}, ${visibleSql(list, caller, 't')} AS visible FROM ${table.name} t
-     WHERE t.id=${uuid.literal(id)} AND t.tenant_id=${uuid.literal(caller.tenantId)}`,
+    `SELECT ${columnList(table, 'l')}, ${visibleSql(list, caller, 'l')} AS visible FROM ${table.name} l
+     WHERE ${equalFilters(list, { id, tenantId: caller.tenantId }).join(' AND ')}`,
   );
   if (row === undefined) throw notFound();
   // MariaDB returns a number, MySQL text.
@@ -127,7 +129,7 @@ function filterSql<Row extends AccountOperation>(
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
-    ...equalFilters(list.table, {
+    ...equalFilters(list, {
       ...{ tenantId, status, sourceAccountId, scheduleId, refundOfId, asset },
       ...destination,
     }),
@@ -139,10 +141,10 @@ function filterSql<Row extends AccountOperation>(
 }
 
 function equalFilters<Row>(
-  table: Table<Row>,
+  { table, only = {} }: Pick<OperationList<never>, 'only'> & { readonly table: Table<Row> },
   filters: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  return Object.entries(filters).flatMap(([property, value]) => {
+  return Object.entries({ ...filters, ...only }).flatMap(([property, value]) => {
     if (value === undefined) return [];
     const { name, column } = table.column(property as keyof Row & string);
     return [`l.${name}=${column.literal(value)}`];
@@ -182,7 +184,7 @@ function chooseIndex<Row extends AccountOperation>(
 
 /** Returns the tenant's newest `limit` operations, or those before `before`, for operators. */
 export async function listNewest<Row extends AccountOperation>(
-  list: OperationList<Row>,
+  list: Pick<OperationList<Row>, 'table' | 'statuses' | 'only'>,
   reader: Reader,
   filter: Pick<
     OperationFilter,
@@ -198,7 +200,7 @@ export async function listNewest<Row extends AccountOperation>(
   if ((pair ?? scheduleId ?? refundOfId) !== undefined) {
     const by = { scheduleId, refundOfId };
     const entries = chooseIndex(list, { pair, ...by }, tenantId);
-    const filters = equalFilters(table, { tenantId, status, sourceAccountId, ...by });
+    const filters = equalFilters(list, { tenantId, status, sourceAccountId, ...by });
     return (await readVisible(reader, { ...entries, filters }, before, limit)).items;
   }
   // A status is always searched by its index, and the source account is then a condition.

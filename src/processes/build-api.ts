@@ -27,6 +27,7 @@ import { transferRoutes } from '../transfers/routes.js';
 import { scheduleRoutes } from '../transfers/schedules/routes.js';
 import { webhookRoutes, type Webhooks } from '../webhooks/routes.js';
 import type { DeliverySender } from '../webhooks/sender.js';
+import { buildBatchKinds } from './build-batch-kinds.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
 import { buildSender, buildWebhooks } from './build-webhooks.js';
 
@@ -112,7 +113,8 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   payoutRoutes(api, { ...core, routes: config.PAYOUT_RAILS }, cursors);
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, core, cursors);
-  batchRoutes(api, new Batches(core), cursors, baseUrl);
+  for (const kind of Object.values(buildBatchKinds()))
+    batchRoutes(api, new Batches(core, kind), cursors, baseUrl);
   accountRoutes(api, core, cursors);
   accessRoutes(api, core, cursors);
   limitRoute(api, core);

@@ -44,6 +44,7 @@ import { lagMetrics, webhookMetrics } from '../webhooks/metrics.js';
 import type { Sender } from '../webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from '../webhooks/sweeps.js';
 import { buildCallbacks } from './build-api.js';
+import { buildBatchKinds } from './build-batch-kinds.js';
 import { buildSender, buildWebhookDeps } from './build-webhooks.js';
 import { closeCore, type Core, openAdmin } from './build-core.js';
 import { ledgerFitness } from './build-ledger.js';
@@ -136,6 +137,7 @@ function buildWorkerServices(
     ...core,
     writer: core.writers.add('batches'),
     sheets,
+    kinds: buildBatchKinds(),
     baseUrl: config.BASE_URL,
     limits: buildBatchLimits(ACTIVITIES_AT_ONCE),
     onRows: rowMetrics(core.registry),

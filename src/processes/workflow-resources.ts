@@ -10,7 +10,7 @@ import { endpointWorkflowResource } from '../webhooks/endpoint-workflow.js';
 const RESOURCES: Readonly<Record<WorkflowResourceType, WorkflowResource>> = {
   transfer: transferWorkflowResource,
   payout: payoutWorkflowResource,
-  bonus_batch: batchWorkflowResource,
+  bonus_batch: batchWorkflowResource('bonus'),
   webhook_endpoint: endpointWorkflowResource,
   schedule: scheduleWorkflowResource,
 };

@@ -22,6 +22,7 @@ import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/part
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
+import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
 import { readBatchRows, readProblems } from '../../src/batches/read-batches.js';
@@ -104,6 +105,9 @@ export function number(text: string): Cell {
   return { kind: 'number', text };
 }
 
+/** All kinds of batches. */
+export const KINDS = { bonus: BONUS_BATCHES };
+
 /** One for all tests of a process, because each would start a thread of its own. */
 const ALL = 1_000_000;
 const SHEETS = new SheetReaders();
@@ -118,6 +122,7 @@ export function batchServiceOf(
   };
   const { database } = deps;
   const own = {
+    kinds: KINDS,
     baseUrl: BASE_URL,
     notifier: NOBODY,
     sheets: SHEETS,
@@ -129,7 +134,7 @@ export function batchServiceOf(
 
 /** Makes the files of batches as a worker does. */
 export function fileMaker(database: Database): BatchFiles {
-  return new BatchFiles(database);
+  return new BatchFiles(database, KINDS);
 }
 
 /** Validates the tests' own kind of files. */
@@ -138,6 +143,7 @@ export function validationParts({
   clock,
 }: Pick<BatchWorld, 'database' | 'clock'>): ValidationDeps {
   return {
+    kinds: KINDS,
     database,
     recipientBudget: boundless(database),
     files: fileMaker(database),
@@ -208,9 +214,16 @@ export class BatchWorld {
     const { writer } = this.watched;
     const { clock } = this;
     this.timeoutMs = options.timeoutMs ?? STATEMENT_TIMEOUT_MS;
-    this.batches = new Batches({ database, writer, clock, notifier: NOBODY });
+    this.batches = new Batches({ database, writer, clock, notifier: NOBODY }, BONUS_BATCHES);
     const files = fileMaker(database);
-    this.execution = new BatchExecution({ database, writer, clock, baseUrl: BASE_URL, files });
+    this.execution = new BatchExecution({
+      kinds: KINDS,
+      database,
+      writer,
+      clock,
+      baseUrl: BASE_URL,
+      files,
+    });
   }
 
   static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
@@ -225,7 +238,8 @@ export class BatchWorld {
   }
 
   get deps() {
-    return { database: this.database, writer: this.watched.writer, clock: this.clock };
+    const { database, clock } = this;
+    return { kinds: KINDS, database, writer: this.watched.writer, clock };
   }
 
   account(wanted: WantedAccount = {}, tenant = this.tenant): Promise<Account> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { ASSETS, disjunction, formatAmount } from '../../src/core/amount.js';
+import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
 import { readHeader } from '../../src/batches/validation/header.js';
 import { type ReadRow, readRow } from '../../src/batches/validation/rows.js';
 import {
@@ -29,7 +30,7 @@ function shown(row: ReadRow, column: ColumnName): string {
 async function readingOf(file: Buffer): Promise<string[][]> {
   const [first, ...rows] = await rowsOf(file);
   assert(first !== undefined);
-  const header = readHeader(first);
+  const header = readHeader(first, BONUS_BATCHES.sheet);
   return rows.flatMap((row) => {
     const read = readRow(row, header);
     return read === null

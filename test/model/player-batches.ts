@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
-import { lapseBatchKind } from '../../src/batches/commands.js';
+import { lapseCommands } from '../../src/batches/commands.js';
 import { validateBatch } from '../../src/batches/validation/validate-batch.js';
 import {
   formOf,
@@ -175,7 +175,7 @@ export class BatchPlayer {
   private async lapse(batch: RefBatch, readyForMs: number): Promise<void> {
     const { writer } = this.world.deps;
     const [id, { source }] = [asUuid(batch.of.id), batch];
-    const { outcome } = await writer.submit(lapseBatchKind, {
+    const { outcome } = await writer.submit(lapseCommands.bonus, {
       tenantId: asUuid(source.tenant),
       key: `bonus_batch/${id}/lapse`,
       fingerprint: commandFingerprint(['lapse', id]),

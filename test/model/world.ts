@@ -11,7 +11,7 @@ import type { ValidationDeps } from '../../src/batches/validation/validate-batch
 import type { BatchControlDeps } from '../../src/batches/control.js';
 import { bytesOf } from '../../src/spreadsheets/sheet.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { fileMaker, validationParts } from '../batches/support.js';
+import { KINDS, fileMaker, validationParts } from '../batches/support.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
 import { railsOf } from '../payouts/support.js';
 import {
@@ -152,7 +152,12 @@ export class ModelWorld {
       },
       baseUrl: BASE_URL,
     };
-    this.execution = new BatchExecution({ ...core, baseUrl: BASE_URL, files: fileMaker(database) });
+    this.execution = new BatchExecution({
+      ...core,
+      kinds: KINDS,
+      baseUrl: BASE_URL,
+      files: fileMaker(database),
+    });
   }
 
   ask(

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { EXAMPLE_AMOUNTS, TEMPLATE_COLUMNS } from '../../src/batches/template.js';
+import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
 import { PROBLEM_CODES } from '../../src/batches/validation/cells.js';
-import { REQUIRED_COLUMNS } from '../../src/batches/validation/header.js';
-import { MAX_ROWS } from '../../src/batches/rules.js';
+import { EXAMPLE_AMOUNTS, MAX_ROWS } from '../../src/batches/rules.js';
 import {
   ASSET_NAMES,
   ASSETS,
@@ -44,12 +43,11 @@ function rowsBelow(page: string, head: string): string[][] {
 describe('the guides for tenants', () => {
   it('the guides for tenants list every column of a batch, whether it is required, and its description in the template', () => {
     const amount = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
-    const isRequired = (name: string): boolean => REQUIRED_COLUMNS.some((one) => one === name);
     assert.deepEqual(
       rowsBelow(BATCHES, 'Column'),
-      TEMPLATE_COLUMNS.map(({ name, note }) => [
+      BONUS_BATCHES.sheet.columns.map(({ name, note, isRequired }) => [
         name,
-        isRequired(name) ? 'yes' : 'no',
+        isRequired ? 'yes' : 'no',
         note
           .replace(EXAMPLE_AMOUNTS, amount)
           .replace(ASSET_NAMES, `An [asset](${LIMITS_LINK}#amounts)`),

@@ -15,7 +15,8 @@ import {
   csvLines,
   type TableRow,
 } from '../../src/spreadsheets/writing/cells.js';
-import { ERROR_COLUMNS, errorCells, RESULT_COLUMNS, resultCells } from '../../src/batches/files.js';
+import { ERROR_COLUMNS, errorCells } from '../../src/batches/files.js';
+import { RESULT_COLUMNS, resultCells } from '../../src/batches/kinds/bonus.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
 import { textsOf } from './workbooks.js';
 

@@ -1,21 +1,19 @@
-import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
 import { type Asset, ASSET_NAMES, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
 import { normaliseText, textFault } from '../../core/text.js';
-import type { FILE_COLUMNS } from '../../db/entities/batches.js';
 import {
   type FilledCell,
   MAX_DIGITS,
   shownNumber,
   textOfNumber,
 } from '../../spreadsheets/sheet.js';
-import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
+import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../rules.js';
 
 /** A cell's value without surrounding spaces, or the problem with the cell. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-function cellFault(field: AnyColumn, cell: FilledCell | null): Problem | null {
+function cellFault(field: string, cell: FilledCell | null): Problem | null {
   const problem = (what: string, code: Problem['code'] = 'invalid_field'): Problem =>
     cellProblem(field, code, `${field} ${what}`, cell);
   if (cell?.kind === 'formula')
@@ -28,8 +26,8 @@ function cellFault(field: AnyColumn, cell: FilledCell | null): Problem | null {
     : null;
 }
 
-function requireCell(
-  field: ColumnName,
+export function requireCell(
+  field: string,
   cell: FilledCell | null,
 ): { readonly cell: FilledCell } | { readonly problem: Problem } {
   const problem = cellFault(field, cell);
@@ -39,20 +37,19 @@ function requireCell(
   return { cell };
 }
 
-export interface NamedRecipient {
-  readonly name: RecipientName;
-  readonly text: string;
-}
+/** Columns in which a date or time is free text, not a code that the spreadsheet has converted. */
+const isFreeText = (field: string): boolean =>
+  field === 'description' || field.startsWith('metadata.');
 
 /** Returns the text of a cell, or the digits that a number cell shows. */
-function displayedText(
-  field: 'recipient' | TextColumn,
+export function displayedText(
+  field: string,
   cell: FilledCell,
 ): { readonly text: string } | { readonly problem: Problem } {
   const refused = (message: string): { readonly problem: Problem } => ({
     problem: cellProblem(field, 'invalid_field', `${message}. ${AS_TEXT}`, cell),
   });
-  if (cell.kind === 'date' && (field === 'recipient' || field === 'reference'))
+  if (cell.kind === 'date' && !isFreeText(field))
     return refused(
       `${field} is a date or a time (${cell.text}), perhaps a code that the spreadsheet has converted`,
     );
@@ -73,20 +70,6 @@ function formatted({ text, format = '' }: FilledCell): string {
 const AS_TEXT = 'Format the column as text and enter the value again.';
 /** Besides General and text. */
 const AMOUNT_FORMATS: readonly string[] = ['0', '#,##0'];
-
-/** Reads an alias (`$ana`), an account's id or a phone. A phone may be in a number cell. */
-export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
-  const found = requireCell('recipient', cell);
-  if ('problem' in found) return found;
-  const read = displayedText('recipient', found.cell);
-  if ('problem' in read) return read;
-  const { text } = read;
-  // In a number, a minus sign and a decimal point do not separate groups of a phone.
-  const name = found.cell.kind === 'number' && !/^\d+$/.test(text) ? null : parseRecipient(text);
-  if (name !== null) return { value: { name, text } };
-  const message = `${quote(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233, without a decimal point), nor the id of an account`;
-  return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
-}
 
 /** The largest integer below which a floating-point number holds every integer exactly. */
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
@@ -140,7 +123,7 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
 
 /** Reads free text. A number is read as its digits, and a date as ISO 8601 except in a reference. */
 export function readText(
-  field: TextColumn,
+  field: string,
   cell: FilledCell | null,
   max: number,
 ): Reading<string | null> {
@@ -170,11 +153,6 @@ function integerText(text: string): string | null {
   if (/[1-9]/.test(digits.slice(shift))) return null;
   return (whole + digits.slice(0, shift)).replace(/^0+(?=[0-9])/, '');
 }
-
-export type ColumnName = (typeof FILE_COLUMNS)[number];
-
-type TextColumn = 'description' | 'reference' | `metadata.${string}`;
-type AnyColumn = ColumnName | TextColumn;
 
 export function lineBreakProblem(field: string, cell: FilledCell | null, index: number): Problem {
   const message = `there is a line break in column ${index + 1}, so a quotation mark may be open and hide rows: remove the line break`;

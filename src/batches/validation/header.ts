@@ -7,25 +7,17 @@ import {
   type Metadata,
   metadataFault,
 } from '../../core/metadata.js';
-import { FILE_COLUMNS } from '../../db/entities/batches.js';
 import { type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
-import {
-  cellProblem,
-  type ColumnName,
-  lineBreakProblem,
-  type Problem,
-  quote,
-  readText,
-} from './cells.js';
-
-export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
+import { cellProblem, lineBreakProblem, type Problem, quote, readText } from './cells.js';
+import type { SheetKind } from './sheet-kind.js';
 
 /** The position of each column. */
-type Columns = Readonly<Partial<Record<ColumnName, number>>>;
+type Columns = Readonly<Record<string, number | undefined>>;
 
 export interface Header {
+  readonly sheet: SheetKind;
   readonly columns: Columns;
-  /** The columns `status` of a result file, which also has the column `bonus_id`. */
+  /** The columns `status` of a result file, which also has the column of payments. */
   readonly statusColumns: readonly number[];
   /** The position of each column `metadata.<key>`, by its key. */
   readonly metadata: ReadonlyMap<string, number>;
@@ -33,14 +25,15 @@ export interface Header {
   readonly problems: readonly Problem[];
 }
 
-export function readHeader({ cells }: SheetRow): Header {
-  const columns: Partial<Record<ColumnName, number>> = {};
+export function readHeader({ cells }: SheetRow, sheet: SheetKind): Header {
+  const columns: Record<string, number> = {};
+  const known = new Set(sheet.columns.map(({ name }) => name));
   const metadata = new Map<string, number>();
   const problems: Problem[] = [];
   const texts = cells.map((cell) => cell?.text.trim().toLowerCase());
   cells.forEach((cell, index) => {
     const text = cell?.text.trim() ?? '';
-    const name = FILE_COLUMNS.find((known) => known === texts[index]);
+    const name = known.has(texts[index] ?? '') ? texts[index] : undefined;
     if (cell?.hasLineBreak === true) problems.push(lineBreakProblem(name ?? '', cell, index));
     if (text.toLowerCase().startsWith(METADATA))
       problems.push(...addMetadata(metadata, text.slice(METADATA.length), index, cell));
@@ -50,15 +43,15 @@ export function readHeader({ cells }: SheetRow): Header {
     else problems.push(cellProblem(name, 'duplicate_column', twice, cell));
   });
   const found = cells.map((cell) => cell?.text ?? '');
-  for (const name of REQUIRED_COLUMNS)
-    if (columns[name] === undefined)
+  for (const { name, isRequired } of sheet.columns)
+    if (isRequired && columns[name] === undefined)
       problems.push(cellProblem(name, 'missing_column', missing(name, found), null));
   const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
-  const isResult = texts.includes('bonus_id');
+  const isResult = texts.includes(sheet.paymentColumn);
   const statusColumns = texts.flatMap((text, index) =>
     isResult && text === 'status' ? [index] : [],
   );
-  return { columns, metadata, statusColumns, width, problems };
+  return { sheet, columns, metadata, statusColumns, width, problems };
 }
 
 const METADATA = 'metadata.';
@@ -89,7 +82,9 @@ export function positionsOf({
   columns,
   metadata,
 }: Pick<Header, 'columns' | 'metadata'>): ReadonlyMap<number, string> {
-  const named = Object.entries(columns).map(([name, index]) => [index, name] as const);
+  const named = Object.entries(columns).flatMap(([name, index]) =>
+    index === undefined ? [] : [[index, name] as const],
+  );
   const labels = Array.from(metadata, ([key, index]) => [index, `${METADATA}${key}`] as const);
   return new Map([...named, ...labels]);
 }
@@ -118,7 +113,7 @@ const METADATA_FAULTS = {
   too_long: `the keys and values of a row's metadata have at most ${MAX_METADATA_BYTES} bytes`,
 };
 
-function missing(name: ColumnName, found: readonly string[]): string {
+function missing(name: string, found: readonly string[]): string {
   const there = found.filter((text) => text.trim() !== '').slice(0, 10);
   const has =
     there.length === 0

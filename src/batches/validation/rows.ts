@@ -1,7 +1,6 @@
 import { limitsOf } from '../../operations/limits.js';
 import { type Limits, operationLimitRefusal } from '../../accounts/rules.js';
-import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
-import { MAX_REFERENCE } from '../../bonuses/decide.js';
+import type { Recipients } from '../../accounts/recipients.js';
 import {
   type Asset,
   eachAsset,
@@ -9,33 +8,38 @@ import {
   type FeeSchedule,
   MAX_RAW,
 } from '../../core/amount.js';
+import { MAX_REFERENCE } from '../../bonuses/decide.js';
 import { MAX_DESCRIPTION } from '../../core/checked-text.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Metadata } from '../../core/metadata.js';
 import type { Reader } from '../../db/database.js';
 import type { Batch } from '../../db/entities/batches.js';
 import { accountLimits } from '../../db/entities/identity.js';
-import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/parties.js';
+import {
+  accounts,
+  type FeeOperation,
+  feeSchedules,
+  isFeeOf,
+  tenants,
+} from '../../db/entities/parties.js';
 import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import {
   cellProblem,
-  type ColumnName,
   lineBreakProblem,
-  type NamedRecipient,
   type Problem,
   quote,
   readAmount,
   readAsset,
   type Reading,
-  readRecipient,
   readText,
 } from './cells.js';
 import { type Header, positionsOf, readMetadata } from './header.js';
+import type { Payee, Payer, ReadRecipient, SheetKind } from './sheet-kind.js';
 
 /** Limits and fees, read once so that all rows have the same. */
 interface BatchTerms {
-  readonly sourceAccountId: Uuid;
+  readonly payer: Payer;
   readonly limits: Readonly<Record<Asset, Limits>>;
   /** Null if the source account pays no fee in the asset. */
   readonly fees: Readonly<Record<Asset, FeeSchedule | null>>;
@@ -43,10 +47,10 @@ interface BatchTerms {
 
 export interface ReadRow {
   readonly number: number;
-  readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
-  /** Problems outside of the columns that are read. */
+  readonly cells: Readonly<Record<string, FilledCell | null>>;
+  /** Problems besides those of the readings. */
   readonly faults: readonly Problem[];
-  readonly recipient: Reading<NamedRecipient>;
+  readonly recipient: Reading<ReadRecipient>;
   readonly amount: Reading<bigint>;
   readonly asset: Reading<Asset>;
   readonly description: Reading<string | null>;
@@ -54,10 +58,9 @@ export interface ReadRow {
   readonly metadata: ReturnType<typeof readMetadata>;
 }
 
-export interface ValidRow {
+export interface ValidRow extends Payee {
   readonly number: number;
   readonly recipient: string;
-  readonly recipientKey: Uuid;
   readonly raw: bigint;
   readonly feeRaw: bigint;
   readonly description: string | null;
@@ -73,15 +76,9 @@ type Layout = Omit<Header, 'problems'>;
 
 /** Reads a row. Returns null if it is empty; empty rows do not count. */
 export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | null {
-  const { columns } = layout;
-  const at = (name: ColumnName): FilledCell | null => cells[columns[name] ?? -1] ?? null;
-  const own = {
-    recipient: at('recipient'),
-    amount: at('amount'),
-    asset: at('asset'),
-    description: at('description'),
-    reference: at('reference'),
-  };
+  const { columns, sheet } = layout;
+  const at = (name: string): FilledCell | null => cells[columns[name] ?? -1] ?? null;
+  const own = Object.fromEntries(sheet.columns.map(({ name }) => [name, at(name)]));
   const faults = rowFaults(number, cells, layout);
   const labels = Array.from(layout.metadata.values(), (index) => cells[index] ?? null);
   if (
@@ -91,15 +88,16 @@ export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | 
     )
   )
     return null;
+  const { recipient, faults: ofRecipient } = sheet.readRecipient(at);
   return {
     number,
     cells: own,
-    faults,
-    recipient: readRecipient(own.recipient),
-    amount: readAmount(own.amount),
-    asset: readAsset(own.asset),
-    description: readText('description', own.description, MAX_DESCRIPTION),
-    reference: readText('reference', own.reference, MAX_REFERENCE),
+    faults: [...faults, ...ofRecipient],
+    recipient,
+    amount: readAmount(at('amount')),
+    asset: readAsset(at('asset')),
+    description: readText('description', at('description'), MAX_DESCRIPTION),
+    reference: readText('reference', at('reference'), MAX_REFERENCE),
     metadata: readMetadata(cells, layout.metadata),
   };
 }
@@ -107,12 +105,12 @@ export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | 
 function rowFaults(
   number: number,
   cells: readonly Cell[],
-  { columns, metadata, statusColumns, width }: Layout,
+  { sheet, columns, metadata, statusColumns, width }: Layout,
 ): Problem[] {
   const read = positionsOf({ columns, metadata });
   const faults: Problem[] = [];
   const paid = statusColumns.find((index) => cells[index]?.text.trim().toLowerCase() === 'paid');
-  if (paid !== undefined) faults.push(paidProblem(number, cells[paid] ?? null));
+  if (paid !== undefined) faults.push(paidProblem(sheet, number, cells[paid] ?? null));
   const hasLineBreak = (index: number): boolean => cells[index]?.hasLineBreak === true;
   const broken = cells.findIndex(
     (_, index) => index < width && hasLineBreak(index) && !read.has(index),
@@ -126,8 +124,8 @@ function rowFaults(
 }
 
 /** A result file that is uploaded again would pay everyone again. */
-function paidProblem(number: number, cell: Cell): Problem {
-  const message = `row ${number} has the status "paid", so its bonus was paid by an earlier batch. Remove the row, or the column status if it shall be paid again.`;
+function paidProblem({ feeOperation: noun }: SheetKind, number: number, cell: Cell): Problem {
+  const message = `row ${number} has the status "paid", so its ${noun} was paid by an earlier batch. Remove the row, or the column status if it shall be paid again.`;
   return cellProblem('status', 'already_paid', message, cell);
 }
 
@@ -139,7 +137,7 @@ function tooLongProblem(number: number, cell: Cell, index: number, width: number
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
 }
 
-type Refuse = (field: ColumnName, code: Problem['code'], message: string) => null;
+type Refuse = (field: string, code: Problem['code'], message: string) => void;
 
 /** Checks rows in file order, and keeps values for comparison with later rows. */
 export class RowChecker {
@@ -157,8 +155,7 @@ export class RowChecker {
     const { number, cells } = row;
     const problems: Problem[] = [...row.faults];
     const refuse: Refuse = (field, code, message) => {
-      problems.push(cellProblem(field, code, message, cells[field]));
-      return null;
+      problems.push(cellProblem(field, code, message, cells[field] ?? null));
     };
     const value = <T>(reading: Reading<T>): T | undefined => {
       if ('value' in reading) return reading.value;
@@ -166,7 +163,8 @@ export class RowChecker {
       return undefined;
     };
     const recipient = value(row.recipient);
-    const accountId = recipient === undefined ? null : this.account(recipient, found, refuse);
+    const payee =
+      recipient === undefined ? undefined : value(recipient.resolve(found, this.terms.payer));
     const raw = value(row.amount);
     const asset = value(row.asset);
     if (raw !== undefined && asset !== undefined) {
@@ -189,7 +187,7 @@ export class RowChecker {
     if (
       problems.length > 0 ||
       recipient === undefined ||
-      accountId === null ||
+      payee === undefined ||
       raw === undefined ||
       asset === undefined
     )
@@ -204,7 +202,7 @@ export class RowChecker {
       );
       return { number, problems };
     }
-    const payment = { recipient: recipient.text, recipientKey: accountId, raw, feeRaw };
+    const payment = { recipient: recipient.text, ...payee, raw, feeRaw };
     const { metadata } = row.metadata;
     const valid = { number, ...payment, description, reference, metadata };
     this.accept(valid, asset);
@@ -221,32 +219,18 @@ export class RowChecker {
     }
     this.recipients.add(recipientKey);
   }
-
-  private account({ name, text }: NamedRecipient, found: Recipients, refuse: Refuse): Uuid | null {
-    const recipient = found(name);
-    if (recipient === null)
-      return refuse('recipient', 'not_found', `no account can be paid under ${quote(text)}`);
-    if (recipient === SEVERAL)
-      return refuse(
-        'recipient',
-        'ambiguous_recipient',
-        `${quote(text)} belongs to several accounts: use the id of one`,
-      );
-    if (recipient === this.terms.sourceAccountId)
-      return refuse('recipient', 'same_account', 'this is the account that the batch is paid from');
-    return recipient;
-  }
 }
 
 export async function readTerms(
   reader: Reader,
   { tenantId, sourceAccountId }: Batch,
+  operation: FeeOperation,
 ): Promise<{ readonly terms: BatchTerms; readonly feeAccountId: Uuid | null }> {
   const [source, tenant, own, schedules] = await Promise.all([
     reader.find(accounts, { id: sourceAccountId }),
     reader.find(tenants, { id: tenantId }),
     reader.select(accountLimits, { accountId: sourceAccountId }),
-    reader.select(feeSchedules, { tenantId, operation: 'bonus' }),
+    reader.select(feeSchedules, { tenantId, operation }),
   ]);
   if (source === undefined || tenant === undefined)
     throw new Error('the source account of a batch does not exist');
@@ -261,9 +245,9 @@ export async function readTerms(
   const fee = (asset: Asset): FeeSchedule | null =>
     feeAccountId === null
       ? null
-      : (schedules.find((one) => isFeeOf(one, { tenantId, operation: 'bonus', asset })) ?? null);
+      : (schedules.find((one) => isFeeOf(one, { tenantId, operation, asset })) ?? null);
   return {
-    terms: { sourceAccountId, limits: eachAsset(limits), fees: eachAsset(fee) },
+    terms: { payer: { sourceAccountId, tenant }, limits: eachAsset(limits), fees: eachAsset(fee) },
     feeAccountId,
   };
 }

@@ -17,6 +17,7 @@ import { EventLoopYielder, SheetProblem, type SheetRow } from '../../spreadsheet
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import { computeEarlierPayments, earlierPaymentsColumns } from '../earlier-payments.js';
 import type { BatchFiles } from '../files.js';
+import type { BatchKinds } from '../kind.js';
 import { storedFile } from '../upload.js';
 import { fileProblem, type Problem } from './cells.js';
 import { readHeader } from './header.js';
@@ -28,9 +29,11 @@ import {
   ValidationRecord,
   ValidationSuperseded,
 } from './validation-record.js';
+import type { SheetKind } from './sheet-kind.js';
 import { hiddenColumns, sheetProblem, unreadSheets } from './workbook-view.js';
 
 export interface ValidationDeps extends RecordDeps {
+  readonly kinds: BatchKinds;
   readonly recipientBudget: RecipientBudget;
   readonly files: BatchFiles;
   readonly maxRows: number;
@@ -58,9 +61,10 @@ export async function validateBatch(
   if (record === null) return reader.find(batches, { id: batchId });
   try {
     await record.clear();
-    const { terms, feeAccountId } = await readTerms(reader, record.batch);
+    const kind = deps.kinds[record.batch.kind];
+    const { terms, feeAccountId } = await readTerms(reader, record.batch, kind.sheet.feeOperation);
     const checker = new RowChecker(terms);
-    const reading = new FileReading(deps, record, checker, watch);
+    const reading = new FileReading(deps, kind.sheet, record, checker, watch);
     const { tenantId } = record.batch;
     await reading.readAll(
       deps.openSheet(storedFile(reader, record.batch), { tenantId, signal: watch.signal }),
@@ -111,6 +115,7 @@ class FileReading {
 
   constructor(
     private readonly deps: ValidationDeps,
+    private readonly sheet: SheetKind,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
     private readonly watch: BatchWatch,
@@ -163,12 +168,12 @@ class FileReading {
       if (row.workbook !== undefined) {
         this.skippedSheets = row.workbook.skippedSheets;
         this.unreadSheets = unreadSheets(row.workbook);
-        this.sheetProblem = sheetProblem(row.workbook);
+        this.sheetProblem = sheetProblem(row.workbook, this.sheet.markers);
         this.hasProblems ||= this.sheetProblem !== null;
       }
       if (row.cells.length === 0) continue;
       if (header === null) {
-        header = readHeader(row);
+        header = readHeader(row, this.sheet);
         this.hiddenColumns = hiddenColumns(header, row.workbook);
         if (header.problems.length > 0)
           await this.store([], [{ number: row.number, problems: header.problems }]);
@@ -195,7 +200,7 @@ class FileReading {
     this.gathered = [];
     if (rows.length === 0) return null;
     const names = rows.flatMap(({ recipient }): RecipientName[] =>
-      'value' in recipient ? [recipient.value.name] : [],
+      'value' in recipient && recipient.value.name !== null ? [recipient.value.name] : [],
     );
     const { id: batchId, tenantId, tokenKeyId } = this.record.batch;
     const found = await resolveRecipients(this.reader, tenantId, names);

@@ -2,6 +2,7 @@ import { escapeInvisible } from '../../core/text.js';
 import type { WorkbookView } from '../../spreadsheets/sheet.js';
 import { fileProblem, type Problem, quote, shorten } from './cells.js';
 import { type Header, positionsOf } from './header.js';
+import type { SheetKind } from './sheet-kind.js';
 
 const MAX_SHEETS_NAMED = 100;
 const MAX_SHEET_NAME = 60;
@@ -19,15 +20,18 @@ export function hiddenColumns(header: Header, view: WorkbookView | undefined): r
   return (view?.hiddenColumns ?? []).flatMap((index) => read.get(index) ?? []);
 }
 
-/** Returns a problem if another visible sheet could be the payroll too. (docs/contract.md, Validation) */
-export function sheetProblem({ sheet, otherSheets }: WorkbookView): Problem | null {
+/** Returns a problem if another visible sheet could be the one to pay too. (docs/contract.md, Validation) */
+export function sheetProblem(
+  { sheet, otherSheets }: WorkbookView,
+  [recipient, amount]: SheetKind['markers'],
+): Problem | null {
   const payrolls = otherSheets.filter(({ header, hasRows }) => {
     const names = header.map((text) => text.trim().toLowerCase());
-    return hasRows && names.includes('recipient') && names.includes('amount');
+    return hasRows && names.includes(recipient) && names.includes(amount);
   });
   if (payrolls.length === 0) return null;
   const names = [sheet, ...payrolls.map(({ name }) => name)].slice(0, MAX_NAMED_IN_MESSAGE);
-  const message = `several visible sheets have the columns recipient and amount and at least one row: ${names.map((name) => quote(name, 31)).join(', ')}. Keep the one that is to be paid, or hide the other sheets.`;
+  const message = `several visible sheets have the columns ${recipient} and ${amount} and at least one row: ${names.map((name) => quote(name, 31)).join(', ')}. Keep the one that is to be paid, or hide the other sheets.`;
   return fileProblem('ambiguous_sheet', message);
 }
 

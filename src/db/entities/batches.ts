@@ -17,14 +17,17 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
-/** The columns of a file that are read. */
-export const FILE_COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
+/** The kinds of payments that the rows of a batch become. (docs/contract.md, Batches) */
+export const BATCH_KINDS = ['bonus'] as const;
+export type BatchKindName = (typeof BATCH_KINDS)[number];
+export type BatchType = `${BatchKindName}_batch`;
 
 /** Changed only under the lock of the source account's row. Sums are over the batch's rows. */
 export const batches = defineTable(
   'batches',
   {
     id: column.uuid,
+    kind: column.oneOf(BATCH_KINDS),
     tenantId: column.uuid,
     sourceAccountId: column.uuid,
     description: column.nullable(column.varchar(140)),
@@ -106,7 +109,7 @@ export const batchRows = defineTable(
     reference: column.nullable(column.varchar(64)),
     metadata: column.metadata,
     status: column.oneOf(BATCH_ROW_STATUSES),
-    /** The bonus that the row became. */
+    /** The bonus or payout that the row became. */
     paymentId: column.nullable(column.uuid),
     code: column.nullable(column.ascii(40)),
     message: column.nullable(column.varchar(300)),

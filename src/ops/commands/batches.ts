@@ -4,7 +4,7 @@ import { instant, toRfc3339 } from '../../core/instant.js';
 import { BATCH_STATUSES, type Batch, batches } from '../../db/entities/batches.js';
 import { performBatchAction } from '../../batches/control.js';
 import { listNewest } from '../../operations/operation-list.js';
-import { batchList, readBatchRows, readProblems } from '../../batches/read-batches.js';
+import { BATCHES, readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { isAccepted, pendingRows } from '../../batches/rules.js';
 import { namesOf } from '../../support/reading/transfers.js';
@@ -88,7 +88,7 @@ export const batchCommands = {
     input: { tenant, status: status(BATCH_STATUSES), limit },
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const filter = { tenantId: tenant.id, status };
-      const found = await listNewest(batchList, database.reader, filter, most);
+      const found = await listNewest(BATCHES, database.reader, filter, most);
       const detailsOnly = ['rejected', 'pending'];
       output.newest(found.map(batchLine), most, 'No results.', { detailsOnly });
     },

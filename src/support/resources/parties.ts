@@ -7,7 +7,7 @@ import {
   listNewest,
   type OperationList,
 } from '../../operations/operation-list.js';
-import { batchList } from '../../batches/read-batches.js';
+import { BATCHES } from '../../batches/read-batches.js';
 import { listPolicies } from '../../approvals/policies.js';
 import { ASSETS, formatAmount } from '../../core/amount.js';
 import { monthOf } from '../../core/instant.js';
@@ -193,7 +193,9 @@ type ReadNewest<Row> = (
   before: TimePosition | null,
 ) => Promise<readonly Row[]>;
 
-function newestOf<Row extends AccountOperation>(list: OperationList<Row>): ReadNewest<Row> {
+function newestOf<Row extends AccountOperation>(
+  list: Pick<OperationList<Row>, 'table' | 'statuses'>,
+): ReadNewest<Row> {
   return (reader, tenantId, ...page) => listNewest(list, reader, { tenantId }, ...page);
 }
 
@@ -224,7 +226,7 @@ export const tenantKind: ResourceKind<Tenant> = {
     ofTenant('transfers', newestOf(transferList)),
     ofTenant('schedules', newestOf(scheduleList)),
     ofTenant('payouts', newestOf(payoutList)),
-    ofTenant('batches', newestOf(batchList)),
+    ofTenant('batches', newestOf(BATCHES)),
     ofTenant('endpoints', (reader, tenantId, limit, before) =>
       reader.list(
         webhookEndpoints,

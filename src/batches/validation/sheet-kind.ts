@@ -1,0 +1,53 @@
+import type { RecipientName, Recipients } from '../../accounts/recipients.js';
+import type { Uuid } from '../../core/ids.js';
+import type { FeeOperation, Tenant } from '../../db/entities/parties.js';
+import type { FilledCell } from '../../spreadsheets/sheet.js';
+import type { Column } from '../../spreadsheets/writing/cells.js';
+import type { Problem, Reading } from './cells.js';
+
+export interface TemplateColumn extends Column {
+  readonly example: string;
+  readonly note: string;
+  readonly isRequired: boolean;
+}
+
+/** The files of one kind of batch. (docs/contract.md, Upload) */
+export interface SheetKind {
+  /** Name of the template's sheet. */
+  readonly title: string;
+  /** In the order of the template. */
+  readonly columns: readonly TemplateColumn[];
+  /** Two columns by which another sheet of a workbook is recognised as one to pay. */
+  readonly markers: readonly [string, string];
+  /** The column of a result file that names a row's payment. */
+  readonly paymentColumn: string;
+  readonly feeOperation: FeeOperation;
+  readonly readRecipient: (at: CellFinder) => RecipientReading;
+}
+
+/** Returns the cell of a column. Null if it is empty or the column is missing. */
+export type CellFinder = (column: string) => FilledCell | null;
+
+interface RecipientReading {
+  readonly recipient: Reading<ReadRecipient>;
+  /** Further problems in the columns of the recipient. */
+  readonly faults: readonly Problem[];
+}
+
+export interface ReadRecipient {
+  /** As written in the file. */
+  readonly text: string;
+  /** The name to resolve; null if the row contains the whole address. */
+  readonly name: RecipientName | null;
+  readonly resolve: (found: Recipients, payer: Payer) => Reading<Payee>;
+}
+
+export interface Payer {
+  readonly sourceAccountId: Uuid;
+  readonly tenant: Tenant;
+}
+
+export interface Payee {
+  /** Equal for all rows with the same recipient. */
+  readonly recipientKey: Uuid;
+}
