@@ -19,6 +19,7 @@ import { countWaiting, leaveWaiting } from '../campaigns/left-waiting.js';
 import { manyEndpoints } from '../campaigns/many-endpoints.js';
 import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
 import { modelCampaign } from '../campaigns/model.js';
+import { mutantsCampaign } from '../campaigns/mutants.js';
 import { killedAroundRail } from '../campaigns/payouts.js';
 import { railsCampaign } from '../campaigns/rails.js';
 import { refundStorm } from '../campaigns/refund-storms.js';
@@ -149,6 +150,7 @@ export const PROOFS: Proofs = {
       longest: 300,
       lanes: 4,
     }),
+  mutants: withTemporal(({ temporal }) => mutantsCampaign(temporal.address)),
   'approval-races': (db) =>
     overTwo((storm) => racesCampaign({ db, ...storm, rounds: 1_000, seed: Date.now() }))(db),
   'approval-activities': (db) =>
