@@ -7,6 +7,7 @@ import {
   ledgerTransactions,
   monthTotals,
 } from '../../src/db/entities/ledger.js';
+import { metadataPairs } from '../../src/db/entities/metadata.js';
 import { payIns, transfers } from '../../src/db/entities/operations.js';
 import { accounts, memberRoles, members, tenants } from '../../src/db/entities/parties.js';
 import type { Table } from '../../src/db/table.js';
@@ -25,6 +26,7 @@ import {
   entryRows,
   eventRows,
   keyRows,
+  metadataRows,
   monthRows,
   payInRows,
   transactionRows,
@@ -53,6 +55,7 @@ export async function fillLedger(adminUrl: string, shape: LedgerShape): Promise<
     load(entries, () => entryRows(history)),
     load(events, () => eventRows(history)),
     load(transfers, () => transferRows(history)),
+    load(metadataPairs, () => metadataRows(history)),
     load(idempotencyKeys, () => keyRows(history)),
     load(ledgerTransactions, () => transactionRows(history)),
     load(payIns, () => payInRows(history)),

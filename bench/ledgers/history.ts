@@ -1,6 +1,7 @@
 import type { Asset } from '../../src/core/amount.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { instant, type Instant } from '../../src/core/instant.js';
+import type { Metadata } from '../../src/core/metadata.js';
 import { Random } from './random.js';
 import { FUNDINGS_PER_ACCOUNT, type LedgerShape } from './shape.js';
 
@@ -31,6 +32,9 @@ const FUNDING_UNITS = 10_000_000;
 const MAX_UNITS = 9;
 const DAYS = 180;
 const DAY_MS = 86_400_000;
+/** Invoices by which the transfers of a busy ledger are found: an operation's number modulo this. */
+export const INVOICES = 1_000;
+export const INVOICE_KEY = 'invoice';
 /** In a busy account's history, one operation in this many is a pay-in. */
 const PAY_IN_EVERY = 25;
 
@@ -78,6 +82,12 @@ export class History {
 
   asset(operation: number): Asset {
     return this.dollars[operation] === 1 ? 'DUSD' : 'COPM';
+  }
+
+  /** Only transfers of a busy ledger have metadata. */
+  metadata(operation: number): Metadata | null {
+    if (!this.shape.hasBusyAccount) return null;
+    return { [INVOICE_KEY]: invoiceOf(operation % INVOICES) };
   }
 
   raw(operation: number): bigint {
@@ -151,6 +161,10 @@ export class History {
       else this.set(operation, other, FIRST_ACCOUNT, units, isDollar);
     }
   }
+}
+
+export function invoiceOf(number: number): string {
+  return `A-${number}`;
 }
 
 /** A UUID v7, ordered by time, then kind, then number. */

@@ -77,7 +77,8 @@ function* chunks<Row>(table: Table<Row>, rows: Iterable<Row>): Generator<Buffer>
     yield Buffer.from(text);
     text = '';
   }
-  yield Buffer.from(text);
+  // Nothing at all would end the load twice.
+  if (text !== '') yield Buffer.from(text);
 }
 
 /** Converts a SQL literal to LOAD DATA's form: bytes as hex, text without quotes, NULL as \N. */

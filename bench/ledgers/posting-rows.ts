@@ -7,14 +7,16 @@ import type {
   LedgerTransaction,
   MonthTotal,
 } from '../../src/db/entities/ledger.js';
-import type { PayIn, Transfer } from '../../src/db/entities/operations.js';
+import type { MetadataPair } from '../../src/db/entities/metadata.js';
+import { type PayIn, type Transfer, transfers } from '../../src/db/entities/operations.js';
+import { hashOf, pairsOf } from '../../src/db/metadata-index.js';
 import { newTransfer } from '../../src/transfers/rules.js';
 import {
   CREATE_TRANSFER_EXAMPLE,
   CreateTransferBody,
   transferRequest,
 } from '../../src/transfers/schemas.js';
-import { type History, PAY_IN } from './history.js';
+import { type History, invoiceOf, INVOICES, PAY_IN } from './history.js';
 import { type EndState, monthName } from './state.js';
 
 /** Rows of postings, each table's in primary-key order. */
@@ -138,9 +140,20 @@ function transfer(history: History, operation: number): Transfer {
     amount: { raw: history.raw(operation), asset: history.asset(operation) },
     tenantId: history.id('tenant', 0),
     transferId: history.id('operation', operation),
+    metadata: history.metadata(operation),
     memberId: history.id('member', 0),
   };
   return newTransfer(request, { raw: 0n, accountId: null }, monthName(createdAt), createdAt, null);
+}
+
+/** Yields the index rows of all metadata, by the hash of their values. */
+export function* metadataRows(history: History): Generator<MetadataPair> {
+  if (!history.shape.hasBusyAccount) return;
+  const hashes = Array.from({ length: INVOICES }, (_, n) => [n, hashOf(invoiceOf(n))] as const);
+  const sorted = hashes.sort(([, one], [, other]) => Buffer.compare(one, other));
+  for (const [first] of sorted)
+    for (let operation = first; operation < history.length; operation += INVOICES)
+      if (!history.isPayIn(operation)) yield* pairsOf(transfers, transfer(history, operation));
 }
 
 export function* monthRows(history: History, end: EndState): Generator<MonthTotal> {

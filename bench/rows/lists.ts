@@ -6,7 +6,7 @@ import { Cursors, cursorBinding } from '../../src/http/cursor.js';
 import { transferList } from '../../src/transfers/service.js';
 import type { Bench } from '../bench.js';
 import { withDatabase } from '../ledgers/database.js';
-import { UNIT_RAW } from '../ledgers/history.js';
+import { INVOICE_KEY, invoiceOf, UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import type { Latency } from '../load/job.js';
 import { latencyText, ms } from '../report/text.js';
@@ -127,6 +127,7 @@ function filtersOf(
   { createdAt: from }: TimePosition,
 ): readonly Filter[] {
   const min = UNIT_RAW * 3n;
+  const invoice = invoiceOf(1);
   return [
     [{}, {}],
     [{ status: 'completed' }, { status: 'completed' }],
@@ -136,6 +137,7 @@ function filtersOf(
       { asset: 'DUSD', min },
       { asset: 'DUSD', 'amount[gte]': min.toString() },
     ],
+    [{ pair: [INVOICE_KEY, invoice] }, { [`metadata[${INVOICE_KEY}]`]: invoice }],
     [{ destination: { destinationAccountId: other } }, { destination_account: other }],
   ];
 }
@@ -147,9 +149,9 @@ function pageAt(
   before: TimePosition | null,
   depth: string,
 ): ListPage {
-  // The service binds a cursor to the parsed form of a time.
+  // The service binds a cursor to the parsed form of a time and of metadata.
   const parsed = {
-    ...sent,
+    ...(filter.pair === undefined ? sent : { metadata: Object.fromEntries([filter.pair]) }),
     ...(filter.from === undefined ? {} : { 'created_at[gte]': filter.from }),
   };
   const binding = cursorBinding({ caller: ledger, path: PATH, query: parsed });

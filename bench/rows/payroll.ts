@@ -16,7 +16,11 @@ import type { Client } from '../service/client.js';
 const SENDERS = 2;
 const FUNDINGS = 2;
 const TRANSFERS = 1_000;
-const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
+const METADATA_KEYS = ['cost_center', 'employee', 'invoice', 'month', 'project'];
+const HEADER = [
+  ...['recipient', 'amount', 'asset', 'description', 'reference'],
+  ...METADATA_KEYS.map((key) => `metadata.${key}`),
+];
 const POLL_MS = 50;
 
 /** A ledger in which a payroll of this many rows pays a different person in each. */
@@ -50,9 +54,12 @@ export async function payrollFile(ledger: Ledger, rows: number): Promise<Buffer>
   const sheet = workbook.addWorksheet('Nómina');
   sheet.addRow(HEADER).commit();
   for (let row = 0; row < rows; row += 1) {
-    const reference = `NOV-${(row + 1).toString().padStart(6, '0')}`;
+    const number = (row + 1).toString().padStart(6, '0');
     sheet
-      .addRow([recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre', reference])
+      .addRow([
+        ...[recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre'],
+        ...[`NOV-${number}`, `CC-${row % 100}`, number, `A-${number}`, '2026-11', 'Nómina'],
+      ])
       .commit();
   }
   sheet.commit();
