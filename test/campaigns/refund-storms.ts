@@ -109,18 +109,23 @@ async function endAtOnce(stage: Stage, round: number): Promise<unknown> {
   const held = await bank.sent({ from: payer, to: receiver, raw: LEAST, capture: 'manual' });
   if (round % 3 === 0) await expireSoon(stage, held);
   const [key, path] = [randomUUID(), pathOf(held)];
-  const capture = (raw: bigint): Promise<TestAnswer> =>
-    ask('POST', `${path}/capture`, amount(raw), key);
-  const [one, other] = await Promise.all([
-    ...([capture(LEAST - 1n), capture(LEAST - 1n)] as const),
-    ...[ask('POST', `${path}/cancel`, {}), ask('POST', `${path}/refunds`, {})],
-    ...[ask('POST', `${path}/refunds`, amount(1n)), ask('POST', `${path}/refunds`, {})],
-    approvalsOf(api).expire(asUuid(text(held.id))),
-  ]);
+  const captures: TestAnswer[] = [];
+  const capture = async (): Promise<unknown> =>
+    captures.push(await ask('POST', `${path}/capture`, amount(LEAST - 1n), key));
+  const refund = (body: object): Promise<TestAnswer> => ask('POST', `${path}/refunds`, body);
+  const steps = [
+    ...[capture, () => ask('POST', `${path}/cancel`, {}), capture],
+    ...[() => refund({}), () => refund(amount(1n)), () => refund({})],
+    () => approvalsOf(api).expire(asUuid(text(held.id))),
+  ];
+  const first = round % steps.length;
+  const inTurn = [...steps.slice(first), ...steps.slice(0, first)];
+  await Promise.all(inTurn.map((step) => step()));
+  await capture();
   const { status, refunded } = answered(await bank.get(path), 200).json;
   assert.ok(['completed', 'rejected', 'expired'].includes(String(status)), String(status));
   const isCaptured = status === 'completed';
-  for (const answer of [one, other, await capture(LEAST - 1n)])
+  for (const answer of captures)
     answered(answer, isCaptured ? 200 : 409, isCaptured ? undefined : 'invalid_state');
   assert.ok(BigInt(text(object(refunded).raw)) <= (isCaptured ? LEAST - 1n : 0n));
   const events = await walk(bank, '/v1/events?limit=100');

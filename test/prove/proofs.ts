@@ -124,8 +124,8 @@ export const PROOFS: Proofs = {
   racing: overTwo(
     (storm) => racingStorm({ ...storm, clients: CLIENTS, rounds: 400 }),
     (storm) => drainStorm({ ...storm, clients: CLIENTS, transfers: 20_000, feeRaw: 333n }),
-    (storm) => refundStorm({ ...storm, width: CLIENTS, rounds: 100 }),
   ),
+  'refund-races': overTwo((storm) => refundStorm({ ...storm, width: CLIENTS, rounds: 100 })),
   'commit-cuts': (db) => inTurn(FATES, (fate) => commitCuts({ db, cuts: 500, fate })),
   'kill-api': () => killCampaign('api', { kills: 50, clients: CLIENTS }),
   'kill-mysql': () => killCampaign('mysql', { kills: 50, clients: CLIENTS }),
