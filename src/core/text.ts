@@ -77,3 +77,7 @@ export function escapeInvisible(text: string): string {
 function escapeOf(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
+
+/** Letters and digits of scripts that are written from right to left. */
+export const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
 import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
-import { escapeInvisible } from '../core/text.js';
+import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
 
@@ -256,6 +256,9 @@ const LINES =
 const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
 const PLAIN_STYLE = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
 
+/** A cell of a line; two spaces end it. Isolated once widths are known, so that columns stay in order. */
+const CELL = /\S+(?: \S+)*/g;
+
 function renderTable(rows: readonly (readonly string[])[], colWidths?: number[]): string {
   const wrapping = { wordWrap: true, wrapOnWordBoundary: false };
   const table = new Table({
@@ -264,7 +267,10 @@ function renderTable(rows: readonly (readonly string[])[], colWidths?: number[])
     ...(colWidths === undefined ? {} : { ...wrapping, colWidths }),
   });
   table.push(...rows.map((row) => [...row]));
-  return table.toString().replaceAll(/ +$/gm, '');
+  return table
+    .toString()
+    .replaceAll(/ +$/gm, '')
+    .replaceAll(CELL, (cell) => (RIGHT_TO_LEFT.test(cell) ? `\u2068${cell}\u2069` : cell));
 }
 
 function headingOf(name: string): string {

@@ -1,4 +1,4 @@
-import { escapeInvisible } from '../core/text.js';
+import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
 
 class Markup {
   constructor(readonly text: string) {}
@@ -22,9 +22,10 @@ type Context = 'text' | 'tag' | 'attribute';
 const known = new WeakMap<TemplateStringsArray, readonly Context[]>();
 
 /**
- * Builds HTML. Concatenates lists, and omits null, undefined and false. Throws `TypeError` for a
- * value in a tag outside double quotes, for Markup in an attribute, and for a template that ends in
- * a tag.
+ * Builds HTML. Concatenates lists, and omits null, undefined and false. Isolates texts of scripts
+ * that are written from right to left, so that they do not reorder what is around them. Throws
+ * `TypeError` for a value in a tag outside double quotes, for Markup in an attribute, and for a
+ * template that ends in a tag.
  */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
   const contexts = known.get(strings) ?? contextsOf(strings);
@@ -39,6 +40,9 @@ export function trustedHtml(text: string): Html {
   return new Markup(text);
 }
 
+/** Elements whose content cannot contain other elements. */
+const ONLY_TEXT = ['title', 'textarea', 'option'];
+
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /**
@@ -51,7 +55,8 @@ export function element(name: string, attributes: Attributes, content: Content =
     if (value === null || value === undefined || value === false) return '';
     return value === true ? ` ${attribute}` : ` ${attribute}="${render(value, 'attribute')}"`;
   });
-  const inside = name === 'input' || name === 'link' ? '' : `${render(content, 'text')}</${name}>`;
+  const context = ONLY_TEXT.includes(name) ? 'attribute' : 'text';
+  const inside = name === 'input' || name === 'link' ? '' : `${render(content, context)}</${name}>`;
   return new Markup(`<${name}${given.join('')}>${inside}`);
 }
 
@@ -84,5 +89,7 @@ function render(content: Content, context: Context | undefined): string {
     return content.text;
   }
   if (typeof content === 'object') return content.map((one) => render(one, context)).join('');
-  return escapeInvisible(String(content)).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+  const text = String(content);
+  const escaped = escapeInvisible(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+  return context === 'text' && RIGHT_TO_LEFT.test(text) ? `<bdi>${escaped}</bdi>` : escaped;
 }

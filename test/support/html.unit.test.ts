@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ASSETS, formatAmount } from '../../src/core/amount.js';
-import { html } from '../../src/support/html.js';
+import { element, html } from '../../src/support/html.js';
 import { parsePrinted, parseUnits } from '../../src/support/forms.js';
 
 describe('a template of HTML', () => {
@@ -23,6 +23,15 @@ describe('a template of HTML', () => {
 
   it('a template of HTML shows invisible characters as escapes', () => {
     assert.equal(html`${'a\u202eb\u200bc\nd'}`.text, 'a\\u202eb\\u200bc\\u000ad');
+  });
+
+  it('a template of HTML isolates text from right to left, except in attributes and titles', () => {
+    assert.equal(
+      html`${'محمد'} → ${'فاطمة ا (acme)'} ${'Ana'}`.text,
+      '<bdi>محمد</bdi> → <bdi>فاطمة ا (acme)</bdi> Ana',
+    );
+    assert.equal(html`<a title="${'محمد'}">${5}</a>`.text, '<a title="محمد">5</a>');
+    assert.equal(element('title', {}, 'שלום').text, '<title>שלום</title>');
   });
 
   it('a template of HTML omits null, undefined and false, and no other value', () => {

@@ -48,7 +48,7 @@ export function pageHtml(urls: SiteUrls, menu: readonly MenuChapter[], page: Sit
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="description" content="${page.description}" />
-        <title>${title}</title>
+        ${element('title', {}, title)}
         ${page.markdown !== undefined && element('link', { rel: 'alternate', type: 'text/markdown', href: urls.markdown(page.path) })}
         <link rel="icon" href="${urls.asset('icon.svg')}" />
         <link rel="stylesheet" href="${urls.asset('site.css')}" />

@@ -7,13 +7,14 @@ import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
 import { holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
+import { type Content, html } from '../html.js';
 import { deliveriesOf, entriesOf, eventsAbout } from './ledger.js';
 import { readNames } from './transfers.js';
 
 export interface TimelineLine {
   readonly at: Instant;
   readonly what: string;
-  readonly by: string | null;
+  readonly by: Content;
   readonly details: string;
 }
 
@@ -71,17 +72,12 @@ export async function readHistory(
   return { timeline, entries, hold, events, deliveries, accountName };
 }
 
-export function line(
-  at: Instant,
-  what: string,
-  by: string | null = null,
-  details = '',
-): TimelineLine {
+export function line(at: Instant, what: string, by: Content = null, details = ''): TimelineLine {
   return { at, what, by, details };
 }
 
 export function memberLine(at: Instant, what: string, name: string): TimelineLine {
-  return line(at, what, `${name} (member of the tenant)`);
+  return line(at, what, html`${name} (member of the tenant)`);
 }
 
 function sentenceCase(code: string): string {
@@ -213,7 +209,7 @@ function actionLine(
   return line(
     row.at,
     sentenceCase(isRefused ? `refused attempt: ${plain}` : words),
-    `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
+    html`${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
     [reason === '' ? [] : `“${String(reason)}”`, others].flat().join(' · '),
   );
 }
