@@ -134,7 +134,7 @@ details.stop:not([open]) { border-color: var(--stop); color: var(--stop); }
 details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
 footer { display: none; padding-bottom: 1.5rem; }
 @media (hover: hover) {
-  .keys footer { display: block; }
+  footer:has(button) { display: block; }
   .keys .links a[rel='next']::after { content: '\\00a0(N)'; }
   .keys [data-key='a'] > summary::after { content: ' (A)'; }
 }
@@ -183,12 +183,29 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 
 /** The only script: keyboard shortcuts and buttons that copy ids. Pages work without it. */
 const SCRIPT = `
-document.body.classList.add('keys');
+const footer = document.querySelector('footer');
+const areKeysOff = () => localStorage.getItem('keys') === 'off';
+const showKeys = () => {
+  document.body.classList.toggle('keys', !areKeysOff());
+  const [text = null, button = null] = footer?.children ?? [];
+  if (text !== null) text.hidden = areKeysOff();
+  if (button !== null) button.textContent = areKeysOff() ? 'Turn the keys on' : 'Turn the keys off';
+};
+if (footer !== null) {
+  const button = document.createElement('button');
+  button.className = 'quiet';
+  button.addEventListener('click', () => {
+    localStorage.setItem('keys', areKeysOff() ? 'on' : 'off');
+    showKeys();
+  });
+  footer.append(' ', button);
+}
+showKeys();
 const isList = /^\\/(waiting\\/|$)/.test(location.pathname);
 const find = (selector) => document.querySelector(selector);
 addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, select, textarea') !== null;
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isTyping || areKeysOff() || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === 'a') {
     const form = find('details[data-key="a"]');
     if (form === null) return;

@@ -43,6 +43,8 @@ export class DeskError extends Error {
     readonly title: string,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** Address of the form that was refused, if what was written is kept for it. */
+    readonly form: string | null = null,
   ) {
     super(message);
   }

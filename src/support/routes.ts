@@ -1,14 +1,21 @@
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
-import { perform } from './actions/action.js';
+import { type DeskAction, perform } from './actions/action.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
+import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
 import { type Page, pathOf } from './pages/layout.js';
-import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
+import { type OpenForm, resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
 import { tenantsPage } from './pages/tenants.js';
-import { MAX_PAGES, startPage, waitingPage } from './pages/waiting.js';
+import {
+  itemQuery,
+  type ListPlace,
+  type ListQuery,
+  startPage,
+  waitingPage,
+} from './pages/waiting.js';
 import { findOnly } from './reading/search.js';
 import { WAITING_KINDS } from './reading/waiting.js';
 import { bonusKind } from './resources/bonuses.js';
@@ -30,19 +37,18 @@ import {
 type Render = (context: DeskContext, person: SignedInPerson) => Promise<Page>;
 
 /** Adds a page for signed-in people. */
-function addPage(router: DeskRouter, path: string, render: Render): void {
+function addPage(router: DeskRouter, site: Site, path: string, render: Render): void {
   const handle = async (context: DeskContext, person: SignedInPerson): Promise<void> =>
     sendPage(context, await render(context, person));
-  router.get(path, signedIn(handle));
+  router.get(path, signedIn(site, handle));
 }
 
 export function waitingRoutes(router: DeskRouter, site: Site): void {
-  addPage(router, '/', () => startPage(viewOf(site)));
-  addPage(router, '/waiting/:kind', (context) => {
+  addPage(router, site, '/', () => startPage(viewOf(site)));
+  addPage(router, site, '/waiting/:kind', (context) => {
     const kind = WAITING_KINDS.find((one) => one === context.params?.kind);
     if (kind === undefined) throw noSuchPage();
-    const query = { page: pageOf(context), ...textsOf(context, 'tenant', 'least', 'asset') };
-    return waitingPage(viewOf(site), kind, query);
+    return waitingPage(viewOf(site), kind, listQueryOf(context));
   });
 }
 
@@ -62,11 +68,14 @@ function textsOf<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, string>;
 }
 
-function pageOf({ query: { page = '1' } }: DeskContext): number {
-  const number =
-    typeof page === 'string' && /^[1-9]\d?$/.test(page) ? Number.parseInt(page, 10) : 0;
-  if (number < 1 || number > MAX_PAGES) throw noSuchPage();
-  return number;
+function listQueryOf(context: DeskContext): ListQuery {
+  return textsOf(context, 'tenant', 'least', 'asset', 'after');
+}
+
+/** Returns the list from which the person came to a page, or null. */
+function placeOf(context: DeskContext): ListPlace | null {
+  const kind = WAITING_KINDS.find((one) => one === context.query.in);
+  return kind === undefined ? null : { kind, query: listQueryOf(context) };
 }
 
 /** Adds a page for each resource, with its actions, and the search. */
@@ -80,7 +89,7 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
-  addPage(router, '/tenants', (context) =>
+  addPage(router, site, '/tenants', (context) =>
     tenantsPage(viewOf(site), textsOf(context, 'after').after),
   );
   const search = async (context: DeskContext): Promise<void> => {
@@ -90,7 +99,7 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
     if (only !== null) return seeOther(context, pathOf(...only));
     sendPage(context, await searchPage(viewOf(site), query));
   };
-  router.get('/search', signedIn(search));
+  router.get('/search', signedIn(site, search));
 }
 
 function addResourceKind<Resource>(
@@ -103,47 +112,69 @@ function addResourceKind<Resource>(
     if (resource === undefined) throw noSuchPage();
     return resource;
   };
-  addPage(router, `/${kind.name}/:id`, async (context, person) => {
+  addPage(router, site, `/${kind.name}/:id`, async (context, person) => {
     const resource = await find(context);
     const { id } = kind.rowOf(resource);
     const done = kind.actions.find(
       ({ verb }) => context.query.done === doneMark(person, kind.name, id, verb),
     );
-    return resourcePage(site, { kind, resource, person }, done ?? null);
+    const shown = { kind, resource, person, place: placeOf(context) };
+    return resourcePage(site, shown, done ?? null);
   });
   for (const list of kind.lists ?? [])
-    addPage(router, `/${kind.name}/:id/${list.name}`, async (context) =>
+    addPage(router, site, `/${kind.name}/:id/${list.name}`, async (context) =>
       listPage(site, kind, await find(context), list, textsOf(context, 'before').before),
     );
-  for (const action of kind.actions)
-    router.post(
-      `/${kind.name}/:id/${action.verb}`,
-      signedIn(async (context, person) => {
-        const form = await ownForm(context, site, person.secret);
-        const resource = await find(context);
-        const { id, tenantId } = kind.rowOf(resource);
-        const subject = { id, tenantId, subjectType: kind.subjectType };
-        const result = await perform(site, { action, resource, subject, person, form });
-        if (result.outcome === 'done') {
-          const mark = doneMark(person, kind.name, id, action.verb);
-          return seeOther(context, `${pathOf(kind.name, id)}?done=${mark}`);
-        }
-        const failed: FailedAction = { verb: action.verb, form, result };
-        if (result.outcome === 'unknown' && result.fault !== null)
-          site.logger.error(
-            { action: action.name, fault: describeFault(result.fault) },
-            'a staff action failed because of an internal error',
-          );
-        try {
-          // Shows the current state, not the state before the action.
-          const now = { kind, resource: await find(context), person };
-          sendPage(context, await resourcePage(site, now, failed));
-        } catch (failure) {
-          if (result.outcome !== 'unknown' || !isUnavailable(failure)) throw failure;
-          sendPage(context, unknownPage({ kind, resource, person }, action, failed));
-        }
-      }),
+  for (const action of kind.actions) {
+    const path = `/${kind.name}/:id/${action.verb}`;
+    addPage(router, site, path, async (context, person) => {
+      const shown = { kind, resource: await find(context), person, place: placeOf(context) };
+      const form = readDraft(context, site, context.path);
+      return resourcePage(site, shown, { verb: action.verb, form, result: null });
+    });
+    const post = async (context: DeskContext, person: SignedInPerson): Promise<void> =>
+      postAction(context, site, { kind, action, person, find: () => find(context) });
+    router.post(path, signedIn(site, post));
+  }
+}
+
+interface PostedAction<Resource> {
+  readonly kind: ResourceKind<Resource>;
+  readonly action: DeskAction<Resource>;
+  readonly person: SignedInPerson;
+  find(): Promise<Resource>;
+}
+
+async function postAction<Resource>(
+  context: DeskContext,
+  site: Site,
+  { kind, action, person, find }: PostedAction<Resource>,
+): Promise<void> {
+  const form = await ownForm(context, site, person.secret);
+  const resource = await find();
+  const { id, tenantId } = kind.rowOf(resource);
+  const subject = { id, tenantId, subjectType: kind.subjectType };
+  const result = await perform(site, { action, resource, subject, person, form });
+  const place = placeOf(context);
+  if (result.outcome === 'done') {
+    const query = new URLSearchParams(place === null ? '' : itemQuery(place.kind, place.query));
+    query.set('done', doneMark(person, kind.name, id, action.verb));
+    return seeOther(context, `${pathOf(kind.name, id)}?${query.toString()}`);
+  }
+  if (result.outcome === 'unknown' && result.fault !== null)
+    site.logger.error(
+      { action: action.name, fault: describeFault(result.fault) },
+      'a staff action failed because of an internal error',
     );
+  const failed: OpenForm = { verb: action.verb, form, result };
+  try {
+    // Shows the current state, not the state before the action.
+    const now = { kind, resource: await find(), person, place };
+    sendPage(context, await resourcePage(site, now, failed));
+  } catch (failure) {
+    if (result.outcome !== 'unknown' || !isUnavailable(failure)) throw failure;
+    sendPage(context, unknownPage({ kind, resource, person, place }, action, failed));
+  }
 }
 
 /** Returns a mark without which a link cannot show that an action was performed. */

@@ -76,7 +76,7 @@ export class DeskSessions {
  * person. Each tab has its own.
  */
 type FlowCookieName = `desk-${'flow' | 'bind'}-${string}`;
-type CookieName = 'desk' | 'desk-form' | FlowCookieName;
+type CookieName = 'desk' | 'desk-form' | 'desk-draft' | FlowCookieName;
 
 export class Cookies {
   /** `isSecure`: the desk's address begins with https, so no sibling domain may set its cookies. */

@@ -1,8 +1,17 @@
 import { type DeskSettings, noSuchPage } from './desk.js';
+import { readDraft } from './drafts.js';
 import { codeOf } from './forms.js';
-import { html, type Html } from './html.js';
+import { type Content, html, type Html } from './html.js';
 import { codeField, field, hiddenField, notice, type Page, tokenField } from './pages/layout.js';
-import { type DeskRouter, ownForm, seeOther, sendPage, signedIn, type Site } from './site.js';
+import {
+  type DeskContext,
+  type DeskRouter,
+  ownForm,
+  seeOther,
+  sendPage,
+  signedIn,
+  type Site,
+} from './site.js';
 
 const CODE_RULES =
   'Each code works once: wait until your authenticator shows the next one. After several wrong codes, no code works for a while.';
@@ -14,7 +23,8 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
     if (context.state.person !== null) return seeOther(context, next);
     const { secret, cookie } = sessions.formSecret(context.req);
     if (cookie !== null) context.append('Set-Cookie', cookie);
-    sendPage(context, signInPage(site.settings, secret, next, null));
+    const page = { secret, next, why: whyOf(context, site, next) };
+    sendPage(context, signInPage(site.settings, page));
   });
   router.post('/sign-in', async (context) => {
     if (!site.settings.withCode) throw noSuchPage();
@@ -27,14 +37,16 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
       addresses.of(context.req),
       context.state.person,
     );
-    if (cookies === null)
-      return sendPage(context, signInPage(site.settings, secret, next, NOT_SIGNED_IN, 401));
+    if (cookies === null) {
+      const page = { secret, next, why: whyOf(context, site, next), name: form.get('name') };
+      return sendPage(context, signInPage(site.settings, { ...page, refused: NOT_SIGNED_IN }));
+    }
     for (const cookie of cookies) context.append('Set-Cookie', cookie);
     seeOther(context, next);
   });
   router.post(
     '/sign-out',
-    signedIn(async (context, person) => {
+    signedIn(site, async (context, person) => {
       await ownForm(context, site, person.secret);
       context.append('Set-Cookie', await sessions.close(person));
       seeOther(context, '/sign-in');
@@ -45,32 +57,50 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
 /** Returns the path to redirect to. Accepts only paths of the desk. */
 export function nextOf(given: unknown): string {
   return typeof given === 'string' &&
-    /^\/[a-z]+(\/[0-9a-z-]{1,40}){0,2}$/.test(given) &&
-    given !== '/sign-in'
+    /^\/[a-z]*(\/[0-9a-z-]{1,40}){0,2}(\?[\w.~%&=+$@:,*()!-]{0,1000})?$/.test(given) &&
+    !given.startsWith('/sign-')
     ? given
     : '/';
 }
 
-/** `next` is the path to redirect to after sign-in. */
-function signInPage(
-  { withCode, provider }: DeskSettings,
-  secret: string,
-  next: string,
-  refused: string | null,
-  status = 200,
-): Page {
-  const content = html`${refused === null ? '' : notice('bad', refused)}
-  ${next === '/' ? '' : html`<p>You followed a link from another site. If you are already signed in, <a href="${next}">continue</a>.</p>`}
-  ${provider !== null && html`<p class="card"><a href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with your company's account</a></p>`}
-  ${withCode && codeForm(secret, next)}`;
-  return { title: 'Sign in', content, status };
+/** Returns why the person who asked for a page must sign in. */
+function whyOf(context: DeskContext, site: Site, next: string): Content {
+  if (readDraft(context, site, next.replace(/\?.*/, '')) !== null) return FORM_KEPT;
+  if (site.cookies.read(context.req, 'desk') !== null) return SESSION_ENDED;
+  return (
+    next !== '/' &&
+    html`You followed a link from another site. If you are already signed in,
+      <a href="${next}">continue</a>.`
+  );
 }
 
-function codeForm(secret: string, next: string): Html {
-  const name = { name: 'name', required: true, autocomplete: 'username', maxlength: 80 };
+const SESSION_ENDED = 'Your session has ended. Sign in to continue where you were.';
+const FORM_KEPT =
+  'Your session has ended, and nothing was changed. The form with what you wrote is there again after you sign in.';
+
+interface SignInForm {
+  readonly secret: string;
+  /** Path to redirect to after sign-in. */
+  readonly next: string;
+  readonly why: Content;
+  readonly refused?: string;
+  readonly name?: string | null;
+}
+
+function signInPage({ withCode, provider }: DeskSettings, form: SignInForm): Page {
+  const { next, why, refused } = form;
+  const content = html`${refused !== undefined && notice('bad', refused)}
+  ${why && html`<p>${why}</p>`}
+  ${provider !== null && html`<p class="card"><a href="/sign-in/provider?next=${encodeURIComponent(next)}">Sign in with your company's account</a></p>`}
+  ${withCode && codeForm(form)}`;
+  return { title: 'Sign in', content, status: refused === undefined ? 200 : 401 };
+}
+
+function codeForm({ secret, next, name }: SignInForm): Html {
+  const known = { name: 'name', required: true, autocomplete: 'username', maxlength: 80 };
   return html`<form class="stacked card" method="post" action="/sign-in">
     ${tokenField(secret)}${hiddenField('next', next)}
-    ${field('Name', { ...name, autocapitalize: 'none', spellcheck: 'false' })}
+    ${field('Name', { ...known, value: name, autocapitalize: 'none', spellcheck: 'false' })}
     ${codeField('The six digits from your authenticator')}
     <button>Sign in</button>
   </form>`;

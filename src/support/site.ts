@@ -10,6 +10,7 @@ import { describeFault, type Logger } from '../http/logging.js';
 import { type HttpMetrics, httpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';
 import { ASSETS } from './assets.js';
+import { keepDraft, keepSentForm, readDraft } from './drafts.js';
 import { hasToken, isFromOurPage, readForm } from './forms.js';
 import { documentOf, notice, type Page } from './pages/layout.js';
 import {
@@ -126,7 +127,7 @@ function answerError(
     context.res.destroy();
     return;
   }
-  const { status, title, message, headers } = deskErrorOf(thrown, context.state.requestId);
+  const { status, title, message, headers, form } = deskErrorOf(thrown, context.state.requestId);
   if (status === 500) {
     metrics.faults.inc();
     logger.error(
@@ -136,6 +137,7 @@ function answerError(
   }
   context.set(headers);
   const content = html`${notice('bad', message)}
+    ${form !== null && html`<p><a href="${form}">Open the form again</a></p>`}
     <p><a href="/">Needs attention</a></p>`;
   sendPage(context, { title, content, status });
 }
@@ -166,33 +168,47 @@ export function seeOther(context: DeskContext, path: string): void {
   context.body = '';
 }
 
-/** Returns a handler that redirects to the sign-in page if the browser has no session. */
+/**
+ * Returns a handler that redirects to the sign-in page if the browser has no session, and keeps the
+ * form that was sent.
+ */
 export function signedIn(
+  site: Site,
   handle: (context: DeskContext, person: SignedInPerson) => Promise<void>,
-): (context: DeskContext) => Promise<void> | void {
-  return (context) => {
+): (context: DeskContext) => Promise<void> {
+  return async (context) => {
     const { person } = context.state;
     if (person !== null) return handle(context, person);
-    seeOther(context, `/sign-in?next=${encodeURIComponent(context.path)}`);
+    if (context.method === 'POST') await keepSentForm(context, site);
+    seeOther(context, `/sign-in?next=${encodeURIComponent(context.url)}`);
   };
 }
 
 const FORGED =
-  'This form did not come from a page of the desk, or you have signed in again since it was shown. Reload the page and fill it in again.';
+  'This form did not come from a page of the desk. Open the page and fill it in again.';
+const OUTDATED =
+  'You have signed in again since this form was shown. Nothing was changed. Open it again, check what you wrote, and send it.';
 
 /** Returns a form of one of the desk's pages of the secret's owner. Throws `DeskError`. */
 export async function ownForm(
   context: DeskContext,
-  { settings, sessions }: Site,
+  site: Site,
   secret: string,
 ): Promise<URLSearchParams> {
+  const { settings, sessions } = site;
   if (!isFromOurPage(context.req, new URL(settings.url).origin))
     throw new DeskError(403, 'Not accepted', FORGED);
   const form = await readForm(context.req, context.res);
   // While the form arrived, the session may have been revoked.
   const isStillIn = context.state.person === null || (await sessions.find(context.req)) !== null;
-  if (!isStillIn || !hasToken(form, secret)) throw new DeskError(403, 'Not accepted', FORGED);
-  return form;
+  if (isStillIn && hasToken(form, secret)) {
+    if (readDraft(context, site, context.path) !== null)
+      context.append('Set-Cookie', site.cookies.clear('desk-draft'));
+    return form;
+  }
+  if (context.path.startsWith('/sign-')) throw new DeskError(403, 'Not accepted', FORGED);
+  keepDraft(context, site, form);
+  throw new DeskError(403, 'Not accepted', OUTDATED, {}, context.url);
 }
 
 /** Returns the id in the path. Throws `DeskError`. */

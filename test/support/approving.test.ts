@@ -114,14 +114,14 @@ describe('approving at the support desk', () => {
       (await maria.get(`/waiting/transfers?${new URLSearchParams(query).toString()}`)).text;
     const { name } = own.bank.tenant.tenant;
     const found = await list({ tenant: name, least: '76,543.21', asset: 'COPM' });
-    assert(found.includes(`href="/transfers/${id}"`), found);
+    assert(found.includes(`href="/transfers/${id}?in=transfers&amp;`), found);
     assert.match(found, /1 more approval, by support or a member/);
     assert.match(found, /<td data-label="Expires[^>]*><div><span class="due">in 59 min/);
     for (const [least, asset] of [
       ['76,543.22', 'COPM'],
       ['1', 'DUSD'],
     ] as const)
-      assert(!(await list({ tenant: name, least, asset })).includes(`href="/transfers/${id}"`));
+      assert(!(await list({ tenant: name, least, asset })).includes(`href="/transfers/${id}`));
     assert.match(
       await list({ tenant: 'nobody' }),
       /&quot;nobody&quot; is not the name of a tenant/,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { addMember } from '../../src/members/members.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -16,11 +16,10 @@ import { answered, idLiteral, LEAST, openBank, text } from '../helpers/bank.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
 import { proven } from '../helpers/staff.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
+import { DESKTOP, openBrowser, PHONE, signInAt } from './browser.js';
 import { startTestDesk, type TestDesk } from './desk.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const DESKTOP = { width: 1440, height: 900 };
-const PHONE = { width: 390, height: 844 };
 /** Where the pictures of docs/support.md go; unset: none is made. */
 const PICTURES = process.env.SCREENSHOTS;
 
@@ -40,17 +39,12 @@ describe('in a browser, the support desk', () => {
   let leo: Staff;
 
   before(async function () {
-    const executablePath = process.env.TEST_CHROMIUM;
-    if (executablePath === undefined) return this.skip();
+    const opened = await openBrowser();
+    if (opened === null) return this.skip();
+    browser = opened;
     db = await testDatabase();
     api = await startTestApi(db);
     desk = await startTestDesk(db, { SUPPORT_TEMPORAL_UI_URL: 'http://127.0.0.1:8233' });
-    // Root, which containers have, gets no sandbox.
-    browser = await chromium.launch({
-      executablePath,
-      chromiumSandbox: false,
-      args: ['--disable-dev-shm-usage'],
-    });
     maria = await desk.hire('maria');
     leo = await desk.hire('leo');
   });
@@ -61,13 +55,7 @@ describe('in a browser, the support desk', () => {
     await (api as TestApi | undefined)?.stop();
   });
 
-  const signIn = async (page: Page, person: Staff): Promise<void> => {
-    await page.goto(`${desk.url}/`);
-    await page.getByLabel('Name').fill(person.name);
-    await page.getByLabel('Code').fill(await desk.freshCode(person));
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    assert.equal(await page.locator('h1').textContent(), 'Needs attention');
-  };
+  const signIn = (page: Page, person: Staff): Promise<void> => signInAt(page, desk, person);
   const picture = async (page: Page, name: string, fullPage = false): Promise<void> => {
     if (PICTURES !== undefined)
       await page.screenshot({ path: join(PICTURES, `desk-${name}.png`), fullPage });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { buildCore, type Core } from '../../src/processes/build-core.js';
 import { openSupport } from '../../src/processes/build-support.js';
 import { readSupportConfig } from '../../src/config/config.js';
-import { newId } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Clock, instant } from '../../src/core/instant.js';
 import { auditLog, type AuditRow } from '../../src/db/entities/identity.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
@@ -12,6 +12,7 @@ import { formToken } from '../../src/support/forms.js';
 import { stoppedAfterTests } from '../helpers/after-tests.js';
 import { startTestApi, type TestApi, testEnvironment } from '../helpers/api.js';
 import { type TestDatabase, testDatabase } from '../helpers/database.js';
+import { text } from '../helpers/bank.js';
 import { addStaff, codeOf, forgetCodes, proven } from '../helpers/staff.js';
 import { asDatabaseClock } from '../helpers/world.js';
 
@@ -89,6 +90,27 @@ export function actFields({ person, cookies }: Visitor, verb: string, id: string
   const signed = { identity: proven(person, 'support'), sessionId: newId(), secret };
   const [, act = ''] = /value="([^"]*)"/.exec(actionField(signed, verb, id).text) ?? [];
   return { form_token: formToken(secret), act };
+}
+
+/** Copies the row that `where` names for each of these ids, with other values for some columns. */
+export async function copyRows(
+  db: TestDatabase,
+  table: string,
+  where: string,
+  ids: readonly Uuid[],
+  changes: Readonly<Record<string, string>>,
+): Promise<void> {
+  const found = await db.sql(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_schema='${db.name}' AND table_name='${table}'`,
+  );
+  const names = found.map(({ name }) => text(name));
+  const values = names.map((name) => changes[name] ?? `t.${name}`);
+  const hex = JSON.stringify(ids.map((id) => id.replaceAll('-', '')));
+  await db.sql(
+    `INSERT INTO ${table} (${names.join(',')}) SELECT ${values.join(',')} FROM ${table} t
+     JOIN (SELECT n, UNHEX(hex) AS id FROM JSON_TABLE('${hex}', '$[*]'
+       COLUMNS (n FOR ORDINALITY, hex CHAR(32) PATH '$')) listed) copy WHERE ${where}`,
+  );
 }
 
 export interface Answer {

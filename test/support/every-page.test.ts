@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { ASSETS, formatAmount } from '../../src/core/amount.js';
 import { idFromDigest, newId, type Uuid } from '../../src/core/ids.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
-import { MAX_PAGES } from '../../src/support/pages/waiting.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
 import { batchServiceOf, BatchWorld, payroll, resourceOf, UNWATCHED } from '../batches/support.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
@@ -13,7 +12,7 @@ import { ownDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
 import { register } from '../webhooks/support.js';
-import { type Answer, startTestDesk } from './desk.js';
+import { type Answer, copyRows, startTestDesk } from './desk.js';
 
 /** No page, one page, two, and one in between. */
 const COUNTS = [0, 1, 26, 60] as const;
@@ -104,25 +103,9 @@ describe('every page of the support desk', () => {
     for (const kind of WAITING_KINDS) made.get(kind)?.push(lists[kind].first);
   }
 
-  /** Copies the row that `where` names for each of these ids, with other values for some columns. */
-  async function copy(
-    table: string,
-    where: string,
-    ids: readonly Uuid[],
-    changes: Readonly<Record<string, string>>,
-  ): Promise<void> {
-    const found = await db.sql(
-      `SELECT column_name AS name FROM information_schema.columns WHERE table_schema='${db.name}' AND table_name='${table}'`,
-    );
-    const names = found.map(({ name }) => text(name));
-    const values = names.map((name) => changes[name] ?? `t.${name}`);
-    const hex = JSON.stringify(ids.map((id) => id.replaceAll('-', '')));
-    await db.sql(
-      `INSERT INTO ${table} (${names.join(',')}) SELECT ${values.join(',')} FROM ${table} t
-       JOIN (SELECT n, UNHEX(hex) AS id FROM JSON_TABLE('${hex}', '$[*]'
-         COLUMNS (n FOR ORDINALITY, hex CHAR(32) PATH '$')) listed) copy WHERE ${where}`,
-    );
-  }
+  const copy = (
+    ...copied: Parameters<typeof copyRows> extends [unknown, ...infer Rest] ? Rest : never
+  ): Promise<void> => copyRows(db, ...copied);
 
   /** Fills every list, and the lists on the pages of single resources, up to this number of rows. */
   async function fill(count: number): Promise<void> {
@@ -170,44 +153,44 @@ describe('every page of the support desk', () => {
 
   const linked = (answer: Answer, path: string): string[] =>
     Array.from(
-      answer.text.matchAll(new RegExp(`<th scope="row"[^>]*>\\s*<a href="/${path}/([^"]+)"`, 'g')),
+      answer.text.matchAll(
+        new RegExp(`<th scope="row"[^>]*>\\s*<a href="/${path}/([^"?]+)[^"]*"`, 'g'),
+      ),
       ([, id = '']) => id,
     );
 
   async function assertListed(kind: WaitingKind): Promise<void> {
     const all = made.get(kind) ?? [];
-    const last = Math.max(1, Math.ceil(all.length / PAGE));
     const seen: string[] = [];
-    for (let number = 1; number <= last; number += 1) {
-      const answer = await page(`/waiting/${kind}?page=${number}`);
+    let pages = 0;
+    for (let next: string | undefined = `/waiting/${kind}`; next !== undefined; pages += 1) {
+      const answer = await page(next);
       seen.push(...(all.length === 0 ? [] : linked(answer, lists[kind].path)));
-      const leadsTo = (to: number): boolean =>
-        answer.text.includes(`href="/waiting/${kind}?page=${to}"`);
-      assert.deepEqual(
-        [leadsTo(number - 1), leadsTo(number + 1)],
-        [number > 1, number < last],
-        `${kind}, page ${number} of ${last}`,
-      );
+      const first = answer.text.includes(`rel="prev" href="/waiting/${kind}"`);
+      assert.equal(first, pages > 0, next);
+      next = nextOf(answer);
     }
+    assert.equal(pages, Math.max(1, Math.ceil(all.length / PAGE)), kind);
     assert.deepEqual(seen.sort(), [...all].sort(), kind);
-    if (last < MAX_PAGES)
-      assert.match((await page(`/waiting/${kind}?page=${last + 1}`)).text, /Nothing here/);
-    for (const wrong of ['0', '-1', String(MAX_PAGES + 1), '1.5', 'x=', ''])
-      await page(`/waiting/${kind}?page=${wrong}`, 404);
+    for (const wrong of ['0', '-1', '1.5', 'x='])
+      await page(`/waiting/${kind}?after=${wrong}`, 404);
   }
+
+  const nextOf = ({ text: shown }: Answer): string | undefined =>
+    /rel="next"\s+href="([^"]*)"/.exec(shown)?.[1]?.replaceAll('&amp;', '&');
 
   /** Returns the first cells of a list of a resource, from its page to the last of the older ones. */
   async function listed(path: string): Promise<string[]> {
     const cells: string[] = [];
     for (let next: string | undefined = path; next !== undefined;) {
-      const { text: shown } = await page(next);
+      const answer = await page(next);
       cells.push(
         ...Array.from(
-          shown.matchAll(/<(?:th scope="row"[^>]*|h3)>(.*?)<\/(?:th|h3)>/gs),
+          answer.text.matchAll(/<(?:th scope="row"[^>]*|h3)>(.*?)<\/(?:th|h3)>/gs),
           ([, one = '']) => one,
         ),
       );
-      next = /rel="next"\s+href="([^"]*)"/.exec(shown)?.[1]?.replaceAll('&amp;', '&');
+      next = nextOf(answer);
     }
     return cells;
   }

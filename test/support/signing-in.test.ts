@@ -35,7 +35,7 @@ describe('signing in at the support desk', () => {
       ...['/waiting/stuck'],
     ]) {
       const { status, headers, text } = await stranger.get(path);
-      const next = encodeURIComponent(path.split('?')[0] ?? '');
+      const next = encodeURIComponent(path);
       assert.deepEqual(
         [status, headers.get('location'), text],
         [303, `/sign-in?next=${next}`, ''],
@@ -46,6 +46,12 @@ describe('signing in at the support desk', () => {
       reason: 'a',
     });
     assert.equal(acted.status, 303);
+    for (const next of ['/waiting/transfers?tenant=acme+%26+co&after=1.2', '/search?text=a'])
+      assert.equal(
+        formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in')
+          .fields.next,
+        next.replaceAll('&', '&amp;'),
+      );
     for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/%2f%2fevil'])
       assert.equal(
         formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in')

@@ -168,7 +168,7 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
     examples: ['payouts stuck', 'payouts stuck --json'],
     input: { limit },
     run: async ({ database: { reader }, clock, output }, { limit: most }) => {
-      const { items: found } = await readWaiting(reader, 'stuck', { skip: 0, limit: most });
+      const { items: found } = await readWaiting(reader, 'stuck', null, most);
       const rows = [];
       for (const payout of found)
         rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));

@@ -25,7 +25,7 @@ export function documentOf(
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} – Support desk</title>
+        ${element('title', {}, `${title} – Support desk`)}
         <link rel="stylesheet" href="${STYLE_PATH}" />
         <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
         <script defer src="${SCRIPT_PATH}"></script>
@@ -42,7 +42,12 @@ export function documentOf(
           </div>
           ${content}
         </main>
-        ${person !== null && html`<footer class="soft">Keys: A approves or applies, N opens the next item, / searches.</footer>`}
+        ${
+          person !== null &&
+          html`<footer class="soft">
+            <span>Keys: A approves or applies, N opens the next item, / searches.</span>
+          </footer>`
+        }
       </body>
     </html> `.text;
 }
@@ -291,8 +296,8 @@ export type ResourcePath =
   | ('transfers' | 'bonuses' | 'schedules' | 'payouts' | 'batches')
   | ('endpoints' | 'adjustments' | 'accounts' | 'tenants');
 
-export function link(path: ResourcePath, id: string, content: Content): Html {
-  return html`<a href="${pathOf(path, id)}">${content}</a>`;
+export function link(path: ResourcePath, id: string, content: Content, query = ''): Html {
+  return html`<a href="${pathOf(path, id)}${query}">${content}</a>`;
 }
 
 /** Returns the fact that names a resource's tenant. */

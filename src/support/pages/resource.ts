@@ -1,11 +1,18 @@
 import { ERRORS } from '../../core/error-table.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
 import { actionRefusal, asksForCode } from '../../staff/rules.js';
 import { actionField, type DeskAction, type FailedResult, textOf } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
-import { element, html, type Html } from '../html.js';
+import { type Content, element, html, type Html } from '../html.js';
 import { readHistory, type TimelineLine } from '../reading/timeline.js';
 import { LISTS, nextWaiting } from '../reading/waiting.js';
-import { contextOf, listSections, type ResourceKind } from '../resources/resource-kind.js';
+import {
+  contextOf,
+  type Described,
+  listSections,
+  type ResourceKind,
+} from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
 import { historySections } from './history.js';
 import {
@@ -21,27 +28,32 @@ import {
   tokenField,
 } from './layout.js';
 import { readApprovedBySupport } from './rows.js';
+import { filterOf, itemQuery, type ListPlace, listPath, NO_FILTER } from './waiting.js';
 
-/** A form that was refused, or whose result is unknown, with the text of the refusal. */
-export interface FailedAction {
+/**
+ * The form of an action that is open on the page. `form`: what was written in it. `result`: why it
+ * was refused, or that its result is unknown.
+ */
+export interface OpenForm {
   readonly verb: string;
-  readonly form: URLSearchParams;
-  readonly result: FailedResult;
+  readonly form: URLSearchParams | null;
+  readonly result: FailedResult | null;
 }
 
 interface ShownResource<Resource> {
   readonly kind: ResourceKind<Resource>;
   readonly resource: Resource;
   readonly person: SignedInPerson;
+  readonly place: ListPlace | null;
 }
 
-/** `result` is that of the form that led to the page, or the action that was performed. */
+/** `result` is the open form, or the action that was performed. */
 export async function resourcePage<Resource>(
   site: Site,
   shown: ShownResource<Resource>,
-  result: FailedAction | DeskAction<Resource> | null,
+  result: OpenForm | DeskAction<Resource> | null,
 ): Promise<Page> {
-  const { kind, resource } = shown;
+  const { kind, resource, place } = shown;
   const { reader } = site.database;
   const row = kind.rowOf(resource);
   const { id, tenantId } = row;
@@ -51,27 +63,25 @@ export async function resourcePage<Resource>(
     kind.describe(resource, context),
     listSections(kind, resource, context),
   ]);
-  const { status, list, hasLeftList = false, workflowId = null } = described;
-  const [history, next, approved] = await Promise.all([
+  const { status, workflowId = null } = described;
+  const [history, approved] = await Promise.all([
     readHistory(reader, { id, tenantId }, timeZone, described.history),
-    list === undefined ? null : nextWaiting(reader, list, id),
     readApprovedBySupport(reader, kind.name, [id]),
   ]);
   const { timeline } = history;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
-    list !== undefined && !hasLeftList && html`<a href="/waiting/${list}">${LISTS[list].title}</a>`,
     workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in Temporal</a>`,
-    next !== null && html`<a class="button" rel="next" href="${pathOf(kind.name, next)}">Next</a>`,
+    ...(await listLinks(reader, place, described, id)),
   ].filter((link) => link);
-  const failed = result !== null && 'result' in result ? result : null;
+  const open = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
   const done = performed && textOf(performed, resource, context.names);
-  const forms = actionForms(shown, failed, approved.has(id));
+  const forms = actionForms(shown, open, approved.has(id));
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.beforeLists === undefined;
-  const content = html`${done !== null && notice('good', done)}${failed && resultNotice(failed)}
+  const content = html`${done !== null && notice('good', done)}${open && formNotice(open)}
     <div class="columns">
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
@@ -83,30 +93,52 @@ export async function resourcePage<Resource>(
   return {
     title: kind.titleOf(resource),
     content,
-    status: failed ? statusOf(failed) : 200,
+    status: open === null ? 200 : statusOf(open),
     beside: [status, links.length > 0 && html`<p class="links">${links}</p>`],
   };
+}
+
+/** Shows links to the list from which the person came, or to that of the resource, and to its next item. */
+async function listLinks(
+  reader: Reader,
+  place: ListPlace | null,
+  { list, hasLeftList = false }: Described,
+  id: Uuid,
+): Promise<readonly Content[]> {
+  const from = place ?? (list === undefined ? null : { kind: list, query: NO_FILTER });
+  if (from === null) return [];
+  const { kind, query } = from;
+  const filter = await filterOf(reader, query);
+  const next = 'fault' in filter ? null : await nextWaiting(reader, kind, id, filter);
+  const follow = place === null ? '' : itemQuery(kind, query);
+  return [
+    (place !== null || !hasLeftList) &&
+      html`<a href="${listPath(kind, query)}">${LISTS[kind].title}</a>`,
+    next !== null &&
+      html`<a class="button" rel="next" href="${pathOf(LISTS[kind].rows, next)}${follow}">Next</a>`,
+  ];
 }
 
 /** `isApproved`: support has given its one approval. */
 function actionForms<Resource>(
   shown: ShownResource<Resource>,
-  failed: FailedAction | null,
+  open: OpenForm | null,
   isApproved: boolean,
 ): readonly Html[] {
   const { kind, resource, person } = shown;
   return kind.actions.flatMap((action) => {
-    const own = failed?.verb === action.verb ? failed : null;
+    const own = open?.verb === action.verb ? open : null;
     const isOffered =
       action.isOffered(resource, person.identity) &&
       !(isApproved && action.verb === 'approve') &&
       actionRefusal(action.name, person.identity) === null;
     // A form with an unknown result remains on the page, in every state of the resource.
-    return isOffered || own?.result.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
+    return isOffered || own?.result?.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
   });
 }
 
-function statusOf({ result }: FailedAction): number {
+function statusOf({ result }: OpenForm): number {
+  if (result === null) return 200;
   return result.outcome === 'unknown' ? 503 : ERRORS[result.refusal.code].status;
 }
 
@@ -114,14 +146,15 @@ function statusOf({ result }: FailedAction): number {
 export function unknownPage<Resource>(
   shown: ShownResource<Resource>,
   action: DeskAction<Resource>,
-  failed: FailedAction,
+  failed: OpenForm,
 ): Page {
-  const content = html`${resultNotice(failed)}${actionForm(shown, action, failed)}
+  const content = html`${formNotice(failed)}${actionForm(shown, action, failed)}
     <p><a href="${pathOfShown(shown)}">Back to the page</a></p>`;
   return { title: textOf(action.label, shown.resource), content, status: statusOf(failed) };
 }
 
-function resultNotice({ result }: FailedAction): Html {
+function formNotice({ form, result }: OpenForm): Content {
+  if (result === null) return form && notice('wait', KEPT);
   if (result.outcome === 'refused')
     return notice(
       'bad',
@@ -136,6 +169,9 @@ function resultNotice({ result }: FailedAction): Html {
   );
 }
 
+const KEPT =
+  'This form was not accepted, because your session had ended. Nothing was changed. Check what you wrote, and send it again.';
+
 function pathOfShown<Resource>({ kind, resource }: ShownResource<Resource>): string {
   return pathOf(kind.name, kind.rowOf(resource).id);
 }
@@ -143,17 +179,19 @@ function pathOfShown<Resource>({ kind, resource }: ShownResource<Resource>): str
 function actionForm<Resource>(
   shown: ShownResource<Resource>,
   action: DeskAction<Resource>,
-  failed: FailedAction | null,
+  own: OpenForm | null,
 ): Html {
-  const { kind, resource, person } = shown;
-  const given = failed?.form ?? null;
-  const repeated = failed?.result.outcome === 'unknown' ? failed.form : null;
-  const mark = actionField(person, action.verb, kind.rowOf(resource).id, repeated);
+  const { resource, person, place } = shown;
+  const given = own?.form ?? null;
+  const repeated = own?.result?.outcome === 'unknown' ? own.form : null;
+  const path = pathOfShown(shown);
+  const follow = place === null ? '' : itemQuery(place.kind, place.query);
+  const mark = actionField(person, action.verb, shown.kind.rowOf(resource).id, repeated);
   const label = textOf(action.label, resource);
   const reason = { name: 'reason', required: true, maxlength: 140, value: given?.get('reason') };
   const form = html`<summary>${label}</summary>
     <p class="soft">${textOf(action.explanation, resource)}</p>
-    <form class="stacked" method="post" action="${pathOfShown(shown)}/${action.verb}">
+    <form class="stacked" method="post" action="${path}/${action.verb}${follow}">
       ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)}
       ${field('Reason', reason, { hint: REASON_HINT })}
       ${asksForCode(action.name, 'support') && codeField(CODE_HINT)}
@@ -162,7 +200,7 @@ function actionForm<Resource>(
   // The key that opens the form.
   const isApproval = action.verb === 'approve' || action.verb === 'apply';
   const look = isApproval ? 'go' : action.endsSomething === true && 'stop';
-  const attributes = { 'data-key': isApproval && 'a', class: look, open: failed !== null };
+  const attributes = { 'data-key': isApproval && 'a', class: look, open: own !== null };
   return element('details', attributes, form);
 }
 
@@ -172,7 +210,7 @@ const CODE_HINT = 'The six digits from your authenticator. Each code works once'
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   const lines = timeline.map(({ at, what, by, details }) => {
-    const shown = html`<strong>${what}</strong>${by !== null && html`, by ${by}`}`;
+    const shown = html`<strong>${what}</strong>${by && html`, by ${by.name} (${by.as})`}`;
     return html`<li>
       ${shown} ${time(at, timeZone)} ${details !== '' && html`<div class="soft">${details}</div>`}
     </li>`;

@@ -33,6 +33,8 @@ import {
 interface Context extends Names {
   readonly now: Instant;
   readonly approvedBySupport: ReadonlySet<Uuid>;
+  /** Query for the links to the resources. */
+  readonly query: string;
   /** Returns the resolutions that are proposed for a payout. */
   proposals(id: Uuid): readonly string[];
   readonly totals: readonly TenantTotals[];
@@ -48,12 +50,17 @@ export interface View {
   readonly now: Instant;
 }
 
+interface TableOptions {
+  readonly without?: 'Tenant';
+  readonly query?: string;
+}
+
 /** Returns null without rows. */
 export async function tableOf<K extends keyof Rows>(
   { reader, now }: View,
   kind: K,
   rows: readonly Rows[K][],
-  without?: 'Tenant',
+  { without, query = '' }: TableOptions = {},
 ): Promise<Html | null> {
   if (rows.length === 0) return null;
   const rowOf: RowOf<Rows[K]> = ROWS[kind];
@@ -71,6 +78,7 @@ export async function tableOf<K extends keyof Rows>(
   const context: Context = {
     ...names,
     now,
+    query,
     totals,
     approvedBySupport,
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
@@ -98,7 +106,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     const { id, tenantId, sourceAccountId: from, destinationAccountId: to } = schedule;
     return [
       ['Amount', link('schedules', id, money(schedule)), 'number'],
-      ['From → to', `${context.account(from)} → ${context.account(to, tenantId)}`],
+      direction(context.account(from), context.account(to, tenantId)),
       ['Description', schedule.description],
       ['Status', tag(schedule.status)],
       since('Next run', schedule.nextRunAt, context, tenantId),
@@ -107,13 +115,10 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
   },
   bonuses(bonus, context) {
     const { id, tenantId, sourceAccountId, recipientAccountId, createdAt, createdBy } = bonus;
-    const [from, to] = [
-      context.account(sourceAccountId),
-      context.account(recipientAccountId, tenantId),
-    ];
+    const to = context.account(recipientAccountId, tenantId);
     return [
       ['Amount', link('bonuses', id, money(bonus)), 'number'],
-      ['From → to', `${from} → ${to}`],
+      direction(context.account(sourceAccountId), to),
       ['Description', bonus.description],
       ['Reference', bonus.reference],
       tenantFact(tenantId, context.tenant(tenantId)),
@@ -124,7 +129,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
   batches(batch, context) {
     const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
     return [
-      ['Batch', link('batches', id, batch.description ?? batchTitle(batch))],
+      ['Batch', link('batches', id, batch.description ?? batchTitle(batch), context.query)],
       ['Rows', batch.rowCount > 0 && batch.rowCount, 'number'],
       ['Total', asset !== null && money({ raw, asset }), 'number'],
       ['From', context.account(batch.sourceAccountId)],
@@ -137,7 +142,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
   endpoints(endpoint, context) {
     const { failingSince, lastSuccessAt, tenantId } = endpoint;
     return [
-      ['Address', link('endpoints', endpoint.id, endpoint.url)],
+      ['Address', link('endpoints', endpoint.id, endpoint.url, context.query)],
       ['Status', endpointStatus(endpoint)],
       ['Disabled', inWords(endpoint.disabledReason)],
       tenantFact(tenantId, context.tenant(tenantId)),
@@ -148,7 +153,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
   adjustments(adjustment, context) {
     const { id, tenantId, createdAt } = adjustment;
     return [
-      ['Amount', link('adjustments', id, money(adjustment)), 'number'],
+      ['Amount', link('adjustments', id, money(adjustment), context.query), 'number'],
       ['Direction', DIRECTIONS[adjustment.direction]],
       ['Account', context.account(adjustment.accountId)],
       ['Reason', adjustment.reason],
@@ -190,14 +195,19 @@ function operationRow(
 ): readonly Fact[] {
   const { id, tenantId, createdAt } = operation;
   return [
-    ['Amount', link(path, id, money(operation)), 'number'],
-    ['From → to', `${context.account(operation.sourceAccountId)} → ${to}`],
+    ['Amount', link(path, id, money(operation), context.query), 'number'],
+    direction(context.account(operation.sourceAccountId), to),
     ['Description', operation.description],
     ['Status', [operationStatus(operation), html`<div>${needs(operation, context)}</div>`]],
     urgency(operation, context),
     tenantFact(tenantId, context.tenant(tenantId)),
     ['Requested', time(createdAt, context.timeZone(tenantId), context.person(operation.createdBy))],
   ];
+}
+
+/** The names are apart, because one written from right to left would otherwise change places. */
+function direction(from: string, to: string): Fact {
+  return ['From → to', html`${from} → ${to}`];
 }
 
 function needs(operation: Transfer | Payout, context: Context): Content {

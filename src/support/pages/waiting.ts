@@ -1,4 +1,5 @@
 import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
+import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { type Content, element, html, type Html } from '../html.js';
@@ -6,7 +7,7 @@ import { readBusiest } from '../reading/totals.js';
 import {
   countWaiting,
   LISTS,
-  MAX_LISTED,
+  MAX_COUNTED,
   readWaiting,
   WAITING_KINDS,
   type WaitingFilter,
@@ -14,6 +15,7 @@ import {
 } from '../reading/waiting.js';
 import { parsePrinted } from '../forms.js';
 import { field, notice, type Page, pageLinks, section } from './layout.js';
+import { parsePosition, printPosition } from './position.js';
 import { NONE, tableOf, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
 
@@ -21,7 +23,6 @@ import { totalsSection } from './tenants.js';
 
 const FIRST_OF_EACH = 3;
 const ROWS_PER_PAGE = 25;
-export const MAX_PAGES = Math.ceil(MAX_LISTED / ROWS_PER_PAGE);
 
 export async function startPage(view: View): Promise<Page> {
   const { reader, now } = view;
@@ -30,10 +31,10 @@ export async function startPage(view: View): Promise<Page> {
     readBusiest(reader, now),
     Promise.all(
       WAITING_KINDS.map(async (kind) => {
-        const place = { skip: 0, limit: FIRST_OF_EACH };
-        const { items, hasMore } = await readTable(view, kind, place);
+        const { items, next } = await readTable(view, kind, null, FIRST_OF_EACH);
         const { title, about } = LISTS[kind];
-        const all = hasMore && html`. <a href="/waiting/${kind}">All ${title.toLowerCase()}</a>`;
+        const all =
+          next !== null && html`. <a href="/waiting/${kind}">All ${title.toLowerCase()}</a>`;
         return items && section(kind, title, [html`<p class="soft">${about}${all}</p>`, items]);
       }),
     ),
@@ -46,30 +47,42 @@ export async function startPage(view: View): Promise<Page> {
   };
 }
 
-interface ListQuery {
-  readonly page: number;
+/** A list with its filter and page, as texts of the address. */
+export interface ListQuery {
   readonly tenant: string;
   readonly least: string;
   readonly asset: string;
+  /** Position after which the page begins; '' for the first page. */
+  readonly after: string;
+}
+
+export const NO_FILTER: ListQuery = { tenant: '', least: '', asset: '', after: '' };
+
+/** The list from which a person came to a page. */
+export interface ListPlace {
+  readonly kind: WaitingKind;
+  readonly query: ListQuery;
 }
 
 export async function waitingPage(view: View, kind: WaitingKind, query: ListQuery): Promise<Page> {
   const { reader } = view;
   const filter = await filterOf(reader, query);
-  const place = { skip: (query.page - 1) * ROWS_PER_PAGE, limit: ROWS_PER_PAGE };
-  const [counts, form, { items, hasMore }, count] = await Promise.all([
+  const after = parsePosition(query.after);
+  const [counts, form, { items, next }, count] = await Promise.all([
     countAll(reader, kind),
     filterForm(reader, kind, query),
-    'fault' in filter ? { items: null, hasMore: false } : readTable(view, kind, place, filter),
+    'fault' in filter
+      ? { items: null, next: null }
+      : readTable(view, kind, after, ROWS_PER_PAGE, filter, itemQuery(kind, query)),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
-  const pageOf = (page: number): string => listPath(kind, { ...query, page });
+  const pageAfter = (position: string): string => listPath(kind, { ...query, after: position });
   const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
   ${count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`}
   ${items ?? NONE}
   ${pageLinks(
-    query.page > 1 ? ['Previous page', pageOf(query.page - 1)] : null,
-    hasMore ? ['Next page', pageOf(query.page + 1)] : null,
+    after === null ? null : ['First page', pageAfter('')],
+    next === null ? null : ['Next page', pageAfter(printPosition(next) ?? '')],
   )}`;
   return { title: LISTS[kind].title, content };
 }
@@ -94,27 +107,34 @@ async function countAll(reader: Reader, current: WaitingKind | null): Promise<Ht
 async function readTable(
   view: View,
   kind: WaitingKind,
-  place: { readonly skip: number; readonly limit: number },
+  after: TimePosition | null,
+  limit: number,
   filter?: WaitingFilter,
-): Promise<{ readonly items: Html | null; readonly hasMore: boolean }> {
-  const { items, hasMore } = await readWaiting(view.reader, kind, place, filter);
-  return { items: await tableOf(view, LISTS[kind].rows, items), hasMore };
+  query = '',
+): Promise<{ readonly items: Html | null; readonly next: TimePosition | null }> {
+  const { items, next } = await readWaiting(view.reader, kind, after, limit, filter);
+  return { items: await tableOf(view, LISTS[kind].rows, items, { query }), next };
 }
 
 function countText(count: number): string {
-  return count > MAX_LISTED ? `${MAX_LISTED}+` : String(count);
+  return count > MAX_COUNTED ? `${MAX_COUNTED}+` : String(count);
 }
 
-function listPath(kind: WaitingKind, { page, tenant, least, asset }: ListQuery): string {
-  const given = { tenant, least, asset: least === '' ? '' : asset };
-  const query = new URLSearchParams([
-    ...Object.entries(given).filter(([, value]) => value !== ''),
-    ['page', String(page)],
-  ]);
-  return `/waiting/${kind}?${query.toString()}`;
+function queryText(parts: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parts).filter(([, value]) => value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-async function filterOf(
+export function listPath(kind: WaitingKind, { tenant, least, asset, after }: ListQuery): string {
+  return `/waiting/${kind}${queryText({ tenant, least, asset: least && asset, after })}`;
+}
+
+/** Returns the query with which the page of a list's item leads on in the list. */
+export function itemQuery(kind: WaitingKind, { tenant, least, asset, after }: ListQuery): string {
+  return queryText({ in: kind, tenant, least, asset: least && asset, after });
+}
+
+export async function filterOf(
   reader: Reader,
   { tenant: name, least: text, asset }: ListQuery,
 ): Promise<WaitingFilter | { readonly fault: string }> {

@@ -7,14 +7,19 @@ import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
 import { holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
-import { type Content, html } from '../html.js';
 import { deliveriesOf, entriesOf, eventsAbout } from './ledger.js';
 import { readNames } from './transfers.js';
+
+/** A name, and where the person belongs or acted. */
+interface Actor {
+  readonly name: string;
+  readonly as: string;
+}
 
 export interface TimelineLine {
   readonly at: Instant;
   readonly what: string;
-  readonly by: Content;
+  readonly by: Actor | null;
   readonly details: string;
 }
 
@@ -72,12 +77,17 @@ export async function readHistory(
   return { timeline, entries, hold, events, deliveries, accountName };
 }
 
-export function line(at: Instant, what: string, by: Content = null, details = ''): TimelineLine {
+export function line(
+  at: Instant,
+  what: string,
+  by: Actor | null = null,
+  details = '',
+): TimelineLine {
   return { at, what, by, details };
 }
 
 export function memberLine(at: Instant, what: string, name: string): TimelineLine {
-  return line(at, what, html`${name} (member of the tenant)`);
+  return line(at, what, { name, as: 'member of the tenant' });
 }
 
 function sentenceCase(code: string): string {
@@ -209,7 +219,7 @@ function actionLine(
   return line(
     row.at,
     sentenceCase(isRefused ? `refused attempt: ${plain}` : words),
-    html`${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
+    { name: name === '' ? 'no name given' : name, as: CHANNELS[row.channel] },
     [reason === '' ? [] : `“${String(reason)}”`, others].flat().join(' · '),
   );
 }

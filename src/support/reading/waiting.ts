@@ -1,7 +1,9 @@
+import { SUPPORT } from '../../approvals/rules.js';
 import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import { asset, integer, string, uuid } from '../../db/columns.js';
-import type { Reader } from '../../db/database.js';
+import type { TimePosition } from '../../core/page.js';
+import { asset, integer, string, time, uuid } from '../../db/columns.js';
+import type { Reader, StoredRow } from '../../db/database.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/decide.js';
@@ -15,12 +17,19 @@ interface List {
   readonly rows: keyof Rows;
   /** FROM clause with conditions, in which the table is `t`. */
   readonly from: string;
-  readonly order: string;
+  /** Time by which the rows are ordered. Rows of the same time are ordered by the id of `t`. */
+  readonly at: string;
+  /** Time without the other tables of `from`, also of a row that has left the list. */
+  readonly lastAt?: string;
+  readonly newestFirst?: true;
   /** Column with the amount. Null if the rows have no amount. */
   readonly amount: 'raw' | 'total_raw' | null;
 }
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
+/** Support approves once, so that afterwards only members can. */
+const NOT_APPROVED = `NOT EXISTS (SELECT 1 FROM approvals a FORCE INDEX (approver)
+  WHERE a.resource_id=t.id AND a.approver=${string.literal(SUPPORT)})`;
 
 /** Lists of resources that may need a person, in the order of the start page. */
 export const LISTS = {
@@ -28,16 +37,17 @@ export const LISTS = {
     title: 'Transfers to approve',
     about: 'First to expire first',
     rows: 'transfers',
-    from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
-    order: transferApproval.expiring.expiresAt,
+    from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING} AND ${NOT_APPROVED}`,
+    at: transferApproval.expiring.expiresAt,
+    lastAt: 't.approval_expires_at',
     amount: 'raw',
   },
   payouts: {
     title: 'Payouts to approve',
     about: 'First to expire first',
     rows: 'payouts',
-    from: payoutApproval.expiring.from,
-    order: payoutApproval.expiring.expiresAt,
+    from: `${payoutApproval.expiring.from} AND ${NOT_APPROVED}`,
+    at: payoutApproval.expiring.expiresAt,
     amount: 'raw',
   },
   proposals: {
@@ -46,7 +56,8 @@ export const LISTS = {
     rows: 'payouts',
     from: `payout_resolutions r FORCE INDEX (status) STRAIGHT_JOIN payouts t ON t.id=r.payout_id
     WHERE r.status='proposed'`,
-    order: 'r.created_at, r.id',
+    at: 'r.created_at',
+    lastAt: '(SELECT MAX(r.created_at) FROM payout_resolutions r WHERE r.payout_id=t.id)',
     amount: 'raw',
   },
   adjustments: {
@@ -54,7 +65,7 @@ export const LISTS = {
     about: 'A second person must post or reject them, oldest first',
     rows: 'adjustments',
     from: `adjustments t WHERE t.status='proposed'`,
-    order: 't.created_at, t.id',
+    at: 't.created_at',
     amount: 'raw',
   },
   stuck: {
@@ -62,7 +73,7 @@ export const LISTS = {
     about: 'Stuck longest first',
     rows: 'payouts',
     from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
-    order: 't.stuck_since',
+    at: 't.stuck_since',
     amount: 'raw',
   },
   /** Not yet stuck. A rail usually answers within a minute. */
@@ -73,7 +84,7 @@ export const LISTS = {
     from: `payouts t FORCE INDEX (submitted) WHERE t.status='in_progress' AND t.stuck_since IS NULL
     AND t.submitted_at<UTC_TIMESTAMP(3)-INTERVAL 1 MINUTE AND NOT EXISTS
     (SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) WHERE e.payout_id=t.id AND e.reported IS NOT NULL)`,
-    order: 't.submitted_at, t.id',
+    at: 't.submitted_at',
     amount: 'raw',
   },
   /** A tenant has at most 16 endpoints, so all are examined. */
@@ -83,16 +94,19 @@ export const LISTS = {
     rows: 'endpoints',
     from: `webhook_endpoints t FORCE INDEX (due) WHERE t.status IN ('enabled','disabled')
     AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
-    order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
+    at: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at)',
     amount: null,
   },
   rejected: {
-    title: 'Rejected batches',
-    about: 'Of the last 24 hours, newest first',
+    title: 'Failed batches',
+    about: 'Rejected or partially failed in the last 24 hours, newest first',
     rows: 'batches',
-    from: `batches t FORCE INDEX (by_status) WHERE t.status='rejected'
-    AND t.created_at>UTC_TIMESTAMP(3)-INTERVAL 1 DAY`,
-    order: 't.created_at DESC, t.id DESC',
+    // A batch that is a month old has ended.
+    from: `batches t FORCE INDEX (by_status) WHERE t.status IN ('rejected','partially_failed')
+    AND t.created_at>UTC_TIMESTAMP(3)-INTERVAL 31 DAY
+    AND COALESCE(t.finished_at,t.created_at)>UTC_TIMESTAMP(3)-INTERVAL 1 DAY`,
+    at: 't.created_at',
+    newestFirst: true,
     amount: 'total_raw',
   },
   /** A tenant has a quota of open batches, so there are few. */
@@ -101,15 +115,16 @@ export const LISTS = {
     about: 'Oldest first',
     rows: 'batches',
     from: `batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
-    order: 't.created_at, t.id',
+    at: 't.created_at',
     amount: 'total_raw',
   },
 } as const satisfies Readonly<Record<string, List>>;
 export type WaitingKind = keyof typeof LISTS;
+const listOf = (kind: WaitingKind): List => LISTS[kind];
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 
-/** Maximum of listed rows, at which counting stops too. */
-export const MAX_LISTED = 1_000;
+/** Number of rows at which counting stops. */
+export const MAX_COUNTED = 1_000;
 
 /** Restricts a list. Null means any. */
 export interface WaitingFilter {
@@ -121,7 +136,7 @@ export interface WaitingFilter {
 const ALL: WaitingFilter = { tenantId: null, least: null };
 
 function fromSql(kind: WaitingKind, { tenantId, least }: WaitingFilter): string {
-  const { from, amount } = LISTS[kind];
+  const { from, amount } = listOf(kind);
   const own = tenantId === null ? '' : ` AND t.tenant_id=${uuid.literal(tenantId)}`;
   if (least === null || amount === null) return `${from}${own}`;
   return `${from}${own} AND t.asset=${asset.literal(least.asset)} AND t.${amount}>=${least.raw}`;
@@ -129,45 +144,70 @@ function fromSql(kind: WaitingKind, { tenantId, least }: WaitingFilter): string 
 
 type RowOf<K extends WaitingKind> = Rows[(typeof LISTS)[K]['rows']];
 
+interface WaitingPage<Row> {
+  readonly items: readonly Row[];
+  /** Position of the last item. Null on the last page. */
+  readonly next: TimePosition | null;
+}
+
+/** Returns rows after the position, or the first rows for null. */
 export async function readWaiting<K extends WaitingKind>(
   reader: Reader,
   kind: K,
-  { skip, limit }: { readonly skip: number; readonly limit: number },
+  after: TimePosition | null,
+  limit: number,
   filter = ALL,
-): Promise<{ readonly items: readonly RowOf<K>[]; readonly hasMore: boolean }> {
-  const table = TABLES[LISTS[kind].rows] as Table<never>;
+): Promise<WaitingPage<RowOf<K>>> {
+  const { rows: name, at, newestFirst } = listOf(kind);
+  const table = TABLES[name] as Table<never>;
+  const [sign, direction] = newestFirst === true ? ['<', 'DESC'] : ['>', 'ASC'];
+  const last = after && time.literal(after.createdAt);
+  const following =
+    after === null
+      ? ''
+      : ` AND ${at}${sign}=${last} AND (${at}${sign}${last} OR t.id${sign}${uuid.literal(after.id)})`;
   const rows = await reader.query(
-    `SELECT ${columnList(table, 't')} FROM ${fromSql(kind, filter)}
-     ORDER BY ${LISTS[kind].order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
+    `SELECT ${columnList(table, 't')}, t.id AS last_id, ${at} AS last_at FROM ${fromSql(kind, filter)}${following}
+     ORDER BY ${at} ${direction}, t.id ${direction} LIMIT ${Math.trunc(limit) + 1}`,
   );
   const items = rows.slice(0, limit).map((row) => parseRow(table, row));
-  return { items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
+  return { items, next: rows.length > limit ? positionOf(rows[limit - 1]) : null };
 }
 
-/** Returns the number of rows. `MAX_LISTED` + 1 means more. */
+function positionOf(row: StoredRow | undefined): TimePosition | null {
+  return row === undefined || row.last_at === null
+    ? null
+    : { createdAt: time.parse(row.last_at), id: uuid.parse(row.last_id) };
+}
+
+/** Returns the number of rows. `MAX_COUNTED` + 1 means more. */
 export async function countWaiting(
   reader: Reader,
   kind: WaitingKind,
   filter = ALL,
 ): Promise<number> {
   const [row] = await reader.query(
-    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${fromSql(kind, filter)} LIMIT ${MAX_LISTED + 1}) few`,
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${fromSql(kind, filter)} LIMIT ${MAX_COUNTED + 1}) few`,
   );
   return integer.parse(row?.found);
 }
 
-/** Number of the most urgent resources among which the next one is chosen. */
-const MAX_NEXT = 200;
-
-/** Returns the id after this one in the list, else the first other id, else null. */
+/** Returns the id after this one in the filtered list, else the first other id, else null. */
 export async function nextWaiting(
   reader: Reader,
   kind: WaitingKind,
   id: Uuid,
+  filter = ALL,
 ): Promise<Uuid | null> {
-  const { from, order } = LISTS[kind];
-  const rows = await reader.query(`SELECT t.id FROM ${from} ORDER BY ${order} LIMIT ${MAX_NEXT}`);
-  const ids = rows.map((row) => uuid.parse(row.id));
-  const next = ids[ids.indexOf(id) + 1] ?? ids[0];
-  return next === undefined || next === id ? null : next;
+  const { rows: name, at, lastAt = at } = listOf(kind);
+  const [own] = await reader.query(
+    `SELECT t.id AS last_id, ${lastAt} AS last_at FROM ${TABLES[name].name} t WHERE t.id=${uuid.literal(id)}`,
+  );
+  const position = positionOf(own);
+  for (const after of position === null ? [null] : [position, null]) {
+    const { items } = await readWaiting(reader, kind, after, 2, filter);
+    const next = items.find((item) => item.id !== id);
+    if (next !== undefined) return next.id;
+  }
+  return null;
 }

@@ -8,14 +8,10 @@ import { transferList } from '../../transfers/service.js';
 import { REFUND_ACTION } from '../actions/proposals.js';
 import { html } from '../html.js';
 import { type Fact, link, metadataFact, money, tag } from '../pages/layout.js';
+import { parsePosition, printPosition } from '../pages/position.js';
 import { tableOf } from '../pages/rows.js';
 import { memberLine } from '../reading/timeline.js';
-import {
-  type ListOfResource,
-  parsePosition,
-  printPosition,
-  type ResourceKind,
-} from './resource-kind.js';
+import { type ListOfResource, type ResourceKind } from './resource-kind.js';
 
 /** Shows what was refunded and what is reserved for refunds that wait. */
 export function refundFacts({ asset, refundedRaw, refundingRaw }: Original): readonly Fact[] {

@@ -37,19 +37,14 @@ import {
   tag,
   metadataFact,
 } from '../pages/layout.js';
+import { parsePosition, printPosition } from '../pages/position.js';
 import { tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
 import { movementText } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals } from '../reading/totals.js';
-import {
-  type ListOfResource,
-  type PageContext,
-  parsePosition,
-  printPosition,
-  type ResourceKind,
-} from './resource-kind.js';
+import { type ListOfResource, type PageContext, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_OF_ACCOUNT = 20;
 
@@ -89,7 +84,7 @@ export const accountKind: ResourceKind<Account> = {
       ),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
-    const adjusted = await tableOf(context, 'adjustments', own, 'Tenant');
+    const adjusted = await tableOf(context, 'adjustments', own, { without: 'Tenant' });
     return {
       status: tag(account.status),
       facts: [
@@ -209,7 +204,7 @@ function ofTenant<K extends keyof Rows>(
     async read({ id }, context, before, limit) {
       const found = await read(context.reader, id, limit + 1, parsePosition(before));
       const { items, next } = pageOf(found, limit);
-      const rows = await tableOf(context, name, items, 'Tenant');
+      const rows = await tableOf(context, name, items, { without: 'Tenant' });
       return { rows, next: printPosition(next) };
     },
   };

@@ -1,8 +1,6 @@
-import { asUuid, parseUuid, type Uuid } from '../../core/ids.js';
-import { type Instant, instant } from '../../core/instant.js';
-import type { TimePosition } from '../../core/page.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
 import type { DeskAction } from '../actions/action.js';
-import { noSuchPage } from '../desk.js';
 import { type Content, html } from '../html.js';
 import {
   type Fact,
@@ -37,7 +35,7 @@ export interface ResourceKind<Resource> {
 /**
  * Content of a resource's page, without the title, the id, the history, the lists and the links.
  */
-interface Described {
+export interface Described {
   readonly status: Content;
   readonly facts: readonly Fact[];
   /** Where the resource has its postings and events. Without it, only staff actions are shown. */
@@ -121,16 +119,4 @@ export async function listPage<Resource>(
       next === null ? null : ['Older', `${path}/${name}?before=${next}`],
     )}`;
   return { title: `${title}: ${name}`, content };
-}
-
-export function printPosition(position: TimePosition | null): string | null {
-  return position && `${position.createdAt}.${position.id}`;
-}
-
-/** Returns null for ''. Throws `DeskError` for other text that `printPosition` does not print. */
-export function parsePosition(text: string): TimePosition | null {
-  if (text === '') return null;
-  const [, at = '', id = ''] = /^([0-9]{1,15})\.(.*)$/.exec(text) ?? [];
-  if (parseUuid(id) === null) throw noSuchPage();
-  return { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
 }

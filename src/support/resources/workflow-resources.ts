@@ -29,6 +29,7 @@ import {
   tableSection,
   tag,
 } from '../pages/layout.js';
+import { parsePosition, printPosition } from '../pages/position.js';
 import {
   batchStatus,
   batchTitle,
@@ -39,12 +40,12 @@ import {
 } from '../pages/rows.js';
 import { inWords } from '../reading/payouts.js';
 import { memberLine } from '../reading/timeline.js';
-import { parsePosition, printPosition, type ResourceKind } from './resource-kind.js';
+import type { ResourceKind } from './resource-kind.js';
 
 const SHOWN_ROWS = 20;
 const SHOWN_RUNS = 10;
-/** Age up to which the start page lists rejected batches. */
-const REJECTED_LISTED_MS = 24 * 3_600_000;
+/** Time for which the start page lists failed batches. */
+const FAILED_LISTED_MS = 24 * 3_600_000;
 
 export const batchKind: ResourceKind<Batch> = {
   name: 'batches',
@@ -62,7 +63,8 @@ export const batchKind: ResourceKind<Batch> = {
       status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
     ]);
     const isOpen = status === 'validating' || CANCELABLE.includes(status);
-    const isNewlyRejected = status === 'rejected' && now - createdAt < REJECTED_LISTED_MS;
+    const hasFailed = status === 'rejected' || status === 'partially_failed';
+    const isNew = now - (finishedAt ?? createdAt) < FAILED_LISTED_MS;
     return {
       status: batchStatus(batch),
       facts: [
@@ -95,7 +97,7 @@ export const batchKind: ResourceKind<Batch> = {
         failedRows(failed, batch.rowsFailed),
       ],
       ...(isOpen && { list: 'batches' }),
-      ...(isNewlyRejected && { list: 'rejected' }),
+      ...(hasFailed && isNew && { list: 'rejected' }),
       workflowId: batchWorkflowId(id),
     };
   },
@@ -173,7 +175,7 @@ export const scheduleKind: ResourceKind<Schedule> = {
     const { everyUnit: unit, everyCount: count } = schedule;
     const filter = { tenantId, scheduleId: id };
     const created = await listNewest(transferList, reader, filter, SHOWN_RUNS);
-    const runs = await tableOf(context, 'transfers', created, 'Tenant');
+    const runs = await tableOf(context, 'transfers', created, { without: 'Tenant' });
     return {
       status: tag(schedule.status),
       facts: [

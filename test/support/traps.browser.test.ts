@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { idFromDigest, type Uuid } from '../../src/core/ids.js';
+import type { Staff } from '../../src/db/entities/staff.js';
+import { revokeSessions } from '../../src/staff/sessions.js';
+import { startTestApi, type TestApi } from '../helpers/api.js';
+import { idLiteral, text } from '../helpers/bank.js';
+import { ownDatabase, type TestDatabase } from '../helpers/database.js';
+import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { proven } from '../helpers/staff.js';
+import { DESKTOP, fillSignIn, openBrowser, signInAt } from './browser.js';
+import { copyRows, startTestDesk, type TestDesk } from './desk.js';
+
+const PAGE = 25;
+
+describe('in a browser, the traps of the support desk', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let desk: TestDesk;
+  let browser: Browser;
+  let maria: Staff;
+  let own: GuardedBank;
+
+  before(async function () {
+    const chromium = await openBrowser();
+    if (chromium === null) return this.skip();
+    browser = chromium;
+    // A database of its own, because the auditor would report the copied rows.
+    db = await ownDatabase('browser_traps');
+    api = await startTestApi(db);
+    desk = await startTestDesk(db);
+    maria = await desk.hire('maria');
+    own = await openGuarded(api);
+  });
+
+  after(async () => {
+    await (browser as Browser | undefined)?.close();
+    await (desk as TestDesk | undefined)?.stop();
+    await (api as TestApi | undefined)?.stop();
+  });
+
+  let opened = 0;
+  /** Opens a browser with an address of its own, because sign-ins are counted by address. */
+  const newPage = async (options = {}): Promise<Page> => {
+    const extraHTTPHeaders = { 'x-forwarded-for': `10.9.${(opened += 1)}.1` };
+    const context = await browser.newContext({ viewport: DESKTOP, extraHTTPHeaders, ...options });
+    return context.newPage();
+  };
+
+  for (const javaScriptEnabled of [true, false])
+    it(`a session that ends while a form is open keeps what was written, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, async () => {
+      const id = text((await own.createPending()).id);
+      const page = await newPage({ javaScriptEnabled });
+      await signInAt(page, desk, maria);
+      await page.goto(`${desk.url}/transfers/${id}`);
+      await page.locator('summary', { hasText: 'Approve' }).click();
+      const form = page.locator('details[open] form');
+      await form.getByLabel('Reason').fill('Asked for in ticket 118 — ñ');
+      await form.getByLabel('Code').fill('123456');
+      await revokeSessions(desk.core, { staffId: maria.id }, proven(maria));
+      await form.getByRole('button').click();
+      assert.match(await page.locator('main').innerText(), /Your session has ended, and nothing/);
+      await fillSignIn(page, desk, maria);
+      assert.equal(new URL(page.url()).pathname, `/transfers/${id}/approve`);
+      assert.equal(await form.getByLabel('Reason').inputValue(), 'Asked for in ticket 118 — ñ');
+      assert.equal(await form.getByLabel('Code').inputValue(), '');
+      assert.equal((await own.read(id)).status, 'pending_approval');
+      await form.getByLabel('Code').fill(await desk.freshCode(maria));
+      await form.getByRole('button').click();
+      assert.match((await page.getByRole('status').textContent()) ?? '', /Approved\./);
+      await page.goto(`${desk.url}/transfers/${id}/reject`);
+      assert.equal(await page.locator('details[open]').count(), 0, 'a form that is not offered');
+      await page.context().close();
+    });
+
+  it('a form of a session that another tab has replaced is refused, and can be opened again with what was written', async () => {
+    const id = text((await own.createPending()).id);
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    await page.goto(`${desk.url}/transfers/${id}/reject`);
+    await page.locator('details[open]').getByLabel('Reason').fill('Not theirs');
+    const other = await page.context().newPage();
+    await other.goto(`${desk.url}/`);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await fillSignIn(other, desk, maria);
+    await page.locator('details[open] button').click();
+    await page.getByRole('link', { name: 'Open the form again' }).click();
+    assert.equal(
+      await page.locator('details[open]').getByLabel('Reason').inputValue(),
+      'Not theirs',
+    );
+    await page.locator('details[open] button').click();
+    assert.match((await page.getByRole('status').textContent()) ?? '', /Rejected\./);
+    await page.context().close();
+  });
+
+  it('the address of every page leads to it after sign-in, with its filter, its text, and its open form', async () => {
+    const id = text((await own.createPending()).id);
+    for (const path of [
+      '/waiting/transfers?tenant=acme+%26+co&least=1%2C500.00&asset=COPM',
+      '/search?text=a+%22quoted%22+text',
+      `/transfers/${id}/approve`,
+    ]) {
+      const page = await newPage();
+      await page.goto(desk.url + path);
+      await fillSignIn(page, desk, maria);
+      assert.equal(page.url(), desk.url + path);
+      if (path.endsWith('approve'))
+        assert.equal(await page.locator('details[open]').getByLabel('Code').count(), 1);
+      await page.context().close();
+    }
+  });
+
+  it('names that are written from right to left stay on their side of a payment', async () => {
+    const arabic = await own.bank.account({ name: 'محمد' });
+    const id = text((await own.createPending({ description: 'דמי שכירות' })).id);
+    await db.sql(`UPDATE accounts SET name='فاطمة 2' WHERE id=${idLiteral(own.guarded.id)}`);
+    await db.sql(
+      `UPDATE transfers SET destination_account_id=${idLiteral(arabic.id)} WHERE id=${idLiteral(id)}`,
+    );
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    await page.goto(`${desk.url}/waiting/transfers`);
+    const names = page.locator('tr', { has: page.locator(`a[href*="${id}"]`) }).locator('bdi');
+    const [from, to] = await Promise.all([
+      names.filter({ hasText: 'فاطمة' }).boundingBox(),
+      names.filter({ hasText: 'محمد' }).boundingBox(),
+    ]);
+    assert(from !== null && to !== null);
+    assert(from.x + from.width < to.x, 'the payer stands after the recipient');
+    await page.goto(`${desk.url}/accounts/${arabic.id}`);
+    assert.match(await page.title(), /^Account of محمد – Support desk$/);
+    await page.context().close();
+  });
+
+  /** Copies a waiting transfer, each copy expiring a second after the one before. */
+  async function copyPending(count: number): Promise<readonly Uuid[]> {
+    const first = text((await own.createPending({ raw: 7_000_000n })).id) as Uuid;
+    const ids = Array.from({ length: count }, (_, n) =>
+      idFromDigest(Date.now() + n, randomBytes(16)),
+    );
+    const later = { expires_at: 't.expires_at+INTERVAL copy.n SECOND' };
+    await copyRows(db, 'transfers', `t.id=${idLiteral(first)}`, ids, {
+      id: 'copy.id',
+      approval_expires_at: 't.approval_expires_at+INTERVAL copy.n SECOND',
+    });
+    await copyRows(db, 'holds', `t.resource_id=${idLiteral(first)}`, ids, {
+      resource_id: 'copy.id',
+      ...later,
+    });
+    return [first, ...ids];
+  }
+
+  it('the key N follows the filter and the page of the list, also from its ninth page', async () => {
+    const ids = await copyPending(9 * PAGE);
+    await (await openGuarded(api)).createPending({ raw: 8_000_000n });
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    const { name } = own.bank.tenant.tenant;
+    await page.goto(
+      `${desk.url}/waiting/transfers?${new URLSearchParams({ tenant: name, least: '70,000', asset: 'COPM' }).toString()}`,
+    );
+    for (let number = 2; number <= 9; number += 1)
+      await page.getByRole('link', { name: 'Next page' }).click();
+    const list = page.url();
+    const current = (): string => new URL(page.url()).pathname.replace('/transfers/', '');
+    for (const id of ids.slice(8 * PAGE, 8 * PAGE + 3)) {
+      await page.keyboard.press('n');
+      await page.waitForURL((url) => url.pathname === `/transfers/${id}`);
+    }
+    await page.keyboard.press('a');
+    await page.keyboard.type('Asked for in ticket 118');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(await desk.freshCode(maria));
+    await page.keyboard.press('Enter');
+    // The copies have no money on hold, so the approval is refused; the place in the list stays.
+    await page.waitForURL(/approve|done/);
+    await page.locator('body').press('n');
+    await page.waitForURL((url) => url.pathname === `/transfers/${ids[8 * PAGE + 3]}`);
+    await page.getByRole('link', { name: 'Transfers to approve' }).click();
+    assert.equal(page.url(), list);
+    await page.goto(`${desk.url}/transfers/${ids.at(-1)}${new URL(list).search}&in=transfers`);
+    await page.keyboard.press('n');
+    await page.waitForURL((url) => url.pathname === `/transfers/${ids[0]}`);
+    assert.notEqual(current(), ids.at(-1), 'after the last follows the first of the filter');
+    await page.context().close();
+  });
+
+  it('the keys of a single letter can be turned off and on again', async () => {
+    const id = text((await own.createPending()).id);
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    await page.goto(`${desk.url}/transfers/${id}`);
+    await page.getByRole('button', { name: 'Turn the keys off' }).click();
+    await page.reload();
+    await page.locator('body').press('a');
+    assert.equal(await page.locator('details[open]').count(), 0);
+    await page.getByRole('button', { name: 'Turn the keys on' }).click();
+    await page.locator('body').press('a');
+    assert.equal(await page.locator('details[open]').count(), 1);
+    await page.context().close();
+  });
+});
