@@ -80,7 +80,7 @@ tbody a:hover, tbody tr:hover th a { text-decoration: underline; }
 tbody tr:last-child > :first-child { border-bottom-left-radius: var(--round); }
 tbody tr:last-child > :last-child { border-bottom-right-radius: var(--round); }
 /* The link of a row's heading covers the row, except other links and ids to copy. */
-tbody th a:only-child::before { content: ''; position: absolute; inset: 0; }
+tbody th a:last-child::before { content: ''; position: absolute; inset: 0; }
 tbody td :is(a, code, button) { position: relative; }
 .number { text-align: right; }
 .amount, time { font-variant-numeric: tabular-nums; }
@@ -116,6 +116,8 @@ form.filter label { flex: 0 1 12rem; }
 form.filter a { line-height: 2.5rem; }
 form.filter label:has([type='search']) { flex: 1 1 24rem; }
 input, select, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
+form.set { display: flex; flex-wrap: wrap; gap: 0.6rem 1rem; align-items: center; margin: 0.75rem 0; }
+th input[type='checkbox'] { position: relative; z-index: 1; width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0 0.75rem 0 0; vertical-align: middle; accent-color: var(--act); float: left; }
 input, select { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-size: 0.9375rem; font-weight: 400; }
 ::placeholder { color: var(--soft); opacity: 1; }
 button, .button { border-color: var(--act); padding: 0.4rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; }

@@ -1,6 +1,7 @@
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
-import { type DeskAction, perform } from './actions/action.js';
+import { actionIdOf, type ActionResult, type DeskAction, perform } from './actions/action.js';
+import { digestOf, selectedIds, SET_VERBS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
@@ -8,6 +9,7 @@ import { type Page, pathOf } from './pages/layout.js';
 import { type OpenForm, resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
+import { setPage, setResultPage } from './pages/set.js';
 import { tenantsPage } from './pages/tenants.js';
 import {
   itemQuery,
@@ -17,7 +19,7 @@ import {
   waitingPage,
 } from './pages/waiting.js';
 import { findOnly } from './reading/search.js';
-import { WAITING_KINDS } from './reading/waiting.js';
+import { WAITING_KINDS, type WaitingKind } from './reading/waiting.js';
 import { bonusKind } from './resources/bonuses.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
@@ -45,11 +47,66 @@ function addPage(router: DeskRouter, site: Site, path: string, render: Render): 
 
 export function waitingRoutes(router: DeskRouter, site: Site): void {
   addPage(router, site, '/', () => startPage(viewOf(site)));
-  addPage(router, site, '/waiting/:kind', (context) => {
+  addPage(router, site, '/waiting/:kind', (context, { identity }) => {
     const kind = WAITING_KINDS.find((one) => one === context.params?.kind);
     if (kind === undefined) throw noSuchPage();
-    return waitingPage(viewOf(site), kind, listQueryOf(context));
+    const { select } = textsOf(context, 'select');
+    return waitingPage(viewOf(site), kind, listQueryOf(context), identity, select === 'all');
   });
+  addSetPages(router, site, 'transfers', transferKind);
+  addSetPages(router, site, 'payouts', payoutKind);
+}
+
+/** Adds the pages on which several items of a list are decided by one form. */
+function addSetPages<Resource>(
+  router: DeskRouter,
+  site: Site,
+  list: WaitingKind,
+  kind: ResourceKind<Resource>,
+): void {
+  for (const action of kind.actions.filter(({ verb }) => SET_VERBS.includes(verb))) {
+    const path = `/waiting/${list}/${action.verb}`;
+    const read = async (context: DeskContext, person: SignedInPerson, given: readonly string[]) => {
+      const found = await Promise.all(selectedIds(given).map((id) => kind.find(site, id)));
+      const resources = found.flatMap((resource) => resource ?? []);
+      return { list, query: listQueryOf(context), kind, action, resources, person };
+    };
+    addPage(router, site, path, async (context, person) => {
+      const form = readDraft(context, site, context.path);
+      const given = new URLSearchParams(context.querystring).getAll('item');
+      const set = await read(context, person, form?.getAll('item') ?? given);
+      return setPage(site, set, form);
+    });
+    const post = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
+      const form = await ownForm(context, site, person.secret);
+      const set = await read(context, person, form.getAll('item'));
+      const rows = set.resources.map((resource) => kind.rowOf(resource));
+      const digest = digestOf(rows);
+      if (actionIdOf(form, person, action.verb, digest) === null)
+        return sendPage(context, await setPage(site, set, form, SET_CHANGED));
+      const items = set.resources.map((resource) => {
+        const { id, tenantId } = kind.rowOf(resource);
+        return { resource, subject: { id, tenantId, subjectType: kind.subjectType } };
+      });
+      const results = await perform(site, { action, items, digest, person, form });
+      logFaults(site, action.name, results);
+      const now = await read(context, person, form.getAll('item')).catch(() => set);
+      sendPage(context, await setResultPage(site, now, results, form));
+    };
+    router.post(path, signedIn(site, post));
+  }
+}
+
+const SET_CHANGED =
+  'The selection has changed since it was shown. Nothing was decided. Check it, and send the form again.';
+
+function logFaults({ logger }: Site, action: string, results: readonly ActionResult[]): void {
+  for (const result of results)
+    if (result.outcome === 'unknown' && result.fault !== null)
+      logger.error(
+        { action, fault: describeFault(result.fault) },
+        'a staff action failed because of an internal error',
+      );
 }
 
 function viewOf({ database: { reader }, clock }: Site): View {
@@ -154,18 +211,16 @@ async function postAction<Resource>(
   const resource = await find();
   const { id, tenantId } = kind.rowOf(resource);
   const subject = { id, tenantId, subjectType: kind.subjectType };
-  const result = await perform(site, { action, resource, subject, person, form });
+  const items = [{ resource, subject }];
+  const results = await perform(site, { action, items, digest: null, person, form });
+  logFaults(site, action.name, results);
+  const [result] = results;
   const place = placeOf(context);
-  if (result.outcome === 'done') {
+  if (result === undefined || result.outcome === 'done') {
     const query = new URLSearchParams(place === null ? '' : itemQuery(place.kind, place.query));
     query.set('done', doneMark(person, kind.name, id, action.verb));
     return seeOther(context, `${pathOf(kind.name, id)}?${query.toString()}`);
   }
-  if (result.outcome === 'unknown' && result.fault !== null)
-    site.logger.error(
-      { action: action.name, fault: describeFault(result.fault) },
-      'a staff action failed because of an internal error',
-    );
   const failed: OpenForm = { verb: action.verb, form, result };
   try {
     // Shows the current state, not the state before the action.

@@ -154,7 +154,10 @@ describe('every page of the support desk', () => {
   const linked = (answer: Answer, path: string): string[] =>
     Array.from(
       answer.text.matchAll(
-        new RegExp(`<th scope="row"[^>]*>\\s*<a href="/${path}/([^"?]+)[^"]*"`, 'g'),
+        new RegExp(
+          `<th scope="row"[^>]*>\\s*(?:<input[^>]*>)?\\s*<a href="/${path}/([^"?]+)[^"]*"`,
+          'g',
+        ),
       ),
       ([, id = '']) => id,
     );

@@ -4,7 +4,7 @@ import { cleanText, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import { UnknownKey } from '../../core/fingerprint.js';
-import { newId, parseUuid, type Uuid } from '../../core/ids.js';
+import { idFromDigest, newId, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { isUnavailable } from '../../db/failures.js';
 import {
   asksForCode,
@@ -55,7 +55,8 @@ export interface DeskAction<Resource> {
 
 interface ActionSubject {
   readonly id: Uuid;
-  readonly tenantId: Uuid;
+  /** Null for a set of resources. */
+  readonly tenantId: Uuid | null;
   readonly subjectType: string;
 }
 
@@ -77,49 +78,63 @@ export function actionField(
   return hiddenField(ACTION_FIELD, value);
 }
 
-/** Returns the action's id. Throws `DeskError` if the form is not one of this page. */
-function actionIdOf(
+/** Returns the id of a form's action, or null if the form was not made for this subject. */
+export function actionIdOf(
   form: URLSearchParams,
   { secret }: SignedInPerson,
   verb: string,
   subject: string,
-): Uuid {
+): Uuid | null {
   const [given = '', mark = ''] = (form.get(ACTION_FIELD) ?? '').split('.');
   const id = parseUuid(given);
-  if (id === null || !isHmacOf(mark, secret, `${verb}/${subject}/${given}`))
-    throw new DeskError(
-      403,
-      'Not accepted',
-      'This form does not belong to this page. Reload the page.',
-    );
-  return id;
+  return id !== null && isHmacOf(mark, secret, `${verb}/${subject}/${given}`) ? id : null;
+}
+
+/** The id in a set's action of one of its resources, the same whenever the form is sent. */
+function itemActionId(setActionId: Uuid, itemId: Uuid): Uuid {
+  return idFromDigest(timeOfId(setActionId), hash('sha256', setActionId + itemId, 'buffer'));
 }
 
 /** If `unknown`, sending the form again shows the result. A `fault` of null needs no log entry. */
-type ActionResult = { readonly outcome: 'done' } | FailedResult;
+export type ActionResult = { readonly outcome: 'done' } | FailedResult;
 export type FailedResult =
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'unknown'; readonly fault: unknown };
 
 /** Actions in progress by id, so that a double click acts once. */
-const inProgress = new Map<string, Promise<ActionResult>>();
+const inProgress = new Map<string, Promise<readonly ActionResult[]>>();
 
-/** A form that a person sent for an action on a resource. */
-interface Submission<Resource> {
-  readonly action: DeskAction<Resource>;
+interface ActionItem<Resource> {
   readonly resource: Resource;
   readonly subject: ActionSubject;
+}
+
+/** A form that a person sent for an action on a resource, or on each resource of a set. */
+interface Submission<Resource> {
+  readonly action: DeskAction<Resource>;
+  readonly items: readonly ActionItem<Resource>[];
+  /** Digest of the set that the person saw. Null for a single resource. */
+  readonly digest: string | null;
   readonly person: SignedInPerson;
   readonly form: URLSearchParams;
 }
 
-/** Performs the action of a form once, and records a refusal. Throws `DeskError`. */
+/**
+ * Performs the action of a form once on each of its resources, and records refusals. Returns the
+ * result of each. Throws `DeskError` for a form of another resource or set.
+ */
 export function perform<Resource>(
   deps: DeskDeps,
   submission: Submission<Resource>,
-): Promise<ActionResult> {
-  const { action, subject, person, form } = submission;
-  const actionId = actionIdOf(form, person, action.verb, subject.id);
+): Promise<readonly ActionResult[]> {
+  const { action, person, form } = submission;
+  const actionId = actionIdOf(form, person, action.verb, boundTo(submission));
+  if (actionId === null)
+    throw new DeskError(
+      403,
+      'Not accepted',
+      'This form does not belong to this page. Reload the page.',
+    );
   const known = inProgress.get(actionId);
   if (known !== undefined) return known;
   const running = performOnce(deps, submission, actionId).finally(() =>
@@ -129,33 +144,59 @@ export function perform<Resource>(
   return running;
 }
 
+/** Returns what the form and its code are bound to. */
+function boundTo<Resource>({ items, digest }: Submission<Resource>): string {
+  return digest ?? items[0]?.subject.id ?? '';
+}
+
 async function performOnce<Resource>(
   deps: DeskDeps,
   submission: Submission<Resource>,
   actionId: Uuid,
-): Promise<ActionResult> {
-  const { action, resource, subject, person, form } = submission;
-  const { identity: by } = person;
+): Promise<readonly ActionResult[]> {
+  const { items, digest, form } = submission;
   const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
-  if (!('clean' in cleaned)) return { outcome: 'refused', refusal: NO_REASON };
+  const all = (result: ActionResult): readonly ActionResult[] => items.map(() => result);
+  if (!('clean' in cleaned)) return all({ outcome: 'refused', refusal: NO_REASON });
   try {
     const refusal = await codeRefusal(deps, submission, actionId);
-    if (refusal !== null) return { outcome: 'refused', refusal };
+    if (refusal !== null) return all({ outcome: 'refused', refusal });
+  } catch (failure) {
+    return all(unknownResult(failure));
+  }
+  return Promise.all(
+    items.map((item) => {
+      const id = digest === null ? actionId : itemActionId(actionId, item.subject.id);
+      return performItem(deps, submission, item, cleaned.clean, id);
+    }),
+  );
+}
+
+async function performItem<Resource>(
+  deps: DeskDeps,
+  { action, person: { identity: by }, form }: Submission<Resource>,
+  { resource, subject }: ActionItem<Resource>,
+  reason: string,
+  actionId: Uuid,
+): Promise<ActionResult> {
+  try {
     if (await wasPerformed(deps.database.current, actionId)) return { outcome: 'done' };
-    await action.run(deps, resource, { by, reason: cleaned.clean, actionId, form });
+    await action.run(deps, resource, { by, reason, actionId, form });
     return { outcome: 'done' };
   } catch (failure) {
-    // A fault of the service may have occurred before or after the action.
-    if (!(failure instanceof ApiError)) {
-      const isExpected = isUnavailable(failure) || failure instanceof UnknownKey;
-      return { outcome: 'unknown', fault: isExpected ? null : failure };
-    }
+    if (!(failure instanceof ApiError)) return unknownResult(failure);
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
     const details = { refused: failure.message };
     if (action.recordsRefusals !== true)
       await recordOnce(deps, actionId, by, { ...refusedAction(action.name, subject), details });
     return { outcome: 'refused', refusal: failure.refusal };
   }
+}
+
+/** A fault of the service may have occurred before or after the action. */
+function unknownResult(failure: unknown): ActionResult {
+  const isExpected = isUnavailable(failure) || failure instanceof UnknownKey;
+  return { outcome: 'unknown', fault: isExpected ? null : failure };
 }
 
 const NO_REASON: Refusal = {
@@ -166,10 +207,16 @@ const NO_REASON: Refusal = {
 /** Uses up the code, if one is required. Records and returns the refusal of a wrong code. */
 async function codeRefusal<Resource>(
   deps: DeskDeps,
-  { action: { name }, subject, person: { identity }, form }: Submission<Resource>,
+  submission: Submission<Resource>,
   actionId: Uuid,
 ): Promise<Refusal | null> {
-  if (!asksForCode(name, 'support')) return null;
+  const { action, items, digest, person, form } = submission;
+  const { name } = action;
+  const { identity } = person;
+  const [first] = items;
+  if (first === undefined || !asksForCode(name, 'support')) return null;
+  const { subjectType } = first.subject;
+  const subject = digest === null ? first.subject : { id: actionId, tenantId: null, subjectType };
   const rule = STAFF_ACTIONS[name];
   const verified = await verifyPerson(deps, {
     name: identity.name,
@@ -178,7 +225,7 @@ async function codeRefusal<Resource>(
     right: rule.right,
     twoPeople: 'twoPeople' in rule,
     receivedAt: deps.clock(),
-    purpose: `support/${identity.id}/${name}/${subject.id}/${actionId}/${contentOf(form)}`,
+    purpose: `support/${identity.id}/${name}/${boundTo(submission)}/${actionId}/${contentOf(form)}`,
     refusalEntry: refusedAction(name, subject),
   });
   if ('refusal' in verified) return verified.refusal;

@@ -117,7 +117,7 @@ export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
 }
 
 /** A label with its value. Numbers are aligned to the right in tables. */
-export type Fact = readonly [label: string, value: Content, kind?: 'number'];
+export type Fact = readonly [label: string, value: Content, kind?: 'number' | undefined];
 
 /** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {

@@ -128,13 +128,24 @@ function actionForms<Resource>(
   const { kind, resource, person } = shown;
   return kind.actions.flatMap((action) => {
     const own = open?.verb === action.verb ? open : null;
-    const isOffered =
-      action.isOffered(resource, person.identity) &&
-      !(isApproved && action.verb === 'approve') &&
-      actionRefusal(action.name, person.identity) === null;
+    const isPossible = isOffered(action, resource, person, isApproved);
     // A form with an unknown result remains on the page, in every state of the resource.
-    return isOffered || own?.result?.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
+    return isPossible || own?.result?.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
   });
+}
+
+/** Whether the person can perform the action now. `isApproved`: support has given its one approval. */
+export function isOffered<Resource>(
+  action: DeskAction<Resource>,
+  resource: Resource,
+  { identity }: SignedInPerson,
+  isApproved: boolean,
+): boolean {
+  return (
+    action.isOffered(resource, identity) &&
+    !(isApproved && action.verb === 'approve') &&
+    actionRefusal(action.name, identity) === null
+  );
 }
 
 function statusOf({ result }: OpenForm): number {
@@ -188,12 +199,10 @@ function actionForm<Resource>(
   const follow = place === null ? '' : itemQuery(place.kind, place.query);
   const mark = actionField(person, action.verb, shown.kind.rowOf(resource).id, repeated);
   const label = textOf(action.label, resource);
-  const reason = { name: 'reason', required: true, maxlength: 140, value: given?.get('reason') };
   const form = html`<summary>${label}</summary>
     <p class="soft">${textOf(action.explanation, resource)}</p>
     <form class="stacked" method="post" action="${path}/${action.verb}${follow}">
-      ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)}
-      ${field('Reason', reason, { hint: REASON_HINT })}
+      ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)} ${reasonField(given)}
       ${asksForCode(action.name, 'support') && codeField(CODE_HINT)}
       <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
@@ -204,9 +213,14 @@ function actionForm<Resource>(
   return element('details', attributes, form);
 }
 
+export function reasonField(given: URLSearchParams | null): Html {
+  const reason = { name: 'reason', required: true, maxlength: 140, value: given?.get('reason') };
+  return field('Reason', reason, { hint: REASON_HINT });
+}
+
 const REASON_HINT =
   "Up to 140 characters, stored with your name. Do not write customers' names or numbers";
-const CODE_HINT = 'The six digits from your authenticator. Each code works once';
+export const CODE_HINT = 'The six digits from your authenticator. Each code works once';
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   const lines = timeline.map(({ at, what, by, details }) => {

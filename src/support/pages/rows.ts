@@ -11,7 +11,7 @@ import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { DIRECTIONS } from '../actions/proposals.js';
-import { type Content, html, type Html } from '../html.js';
+import { type Content, element, html, type Html } from '../html.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
@@ -50,9 +50,11 @@ export interface View {
   readonly now: Instant;
 }
 
-interface TableOptions {
+export interface TableOptions {
   readonly without?: 'Tenant';
   readonly query?: string;
+  /** Set if rows can be selected for the form `set`; `all` if all are selected. */
+  readonly selection?: 'some' | 'all' | undefined;
 }
 
 /** Returns null without rows. */
@@ -60,7 +62,7 @@ export async function tableOf<K extends keyof Rows>(
   { reader, now }: View,
   kind: K,
   rows: readonly Rows[K][],
-  { without, query = '' }: TableOptions = {},
+  { without, query = '', selection }: TableOptions = {},
 ): Promise<Html | null> {
   if (rows.length === 0) return null;
   const rowOf: RowOf<Rows[K]> = ROWS[kind];
@@ -83,7 +85,19 @@ export async function tableOf<K extends keyof Rows>(
     approvedBySupport,
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
-  return table(rows, (row) => rowOf(row, context).filter(([heading]) => heading !== without));
+  return table(rows, (row) => {
+    const cells = rowOf(row, context).filter(([heading]) => heading !== without);
+    const [first, ...others] = cells;
+    if (selection === undefined || first === undefined) return cells;
+    const box = checkbox(ids, rows.indexOf(row), selection === 'all');
+    const [heading, content, align] = first;
+    return [[heading, [box, content], align], ...others];
+  });
+}
+
+function checkbox(ids: readonly Uuid[], index: number, checked: boolean): Html {
+  const attributes = { type: 'checkbox', name: 'item', value: ids[index], form: 'set', checked };
+  return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
 }
 
 /** Returns those of the resources that support has approved. */

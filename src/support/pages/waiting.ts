@@ -2,6 +2,8 @@ import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.
 import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
+import type { StaffIdentity } from '../../staff/rules.js';
+import { setVerbs } from '../actions/sets.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { readBusiest } from '../reading/totals.js';
 import {
@@ -14,9 +16,9 @@ import {
   type WaitingKind,
 } from '../reading/waiting.js';
 import { parsePrinted } from '../forms.js';
-import { field, notice, type Page, pageLinks, section } from './layout.js';
+import { field, hiddenField, notice, type Page, pageLinks, section } from './layout.js';
 import { parsePosition, printPosition } from './position.js';
-import { NONE, tableOf, type View } from './rows.js';
+import { NONE, tableOf, type TableOptions, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
 
 /** Start page with the first resources of each list, and a page for each list. */
@@ -64,8 +66,17 @@ export interface ListPlace {
   readonly query: ListQuery;
 }
 
-export async function waitingPage(view: View, kind: WaitingKind, query: ListQuery): Promise<Page> {
+/** `areSelected`: all items of the page are selected. */
+export async function waitingPage(
+  view: View,
+  kind: WaitingKind,
+  query: ListQuery,
+  by: StaffIdentity,
+  areSelected: boolean,
+): Promise<Page> {
   const { reader } = view;
+  const verbs = setVerbs(kind, by);
+  const selection = verbs.length === 0 ? undefined : areSelected ? 'all' : 'some';
   const filter = await filterOf(reader, query);
   const after = parsePosition(query.after);
   const [counts, form, { items, next }, count] = await Promise.all([
@@ -73,13 +84,16 @@ export async function waitingPage(view: View, kind: WaitingKind, query: ListQuer
     filterForm(reader, kind, query),
     'fault' in filter
       ? { items: null, next: null }
-      : readTable(view, kind, after, ROWS_PER_PAGE, filter, itemQuery(kind, query)),
+      : readTable(view, kind, after, ROWS_PER_PAGE, filter, {
+          query: itemQuery(kind, query),
+          selection,
+        }),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const pageAfter = (position: string): string => listPath(kind, { ...query, after: position });
   const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
   ${count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`}
-  ${items ?? NONE}
+  ${items && verbs.length > 0 && setBar(kind, query, verbs)} ${items ?? NONE}
   ${pageLinks(
     after === null ? null : ['First page', pageAfter('')],
     next === null ? null : ['Next page', pageAfter(printPosition(next) ?? '')],
@@ -110,14 +124,31 @@ async function readTable(
   after: TimePosition | null,
   limit: number,
   filter?: WaitingFilter,
-  query = '',
+  options: TableOptions = {},
 ): Promise<{ readonly items: Html | null; readonly next: TimePosition | null }> {
   const { items, next } = await readWaiting(view.reader, kind, after, limit, filter);
-  return { items: await tableOf(view, LISTS[kind].rows, items, { query }), next };
+  return { items: await tableOf(view, LISTS[kind].rows, items, options), next };
 }
 
 function countText(count: number): string {
   return count > MAX_COUNTED ? `${MAX_COUNTED}+` : String(count);
+}
+
+/** Shows the buttons for the selected items of a list. */
+function setBar(kind: WaitingKind, query: ListQuery, verbs: readonly string[]): Html {
+  const all = listPath(kind, query);
+  const buttons = verbs.map((verb) =>
+    element(
+      'button',
+      { class: 'quiet', formaction: `/waiting/${kind}/${verb}` },
+      `${verb === 'approve' ? 'Approve' : 'Reject'} selected`,
+    ),
+  );
+  const kept = Object.entries(query).filter(([, value]) => value !== '');
+  return html`<form class="set" id="set" method="get" action="/waiting/${kind}/approve">
+    ${kept.map(([name, value]) => hiddenField(name, value))} ${buttons}
+    <a href="${all}${all.includes('?') ? '&' : '?'}select=all">Select all on this page</a>
+  </form>`;
 }
 
 function queryText(parts: Readonly<Record<string, string>>): string {

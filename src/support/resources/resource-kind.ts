@@ -1,3 +1,4 @@
+import type { Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { DeskAction } from '../actions/action.js';
@@ -27,7 +28,11 @@ export interface ResourceKind<Resource> {
   readonly lists?: readonly ListOfResource<Resource>[];
   /** Returns undefined if no resource of this kind has the id. */
   find(site: Site, id: Uuid): Promise<Resource | undefined>;
-  rowOf(resource: Resource): Owned & { readonly id: Uuid };
+  rowOf(resource: Resource): Owned & {
+    readonly id: Uuid;
+    readonly raw?: bigint;
+    readonly asset?: Asset | null;
+  };
   titleOf(resource: Resource): string;
   describe(resource: Resource, context: PageContext): Described | Promise<Described>;
 }

@@ -1,0 +1,140 @@
+import { counted } from '../../core/collections.js';
+import { ERRORS } from '../../core/error-table.js';
+import { asksForCode } from '../../staff/rules.js';
+import { actionField, type ActionResult, type DeskAction, textOf } from '../actions/action.js';
+import { digestOf, sumsText } from '../actions/sets.js';
+import type { SignedInPerson } from '../desk.js';
+import { type Content, html, type Html } from '../html.js';
+import { namesOf } from '../reading/transfers.js';
+import { LISTS, type WaitingKind } from '../reading/waiting.js';
+import type { ResourceKind } from '../resources/resource-kind.js';
+import type { Site } from '../site.js';
+import {
+  codeField,
+  hiddenField,
+  link,
+  notice,
+  type Page,
+  section,
+  table,
+  tokenField,
+} from './layout.js';
+import { CODE_HINT, isOffered, reasonField } from './resource.js';
+import { readApprovedBySupport } from './rows.js';
+import { listPath, type ListQuery } from './waiting.js';
+
+/** Pages on which a person decides several items of a list by one form. */
+
+export interface ShownSet<Resource> {
+  readonly list: WaitingKind;
+  readonly query: ListQuery;
+  readonly kind: ResourceKind<Resource>;
+  readonly action: DeskAction<Resource>;
+  readonly resources: readonly Resource[];
+  readonly person: SignedInPerson;
+}
+
+/** Shows the set with its sums and its form. `form`: what was written before. */
+export async function setPage<Resource>(
+  site: Site,
+  set: ShownSet<Resource>,
+  form: URLSearchParams | null,
+  fault: Content = null,
+): Promise<Page> {
+  const { kind, action, resources, person } = set;
+  const ids = resources.map((resource) => kind.rowOf(resource).id);
+  const approved = await readApprovedBySupport(site.database.reader, kind.name, ids);
+  const isOpen = (resource: Resource): boolean =>
+    isOffered(action, resource, person, approved.has(kind.rowOf(resource).id));
+  const open = resources.filter(isOpen);
+  const closed = resources.filter((resource) => !isOpen(resource));
+  const content = html`${fault && notice('bad', fault)}
+  ${
+    closed.length > 0 &&
+    notice(
+      'wait',
+      html`<p>These were decided meanwhile, and are left out:</p>
+        ${await itemTable(site, set, closed)}`,
+    )
+  }
+  ${open.length === 0 ? html`<p class="card">Nothing is selected.</p>` : await setForm(site, set, open, form)}
+  ${backLink(set)}`;
+  const label = textOf(action.label, resources[0] as Resource);
+  return { title: `${label} several`, content, status: fault === null ? 200 : 409 };
+}
+
+function backLink<Resource>({ list, query }: ShownSet<Resource>): Html {
+  return html`<p><a href="${listPath(list, query)}">${LISTS[list].title}</a></p>`;
+}
+
+async function itemTable<Resource>(
+  site: Site,
+  { kind }: ShownSet<Resource>,
+  resources: readonly Resource[],
+  resultOf?: (resource: Resource, names: Awaited<ReturnType<typeof namesOf>>) => Content,
+): Promise<Html> {
+  const rows = resources.map((resource) => kind.rowOf(resource));
+  const names = await namesOf(site.database.reader, rows);
+  return table(resources, (resource) => {
+    const { id, tenantId, sourceAccountId: from } = kind.rowOf(resource);
+    return [
+      ['Item', link(kind.name, id, kind.titleOf(resource))],
+      ['From', from && names.account(from)],
+      ['Tenant', names.tenant(tenantId)],
+      ['Result', resultOf?.(resource, names)],
+    ];
+  });
+}
+
+async function setForm<Resource>(
+  site: Site,
+  set: ShownSet<Resource>,
+  resources: readonly Resource[],
+  form: URLSearchParams | null,
+  repeated: URLSearchParams | null = null,
+): Promise<Html> {
+  const { list, query, kind, action, person } = set;
+  const rows = resources.map((resource) => kind.rowOf(resource));
+  const path = listPath(list, query).replace(`/${list}`, `/${list}/${action.verb}`);
+  const what = `${counted(rows.length, LISTS[list].rows.slice(0, -1))}`;
+  const label = `${textOf(action.label, resources[0] as Resource)} ${what}`;
+  return html`<p><strong>${what}</strong>, in total <strong>${sumsText(rows)}</strong>.</p>
+    ${await itemTable(site, set, resources)}
+    <form class="stacked card" method="post" action="${path}">
+      ${tokenField(person.secret)}${actionField(person, action.verb, digestOf(rows), repeated)}
+      ${rows.map(({ id }) => hiddenField('item', id))} ${reasonField(form)}
+      ${asksForCode(action.name, 'support') && codeField(`${CODE_HINT}. One code decides this set`)}
+      <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
+    </form>`;
+}
+
+/** Shows what became of each item, and the form again if some results are unknown. */
+export async function setResultPage<Resource>(
+  site: Site,
+  set: ShownSet<Resource>,
+  results: readonly ActionResult[],
+  form: URLSearchParams,
+): Promise<Page> {
+  const { kind, action, resources } = set;
+  const resultOf = (resource: Resource): ActionResult | undefined =>
+    results[resources.indexOf(resource)];
+  const outcomes = (outcome: ActionResult['outcome']): readonly Resource[] =>
+    resources.filter((resource) => resultOf(resource)?.outcome === outcome);
+  const [done, refused, unknown] = [outcomes('done'), outcomes('refused'), outcomes('unknown')];
+  const sums = sumsText(done.map((resource) => kind.rowOf(resource)));
+  const items = await itemTable(site, set, [...unknown, ...refused, ...done], (resource, names) => {
+    const result = resultOf(resource);
+    if (result?.outcome === 'refused') return `Nothing was changed: ${result.refusal.message}.`;
+    return result?.outcome === 'done' ? textOf(action.done, resource, names) : 'Not known yet.';
+  });
+  const content = html`${done.length > 0 && notice('good', `Decided: ${done.length} of ${resources.length}, in total ${sums}.`)}
+  ${refused.length > 0 && notice('bad', `Refused: ${refused.length} of ${resources.length}. The reasons are below.`)}
+  ${unknown.length > 0 && notice('wait', html`<strong>It is not known whether ${unknown.length} of them were decided.</strong> Send the form below again in a moment. It decides each item only once.`)}
+  ${section('results', 'Results', items)}
+  ${unknown.length > 0 && section('again', 'Send again', await setForm(site, set, resources, form, form))}
+  ${backLink(set)}`;
+  const [first] = results;
+  const refusedStatus = first?.outcome === 'refused' ? ERRORS[first.refusal.code].status : 409;
+  const status = unknown.length > 0 ? 503 : done.length > 0 ? 200 : refusedStatus;
+  return { title: `${textOf(action.label, resources[0] as Resource)} several`, content, status };
+}
