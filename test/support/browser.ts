@@ -23,6 +23,7 @@ export async function fillSignIn(page: Page, desk: TestDesk, person: Staff): Pro
   await page.getByLabel('Name').fill(person.name);
   await page.getByLabel('Code').fill(await desk.freshCode(person));
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
 }
 
 export async function signInAt(page: Page, desk: TestDesk, person: Staff): Promise<void> {

@@ -60,6 +60,7 @@ describe('in a browser, the traps of the support desk', () => {
       await form.getByLabel('Code').fill('123456');
       await revokeSessions(desk.core, { staffId: maria.id }, proven(maria));
       await form.getByRole('button').click();
+      await page.waitForURL(/sign-in/);
       assert.match(await page.locator('main').innerText(), /Your session has ended, and nothing/);
       await fillSignIn(page, desk, maria);
       assert.equal(new URL(page.url()).pathname, `/transfers/${id}/approve`);
@@ -161,8 +162,11 @@ describe('in a browser, the traps of the support desk', () => {
     await page.goto(
       `${desk.url}/waiting/transfers?${new URLSearchParams({ tenant: name, least: '70,000', asset: 'COPM' }).toString()}`,
     );
-    for (let number = 2; number <= 9; number += 1)
+    for (let number = 2; number <= 9; number += 1) {
+      const before = page.url();
       await page.getByRole('link', { name: 'Next page' }).click();
+      await page.waitForURL((url) => url.href !== before);
+    }
     const list = page.url();
     const current = (): string => new URL(page.url()).pathname.replace('/transfers/', '');
     for (const id of ids.slice(8 * PAGE, 8 * PAGE + 3)) {
@@ -179,7 +183,7 @@ describe('in a browser, the traps of the support desk', () => {
     await page.locator('body').press('n');
     await page.waitForURL((url) => url.pathname === `/transfers/${ids[8 * PAGE + 3]}`);
     await page.getByRole('link', { name: 'Transfers to approve' }).click();
-    assert.equal(page.url(), list);
+    await page.waitForURL(list);
     await page.goto(`${desk.url}/transfers/${ids.at(-1)}${new URL(list).search}&in=transfers`);
     await page.keyboard.press('n');
     await page.waitForURL((url) => url.pathname === `/transfers/${ids[0]}`);
