@@ -138,6 +138,9 @@ export const LEDGER = [
   `CREATE TABLE daily_totals_positions (
     name ${ascii(60)} NOT NULL, position BIGINT NOT NULL,
     PRIMARY KEY (name)) ${TABLE}`,
+  `CREATE TABLE search_words (
+    id ${ID}, word VARCHAR(40) NOT NULL,
+    PRIMARY KEY (id, word), KEY word (word, id)) ${TABLE}`,
   `CREATE TABLE sweep_leases (
     name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, worker VARCHAR(200) NULL, acquired_at ${TIME},
     lease_until ${TIME},

@@ -63,6 +63,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
   sweep_leases: READ_WRITE,
+  search_words: READ_WRITE,
   daily_totals: READ_WRITE,
   daily_totals_positions: READ_WRITE,
   bonuses: READ_WRITE,

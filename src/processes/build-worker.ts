@@ -21,6 +21,7 @@ import { requestsSweep } from '../requests/log.js';
 import { restoreMetrics } from '../restores/begin-restore.js';
 import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import { expiredStatementsSweep, statementsSweep } from '../statements/statement-maker.js';
+import { searchWordsSweep } from '../operations/search-words.js';
 import { dailyTotalsSweep } from '../support/totals-sweep.js';
 import { railQueue } from '../temporal/contracts.js';
 import {
@@ -180,6 +181,7 @@ function buildWorkerServices(
       expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
       dailyTotalsSweep(core),
+      searchWordsSweep(core),
       reconciliationSweep({
         ...core,
         resources: WORKFLOW_RESOURCES,

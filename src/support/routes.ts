@@ -150,7 +150,7 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
     tenantsPage(viewOf(site), textsOf(context, 'after').after),
   );
   const search = async (context: DeskContext): Promise<void> => {
-    const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'from');
+    const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'until', 'from');
     const isNarrowed = query.amount !== '' || query.day !== '';
     const only = isNarrowed ? null : await findOnly(site.database.reader, query.text);
     if (only !== null) return seeOther(context, pathOf(...only));

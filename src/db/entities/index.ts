@@ -16,6 +16,7 @@ import * as rails from './rails.js';
 import * as requests from './requests.js';
 import * as restores from './restores.js';
 import * as schedules from './schedules.js';
+import * as search from './search.js';
 import * as staff from './staff.js';
 import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
@@ -37,6 +38,7 @@ const FILES = [
   requests,
   restores,
   schedules,
+  search,
   staff,
   statements,
   sweeps,

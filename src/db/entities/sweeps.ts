@@ -36,13 +36,13 @@ export const dailyTotals = defineTable(
 );
 export type DailyTotal = RowOf<typeof dailyTotals>;
 
-/** How far the sweep has read each of its sources. */
+/** How far sweeps have read their sources. */
 export const dailyTotalsPositions = defineTable(
   'daily_totals_positions',
   {
-    /** `events/<tenant id>`, or `bonuses`. */
+    /** `events/<tenant id>`, `bonuses`, or `words/<table>`. */
     name: column.ascii(60),
-    /** For events a sequence, for bonuses the time of the ids in milliseconds. */
+    /** For events a sequence, otherwise the time of the ids in milliseconds. */
     position: column.bigint,
   },
   { key: ['name'] },

@@ -15,8 +15,8 @@ pay-ins or postings. It may also be an alias, a phone, an Idempotency-Key or an 
 SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow.`,
   examples: ['open 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f', "open '$ana'", 'open case-118 --json'],
   input: { resource: text },
-  run: async ({ database, config, output }, { resource }) => {
-    const found = await findByText(database.reader, resource);
+  run: async ({ database, clock, config, output }, { resource }) => {
+    const found = await findByText(database.reader, resource, clock());
     const urlOf = workflowUrlOf(config);
     const rows = (
       path: string,

@@ -28,7 +28,7 @@ account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are
   examples: ["search '$ana'", "search 'november rent'", 'search case-118 --json'],
   input: { text },
   run: async ({ database: { reader }, clock, output }, { text: asked }) => {
-    const named = await findByText(reader, asked);
+    const named = await findByText(reader, asked, clock());
     const filter = { amounts: null, about: { text: asked, ids: [] } };
     const found =
       countFound(named) > 0

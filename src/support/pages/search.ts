@@ -8,7 +8,6 @@ import {
   MAX_RAW,
 } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
-import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import {
   type AmountRange,
@@ -21,10 +20,12 @@ import {
 import {
   countFound,
   findByText,
+  FRESH_MS,
   creationTimeOf,
   MAX_FOUND,
   type SearchResult,
 } from '../reading/search.js';
+import { findByWords, mergeResults, termsOf } from '../reading/term-search.js';
 import { field, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
@@ -35,8 +36,9 @@ interface SearchQuery {
   readonly text: string;
   readonly amount: string;
   readonly asset: string;
-  /** Day such as `2026-11-22`, in the time zone of each tenant. */
+  /** First and last day such as `2026-11-22`, in the time zone of each tenant. */
   readonly day: string;
+  readonly until: string;
   /** Id of the operation from which an interrupted search continues. */
   readonly from: string;
 }
@@ -49,7 +51,7 @@ export async function searchPage(view: View, query: SearchQuery): Promise<Page> 
   return { title: 'Search', content };
 }
 
-function searchForm({ text, amount, asset, day }: SearchQuery): Html {
+function searchForm({ text, amount, asset, day, until }: SearchQuery): Html {
   const search = { type: 'search', maxlength: MAX_TEXT, autocapitalize: 'none' };
   const assets = [['', 'Any'], ...ASSETS.map((one) => [one, one] as const)] as const;
   return html`<form class="filter" method="get" action="/search">
@@ -59,7 +61,8 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
       ...search,
       spellcheck: 'false',
     })}
-    ${field('Day', { name: 'day', type: 'date', value: day })}
+    ${field('From day', { name: 'day', type: 'date', value: day })}
+    ${field('To day', { name: 'until', type: 'date', value: until })}
     ${field('Amount', { name: 'amount', value: amount, maxlength: 32, placeholder: PRINTED })}
     ${field('Asset', { name: 'asset', value: asset }, { choices: assets })}
     <button>Search</button>
@@ -69,11 +72,11 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
 const RECENT = `Only the last ${RECENT_DAYS} days were searched. Choose a day to find earlier operations.`;
 
 const HELP = html`<p class="soft">
-  A complete id opens its page. Searches the beginnings of ids, names and references; aliases,
-  phones and idempotency keys; and any part of a description, of a bank account's holder or of a
-  rail's reference. The decimals of an amount may be left out. Operations are searched on the day,
-  in each tenant's time zone; without a day, in the last ${RECENT_DAYS} days, but no bonuses and
-  pay-ins: open their account. Numbers of bank accounts cannot be searched. The id of a request
+  A complete id opens its page. Searches the beginnings of ids and references; aliases and
+  idempotency keys; any words of names and descriptions, in any order; the last digits of a phone
+  (at least four); and amounts, with other words or alone, such as Ana 25,000. The decimals of an
+  amount may be left out. Days are in each tenant's time zone. Parts of words are searched only in
+  the last ${RECENT_DAYS} days. Numbers of bank accounts cannot be searched. The id of a request
   (Svc-Request-Id) finds what it created.
 </p>`;
 
@@ -82,15 +85,24 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
   const { text } = query;
   if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
   if (text === '') return withinDays(view, query, null);
-  const found = await findByText(reader, text);
-  const about = { text, ids: Object.values(found).flatMap((rows) => rows.map(({ id }) => id)) };
+  const terms = termsOf(text);
+  const [exact, byWords, fresh] = await Promise.all([
+    findByText(reader, text, view.now),
+    findByWords(reader, terms, null),
+    findCreatedWithin(reader, [recentWindow(view.now, FRESH_MS)], {
+      amounts: null,
+      about: { text, ids: [] },
+    }),
+  ]);
+  const about = { text, ids: Object.values(exact).flatMap((rows) => rows.map(({ id }) => id)) };
   if (query.day !== '' || query.amount !== '') return withinDays(view, query, about);
-  if (countFound(found) > 0) {
+  const isAmount = amountsBeginning(text, null).length > 0;
+  const found = mergeResults(mergeResults(exact, byWords), fresh.found);
+  if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
     return html`${await results(view, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
   }
-  if (amountsBeginning(text, null).length > 0)
-    return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
+  if (isAmount) return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
   const id = parseUuid(text);
   const at = id === null ? null : creationTimeOf(id);
   if (at === null) return withinDays(view, query, about);
@@ -109,18 +121,30 @@ async function withinDays(
   about: Parameters<typeof findCreatedWithin>[2]['about'],
 ): Promise<Html> {
   const { reader, now } = view;
-  const windows = query.day === '' ? [recentWindow(now)] : await windowsOf(reader, query.day);
+  const isOpen = query.day === '';
+  const windows = isOpen
+    ? [recentWindow(now)]
+    : await windowsOf(reader, query.day, query.until || query.day);
   if (windows.length === 0)
-    return notice('bad', `"${query.day}" is not a day. Choose the day on which to search.`);
-  const amounts = amountsBeginning(query.amount, isAsset(query.asset) ? query.asset : null);
+    return notice(
+      'bad',
+      'Choose the day from which to search, and a last day that is not before it.',
+    );
+  const asset = isAsset(query.asset) ? query.asset : null;
+  const amounts = amountsBeginning(query.amount, asset);
   if (query.amount !== '' && amounts.length === 0)
     return notice('bad', `"${query.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
-  const { found, next } = await findCreatedWithin(
-    reader,
-    windows,
-    { amounts: query.amount === '' ? null : amounts, about },
-    parseUuid(query.from),
-  );
+  const terms = termsOf(`${query.text} ${query.amount}`);
+  const [{ found: examined, next }, indexed] = await Promise.all([
+    findCreatedWithin(
+      reader,
+      windows,
+      { amounts: query.amount === '' ? null : amounts, about },
+      parseUuid(query.from),
+    ),
+    findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),
+  ]);
+  const found = mergeResults(examined, query.from === '' ? indexed : examined);
   const on = new URLSearchParams({ ...query, from: next ?? '' });
   const more =
     next !== null &&
@@ -128,7 +152,7 @@ async function withinDays(
       'wait',
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
     );
-  const isRecent = query.day === '' && html`<p class="soft">${RECENT}</p>`;
+  const isRecent = isOpen && html`<p class="soft">${RECENT}</p>`;
   return html`${isRecent}${await results(view, found)}${more}`;
 }
 
@@ -138,14 +162,18 @@ async function withinDays(
  * `asset` names one. Returns an empty list for malformed text.
  */
 function amountsBeginning(text: string, asset: Asset | null): readonly AmountRange[] {
-  const decimals = /\.([0-9]*)/.exec(text)?.[1] ?? '';
-  const complete = text.replace(/\.(?=\s|$)/, '');
-  return ASSETS.flatMap((one): AmountRange[] => {
-    const parsed = parsePrinted(complete, asset ?? one);
-    if (parsed?.asset !== one) return [];
-    const step = 10n ** BigInt(LISTED_ASSETS[one].scale - decimals.length);
-    const most = parsed.raw + step - 1n;
-    return [{ asset: one, least: parsed.raw, most: most > MAX_RAW ? MAX_RAW : most }];
+  const { words, amounts, asset: named } = termsOf(text);
+  const starts = [...amounts, ...words].flat().filter((start) => start.startsWith('$'));
+  const [start = '', ...others] = starts;
+  if (start === '' || others.length > 0 || words.length + amounts.length > 1) return [];
+  const [whole = '', decimals = ''] = start.slice(1).split('.');
+  return ASSETS.filter((one) => one === (named ?? asset ?? one)).flatMap((one) => {
+    const { scale } = LISTED_ASSETS[one];
+    if (decimals.length > scale) return [];
+    const step = 10n ** BigInt(scale - decimals.length);
+    const least = BigInt(whole + decimals) * step;
+    const most = least + step - 1n;
+    return least > MAX_RAW ? [] : [{ asset: one, least, most: most > MAX_RAW ? MAX_RAW : most }];
   });
 }
 

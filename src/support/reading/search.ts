@@ -1,5 +1,5 @@
 import { parseAlias, parsePhone } from '../../accounts/recipients.js';
-import { parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
+import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
 import { string, uuid } from '../../db/columns.js';
@@ -49,17 +49,7 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
 };
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
-const NOTHING: SearchResult = {
-  transfers: [],
-  schedules: [],
-  bonuses: [],
-  payouts: [],
-  batches: [],
-  endpoints: [],
-  adjustments: [],
-  accounts: [],
-  tenants: [],
-};
+const NOTHING = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as SearchResult;
 
 /** Maximum of results of each kind. */
 export const MAX_FOUND = 25;
@@ -86,7 +76,7 @@ export async function findEach<Kind extends keyof Rows>(
   return { ...NOTHING, ...Object.fromEntries(found) };
 }
 
-async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
+export async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
   const id = [...new Set(ids)];
   const found = await findEach(KINDS, (table) => reader.select(table, { id }));
   return { ...found, accounts: found.accounts.filter(({ type }) => type !== 'system') };
@@ -167,7 +157,11 @@ export async function findOnly(reader: Reader, text: string): Promise<KindAndId 
 const MIN_BEGINNING = 2;
 
 /** Searches by id, alias, phone, key or metadata, or else by the beginning of a name or reference. */
-export async function findByText(reader: Reader, text: string): Promise<SearchResult> {
+export async function findByText(
+  reader: Reader,
+  text: string,
+  now: Instant,
+): Promise<SearchResult> {
   const id = parseUuid(text);
   if (id !== null) {
     const found = await findResources(reader, await idsAbout(reader, id));
@@ -179,7 +173,7 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
   const byIdBeginning = await findByIdBeginning(reader, text);
   if (countFound(byIdBeginning) > 0) return byIdBeginning;
   const [namedLike, referencedLike] = await Promise.all([
-    idsNamedLike(reader, text),
+    idsNamedLike(reader, text, now),
     idsReferencedLike(reader, text),
   ]);
   const about = await Promise.all(referencedLike.map((one) => idsAbout(reader, one)));
@@ -204,27 +198,19 @@ function patternSql(before: '' | '%', text: string): string {
   return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
-const MARKS = ['', ...'\u0300\u0301\u0302\u0303\u0308\u0327'];
-
-/** Returns the letter in both cases, without and with each accent. */
-function variantsOf(letter: string): readonly string[] {
-  return [letter.toLowerCase(), letter.toUpperCase()]
-    .flatMap((one) => MARKS.map((mark) => `${one}${mark}`.normalize('NFC')))
-    .filter((one) => [...one].length === 1);
-}
+/** Age from which the index of words has an account or operation. */
+export const FRESH_MS = 3 * 60_000;
 
 /**
- * Returns the ids of accounts and tenants whose name begins with the text, without accents and
- * case. The index on the name finds those with the first two letters in any form.
+ * Returns the ids of tenants, and of accounts opened in the last minutes, whose name begins with
+ * the text, without accents and case.
  */
-async function idsNamedLike(reader: Reader, text: string): Promise<readonly Uuid[]> {
-  const [first = '', second = ''] = text.normalize('NFD').replace(/\p{M}/gu, '');
-  const starts = variantsOf(first).flatMap((one) => variantsOf(second).map((two) => one + two));
-  const begins = starts.map((start) => beginsSql('name', start)).join(' OR ');
-  const like = `(${begins || 'FALSE'}) AND ${likeSql('name', '', text)}`;
+async function idsNamedLike(reader: Reader, text: string, now: Instant): Promise<readonly Uuid[]> {
+  const like = likeSql('name', '', text);
+  const isFresh = `id>=${uuid.literal(firstIdAt(now - FRESH_MS))}`;
   const rows = await reader.query(
     `(SELECT id FROM tenants WHERE ${like} LIMIT ${MAX_FOUND}) UNION ALL
-     (SELECT id FROM accounts FORCE INDEX (by_name) WHERE ${like} AND type<>'system' LIMIT ${MAX_FOUND})`,
+     (SELECT id FROM accounts FORCE INDEX (PRIMARY) WHERE ${isFresh} AND ${like} AND type<>'system' LIMIT ${MAX_FOUND})`,
   );
   return rows.map((row) => uuid.parse(row.id));
 }

@@ -1,0 +1,171 @@
+import { type Amount, formatAmount } from '../core/amount.js';
+import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { integer, string, uuid } from '../db/columns.js';
+import type { Database, DatabaseDeps, Reader } from '../db/database.js';
+import { batches } from '../db/entities/batches.js';
+import { bonuses } from '../db/entities/bonuses.js';
+import { adjustments, transfers } from '../db/entities/operations.js';
+import { accounts, tenants } from '../db/entities/parties.js';
+import { payouts } from '../db/entities/payouts.js';
+import { searchWords } from '../db/entities/search.js';
+import { dailyTotalsPositions as positions } from '../db/entities/sweeps.js';
+import { transact } from '../db/reader.js';
+import { updateSql, upsertSql } from '../db/statements.js';
+import type { Table } from '../db/table.js';
+import type { Sweep } from '../temporal/sweeper.js';
+
+const EVERY_MS = 5_000;
+/** Rows of each table that one run indexes, so that a burst of postings is not slowed down. */
+const ROWS_PER_RUN = 2_000;
+/** Time after which every row with an older id has been committed. */
+const LAG_MS = 60_000;
+const MAX_WORD = 40;
+const MAX_WORDS = 24;
+
+/** Returns the words of a text in lower case and without accents, each once. */
+export function wordsOf(text: string | null): readonly string[] {
+  const plain = (text ?? '').normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  return [...new Set(words.map((word) => [...word].slice(0, MAX_WORD).join('')))];
+}
+
+/** Returns what is stored for an amount: any beginning of its digits finds it. */
+function amountWord(amount: Amount): string {
+  return `$${(formatAmount(amount).split(' ')[0] ?? '').replaceAll(',', '')}`;
+}
+
+/** Returns what is stored for a phone, which is found by its last digits. */
+export function phoneWord(phone: string): string {
+  return `#${[...phone.replace(/\D/g, '')].reverse().join('')}`;
+}
+
+interface Source<Row extends { readonly id: Uuid }> {
+  readonly table: Table<Row>;
+  wordsOf(row: Row): readonly string[];
+}
+
+function source<Row extends { readonly id: Uuid }>(
+  table: Table<Row>,
+  words: (row: Row) => readonly string[],
+): Source<never> {
+  return { table, wordsOf: words } as unknown as Source<never>;
+}
+
+const SOURCES = [
+  source(accounts, ({ type, name, phone }) => [
+    ...(type === 'system' ? [] : wordsOf(name)),
+    ...(phone === null ? [] : [phoneWord(phone)]),
+  ]),
+  source(tenants, ({ name }) => wordsOf(name)),
+  source(transfers, (row) => [amountWord(row), ...wordsOf(row.description)]),
+  source(payouts, (row) => [
+    amountWord(row),
+    ...wordsOf(row.description),
+    ...wordsOf(row.holderName),
+  ]),
+  source(bonuses, (row) => [amountWord(row), ...wordsOf(row.description)]),
+  source(adjustments, (row) => [amountWord(row), ...wordsOf(row.reason)]),
+  source(batches, ({ description }) => wordsOf(description)),
+];
+
+/** Adds the words of new rows to the index, about a minute after their creation. */
+export function searchWordsSweep({ database, clock }: DatabaseDeps): Sweep {
+  return {
+    name: 'search words',
+    everyMs: EVERY_MS,
+    run: async (signal) => {
+      for (const one of SOURCES) if (!signal.aborted) await addRows(database, one, clock());
+      return false;
+    },
+  };
+}
+
+async function addRows(database: Database, { table, wordsOf: words }: Source<never>, now: Instant) {
+  const { reader } = database;
+  const name = `words/${table.name}`;
+  const from = (await reader.find(positions, { name }))?.position ?? 0n;
+  const until = instant(now - LAG_MS);
+  const start = `id>=${uuid.literal(firstIdAt(Number(from)))}`;
+  const [next] = await reader.query(
+    `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE ${start} AND id<${uuid.literal(firstIdAt(until))}
+     ORDER BY id LIMIT 1 OFFSET ${ROWS_PER_RUN}`,
+  );
+  // All ids of a millisecond are in one run.
+  const to = next === undefined ? until : Math.max(timeOfId(uuid.parse(next.id)), Number(from) + 1);
+  if (BigInt(to) <= from) return;
+  const rows: readonly { readonly id: Uuid }[] = await reader.list(
+    table,
+    `FORCE INDEX (PRIMARY) WHERE ${start} AND id<${uuid.literal(firstIdAt(to))} ORDER BY id`,
+  );
+  const found = rows.flatMap((row) => {
+    const own = [...new Set(words(row as never))].slice(0, MAX_WORDS);
+    return own.map((word) => ({ id: row.id, word }));
+  });
+  await transact(database, async (transaction) => {
+    await transaction.execute(upsertSql(positions, [{ name, position: 0n }], ['name']));
+    const advance = updateSql(positions, { position: BigInt(to) }, { name, position: from });
+    if ((await transaction.execute(advance)) === 1 && found.length > 0)
+      await transaction.execute(upsertSql(searchWords, found, ['word']));
+  });
+}
+
+/** Beginnings of words, of which a resource has at least one. */
+export type SearchTerm = readonly string[];
+
+export interface IdRange {
+  readonly from: Uuid;
+  /** Exclusive. */
+  readonly to: Uuid;
+}
+
+/** Number of index entries at which the rarest word of a search is no longer counted. */
+const MAX_COUNTED = 1_000;
+const MAX_EXAMINED = 4_000;
+
+/**
+ * Returns the newest resources that match every term, at most `limit`. Reads the entries of the
+ * rarest term, newest first, and looks up the others. `among` restricts the resources.
+ */
+export async function findByTerms(
+  reader: Reader,
+  terms: readonly SearchTerm[],
+  limit: number,
+  { range = null, among = null }: { range?: IdRange | null; among?: readonly Uuid[] | null } = {},
+): Promise<readonly Uuid[]> {
+  if (terms.length === 0 || among?.length === 0) return [];
+  const within = [
+    ...(range === null ? [] : [`id>=${uuid.literal(range.from)}`, `id<${uuid.literal(range.to)}`]),
+    ...(among === null ? [] : [`id IN (${among.map((id) => uuid.literal(id)).join(',')})`]),
+  ];
+  const entriesOf = (term: SearchTerm, most: number): string => {
+    const where = [beginsSql('word', term), ...within].join(' AND ');
+    return `SELECT id FROM search_words FORCE INDEX (${among === null ? 'word' : 'PRIMARY'}) WHERE ${where}
+      ORDER BY word DESC, id DESC LIMIT ${most}`;
+  };
+  const counts = await Promise.all(
+    terms.map(async (term) => {
+      const [row] = await reader.query(
+        `SELECT COUNT(*) AS found FROM (${entriesOf(term, MAX_COUNTED)}) few`,
+      );
+      return integer.parse(row?.found);
+    }),
+  );
+  const rarest = counts.indexOf(Math.min(...counts));
+  const others = terms
+    .filter((_, index) => index !== rarest)
+    .map(
+      (term) =>
+        ` AND EXISTS (SELECT 1 FROM search_words o FORCE INDEX (PRIMARY) WHERE o.id=w.id AND ${beginsSql('o.word', term)})`,
+    );
+  const rows = await reader.query(
+    `SELECT DISTINCT w.id FROM (${entriesOf(terms[rarest] ?? [], MAX_EXAMINED)}) w
+     WHERE TRUE${others.join('')} ORDER BY w.id DESC LIMIT ${limit}`,
+  );
+  return rows.map((row) => uuid.parse(row.id));
+}
+
+function beginsSql(column: string, term: SearchTerm): string {
+  const patterns = term.map((start) => `${start.replace(/[\\%_]/g, '\\$&')}%`);
+  return `(${patterns.map((pattern) => `${column} LIKE ${string.literal(pattern)}`).join(' OR ')})`;
+}

@@ -1,0 +1,134 @@
+import { type Asset, isAsset } from '../../core/amount.js';
+import { firstIdAt, type Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { tenants } from '../../db/entities/parties.js';
+import { findByTerms, phoneWord, type SearchTerm, wordsOf } from '../../operations/search-words.js';
+import type { Window } from './operation-search.js';
+import { findResources, type SearchResult } from './search.js';
+
+/** Finds people and operations by their words, amounts and phones, in any order, by an index. */
+
+export interface SearchTerms {
+  readonly words: readonly SearchTerm[];
+  readonly amounts: readonly SearchTerm[];
+  /** Asset that the text names. Null if it names none. */
+  readonly asset: Asset | null;
+}
+
+/** Returns the words of a text, and the amounts in it as people write them. */
+export function termsOf(text: string): SearchTerms {
+  const tokens = text.trim().split(/\s+/);
+  const [words, amounts]: [SearchTerm[], SearchTerm[]] = [[], []];
+  for (let at = 0; at < tokens.length;) {
+    const length = [2, 3, 4].findLast((count) => isOneNumber(tokens.slice(at, at + count), count));
+    const token = tokens.slice(at, at + (length ?? 1)).join(' ');
+    const amount = amountStart(token);
+    at += length ?? 1;
+    if (isAsset(token.toUpperCase())) continue;
+    if (amount !== null && !/^[0-9]+$/.test(token)) amounts.push([amount]);
+    else if (/^\+?[0-9]+$/.test(token))
+      // A number is a word of a text, an amount, or the end of a phone.
+      words.push([
+        ...wordsOf(token),
+        ...(amount === null ? [] : [amount]),
+        ...(token.length < MIN_PHONE_DIGITS ? [] : [phoneWord(token)]),
+      ]);
+    else words.push(...wordsOf(token).map((word) => [word]));
+  }
+  const named = tokens.map((token) => token.toUpperCase()).find((token) => isAsset(token));
+  return { words, amounts, asset: named !== undefined && isAsset(named) ? named : null };
+}
+
+const MIN_PHONE_DIGITS = 4;
+
+/** Whether these words are the groups of one number, such as `25 000`. */
+function isOneNumber(tokens: readonly string[], count: number): boolean {
+  return (
+    tokens.length === count &&
+    /^[0-9]{1,3}( [0-9]{3})*( [0-9]{3}[.,][0-9]+)?$/.test(tokens.join(' '))
+  );
+}
+
+/**
+ * Returns the beginning of an amount's index entry for `25,000`, `25.000`, `25 000`, `1.500,00` or
+ * `25000.5`. Three digits after a point or comma are a group. Returns null for other text.
+ */
+function amountStart(text: string): string | null {
+  const grouped =
+    /^([0-9]{1,3}(?:([.,\s])[0-9]{3})(?:\2[0-9]{3})*)(?:[.,]([0-9]{1,2}|[0-9]{4,6}))?$/.exec(text);
+  const plain = /^([0-9]+)()(?:[.,]([0-9]{1,2}|[0-9]{4,6}))?$/.exec(text);
+  const [, whole, , decimals = ''] = grouped ?? plain ?? [];
+  if (whole === undefined) return null;
+  return `$${whole.replace(/[^0-9]/g, '').replace(/^0+(?=[0-9])/, '')}.${decimals}`;
+}
+
+/** Number of resources that one search examines. */
+const MAX_EXAMINED = 300;
+
+/**
+ * Finds resources of these windows, or of all time for null. A search for an amount also finds the
+ * operations of accounts with the other words in their names.
+ */
+export async function findByWords(
+  reader: Reader,
+  { words, amounts, asset }: SearchTerms,
+  windows: readonly Window[] | null,
+): Promise<SearchResult> {
+  const range = windows && {
+    from: firstIdAt(Math.min(...windows.map(({ from }) => from))),
+    to: firstIdAt(Math.max(...windows.map(({ to }) => to))),
+  };
+  const ids = await findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range });
+  const ofAmount =
+    amounts.length === 0 || words.length === 0
+      ? []
+      : await findByTerms(reader, amounts, MAX_EXAMINED, { range });
+  const [candidates, zones] = await Promise.all([
+    findResources(reader, ofAmount),
+    reader.select(tenants, {}),
+  ]);
+  const rows = Object.values(candidates).flat();
+  const among = [...new Set(rows.flatMap(accountIdsOf))];
+  const named = new Set(await findByTerms(reader, words, among.length, { among }));
+  const ofNamed = rows.filter((row) => accountIdsOf(row).some((id) => named.has(id)));
+  const zoneOf = new Map(zones.map(({ id, timeZone }) => [id, timeZone]));
+  const isWanted = ({ id, createdAt, tenantId, asset: of }: SearchedRow): boolean =>
+    (asset === null || of === asset) &&
+    (windows ?? [null]).some(
+      (window) =>
+        window === null ||
+        (window.from <= createdAt &&
+          createdAt < window.to &&
+          (window.timeZone === null || window.timeZone === zoneOf.get(tenantId ?? id))),
+    );
+  const found = await findResources(reader, [...ids, ...ofNamed.map(({ id }) => id)]);
+  const wanted = Object.entries(found).map(([kind, all]) => [
+    kind,
+    (all as readonly SearchedRow[]).filter(isWanted),
+  ]);
+  return Object.fromEntries(wanted);
+}
+
+interface SearchedRow {
+  readonly id: Uuid;
+  readonly createdAt: Instant;
+  readonly tenantId?: Uuid;
+  readonly asset?: Asset | null;
+}
+
+function accountIdsOf(row: object): readonly Uuid[] {
+  return Object.entries(row).flatMap(([name, id]) =>
+    /accountId$/i.test(name) && id !== null ? [id as Uuid] : [],
+  );
+}
+
+/** Returns each resource of both results once, the newest first. */
+export function mergeResults(one: SearchResult, other: SearchResult): SearchResult {
+  const others = other as Readonly<Record<string, readonly SearchedRow[]>>;
+  const all = Object.entries(one).map(([kind, rows]) => {
+    const byId = new Map([...rows, ...(others[kind] ?? [])].map((row) => [row.id, row]));
+    return [kind, [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1))];
+  });
+  return Object.fromEntries(all) as SearchResult;
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { instant, localTime } from '../../src/core/instant.js';
+import { searchWordsSweep } from '../../src/operations/search-words.js';
+import { termsOf } from '../../src/support/reading/term-search.js';
+import { type Json, text } from '../helpers/bank.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { openDesk } from './desk.js';
+
+const { db, api, maria } = await openDesk();
+const own = await openGuarded(api);
+
+describe('the search of the support desk by words', () => {
+  afterEach(() => assertLedgerSound(db.database));
+
+  /** Indexes all rows, as the sweep does some minutes later. */
+  async function index(): Promise<void> {
+    await db.sql(`UPDATE daily_totals_positions SET position=0 WHERE name LIKE 'words/%'`);
+    const later = instant(Date.now() + 5 * 60_000);
+    const { run } = searchWordsSweep({ database: db.database, clock: () => later });
+    await run(new AbortController().signal);
+  }
+  const found = async (query: Record<string, string>): Promise<string> =>
+    (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
+  const finds = async (query: Record<string, string>, path: string): Promise<boolean> =>
+    (await found(query)).includes(`href="${path}"`);
+  const dayOf = (transfer: Json): string =>
+    localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(0, 10);
+
+  it('a person is found by any word of the name, without accents, by several words in any order, and by the last digits of the phone', async () => {
+    const { id } = await own.account({
+      ...{ name: 'María José Pérez Ñuflo', type: 'person', phone: '+573001239876' },
+    });
+    await index();
+    for (const words of ['Pérez', 'perez', 'PÉREZ maría', 'nuflo jose', 'nuf', '9876', '1239876'])
+      assert(await finds({ text: words }, `/accounts/${id}`), words);
+    for (const words of ['pérez carlos', '876', '9875', 'erez'])
+      assert(!(await finds({ text: words }, `/accounts/${id}`)), words);
+  });
+
+  it('an operation is found by an amount as people write it, with words of its description or of a name, in any order and range of days', async () => {
+    const to = await own.account({ name: 'Anabel Quintero', type: 'person' });
+    const transfer = await own.createPending({
+      ...{ raw: 4_321_000n, description: 'Alquiler de noviembre', to },
+    });
+    const { id: other } = await own.createPending({ raw: 4_321_100n, description: 'Alquiler' });
+    await index();
+    const path = `/transfers/${text(transfer.id)}`;
+    const day = dayOf(transfer);
+    for (const query of [
+      ...['43,210', '43.210', '43 210', 'COPM 43,210', '43.210,00', '43,210.00 COPM', '43210'].map(
+        (amount) => ({ text: amount }),
+      ),
+      ...['Anabel 43,210', '43.210 quintero', 'noviembre alquiler', 'COPM 43 210 alquiler'].map(
+        (words) => ({ text: words }),
+      ),
+      { text: 'noviembre', amount: '43.210' },
+      { text: 'noviembre', day: '2020-01-01', until: day },
+      { text: 'anabel 43,210', day, until: day },
+      { text: '', amount: '43 210', day: '2020-01-01', until: day },
+    ])
+      assert(await finds(query, path), JSON.stringify(query));
+    for (const query of [
+      { text: 'Anabel 43,211' },
+      { text: 'DUSD 43,210' },
+      { text: 'noviembre', day: '2020-01-01', until: '2020-12-31' },
+      { text: 'diciembre alquiler' },
+    ])
+      assert(!(await finds(query, path)), JSON.stringify(query));
+    assert(!(await finds({ text: 'noviembre alquiler' }, `/transfers/${text(other)}`)));
+    assert.match(await found({ day, until: '2020-01-01' }), /a last day that is not before it/);
+  });
+
+  it('an index that is read twice, or by two workers at once, has each word once', async () => {
+    const { id } = await own.account({ name: 'Doble Doble Única' });
+    await Promise.all([index(), index()]);
+    await index();
+    const rows = await db.sql(
+      `SELECT word FROM search_words WHERE id=x'${id.replaceAll('-', '')}' ORDER BY word`,
+    );
+    assert.deepEqual(
+      rows.map(({ word }) => word),
+      ['doble', 'unica'],
+    );
+  });
+});
+
+describe('the terms of a search', () => {
+  it('the terms of a search are its words and what can be read as an amount', () => {
+    for (const [given, words, amounts] of [
+      ['Ana 25,000', [['ana']], [['$25000.']]],
+      ['25.000', [], [['$25000.']]],
+      ['25.00', [], [['$25.00']]],
+      ['1.500,5', [], [['$1500.5']]],
+      ['1 250 000 COPM', [], [['$1250000.']]],
+      ['25', [['25', '$25.']], []],
+      ['november rent', [['november'], ['rent']], []],
+      ['invoice 12/34', [['invoice'], ['12'], ['34']], []],
+      ['0000123', [['0000123', '$123.', '#3210000']], []],
+    ] as const) {
+      const terms = termsOf(given);
+      assert.deepEqual([terms.words, terms.amounts], [words, amounts], given);
+    }
+  });
+});
