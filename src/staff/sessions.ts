@@ -92,6 +92,7 @@ export async function findSession(
   token: string,
   channel: StaffSession['channel'],
   idleMs = SESSION_MS,
+  { isUse = true } = {},
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
   const session = await database.current.find(staffSessions, {
     tokenHash: hash('sha256', token, 'buffer'),
@@ -102,7 +103,7 @@ export async function findSession(
     return null;
   const person = await database.current.find(staff, { id: session.staffId });
   if (person?.active !== true) return null;
-  if (now - session.lastUsedAt >= RECORD_EVERY_MS)
+  if (isUse && now - session.lastUsedAt >= RECORD_EVERY_MS)
     await database.withTransaction((transaction) =>
       transaction.execute(updateSql(staffSessions, { lastUsedAt: now }, { id: session.id })),
     );

@@ -136,7 +136,8 @@ details.stop:not([open]) { border-color: var(--stop); color: var(--stop); }
 details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
 footer { display: none; padding-bottom: 1.5rem; }
 @media (hover: hover) {
-  footer:has(button) { display: block; }
+  .scripted footer { display: block; }
+  body:not(.keys) footer span { display: none; }
   .keys .links a[rel='next']::after { content: '\\00a0(N)'; }
   .keys [data-key='a'] > summary::after { content: ' (A)'; }
 }
@@ -185,25 +186,19 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 
 /** The only script: keyboard shortcuts and buttons that copy ids. Pages work without it. */
 const SCRIPT = `
-const footer = document.querySelector('footer');
+const keysButton = document.querySelector('footer button');
 const areKeysOff = () => localStorage.getItem('keys') === 'off';
 const showKeys = () => {
   document.body.classList.toggle('keys', !areKeysOff());
-  const [text = null, button = null] = footer?.children ?? [];
-  if (text !== null) text.hidden = areKeysOff();
-  if (button !== null) button.textContent = areKeysOff() ? 'Turn the keys on' : 'Turn the keys off';
+  if (keysButton !== null) keysButton.textContent = 'Turn the keys ' + (areKeysOff() ? 'on' : 'off');
 };
-if (footer !== null) {
-  const button = document.createElement('button');
-  button.className = 'quiet';
-  button.addEventListener('click', () => {
-    localStorage.setItem('keys', areKeysOff() ? 'on' : 'off');
-    showKeys();
-  });
-  footer.append(' ', button);
-}
+keysButton?.addEventListener('click', () => {
+  localStorage.setItem('keys', areKeysOff() ? 'on' : 'off');
+  showKeys();
+});
+document.body.classList.add('scripted');
 showKeys();
-const isList = /^\\/(waiting\\/|$)/.test(location.pathname);
+const isList = /^\\/(waiting\\/[a-z]+)?$/.test(location.pathname);
 const find = (selector) => document.querySelector(selector);
 addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, select, textarea') !== null;
@@ -218,6 +213,25 @@ addEventListener('keydown', (event) => {
   else return;
   event.preventDefault();
 });
+const isInUse = () =>
+  document.hidden ||
+  [...document.querySelectorAll('main input')].some(
+    (one) => one === document.activeElement || one.checked || one.value !== one.defaultValue,
+  );
+/** Refreshes a list, unless something is selected or written on it. */
+const refresh = async () => {
+  if (isInUse()) return;
+  const headers = { 'svc-refresh': '1' };
+  const response = await fetch(location.href, { headers, redirect: 'error' }).catch(() => null);
+  if (!response?.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  if (isInUse()) return;
+  const focused = document.activeElement?.getAttribute('href');
+  find('main').replaceWith(page.querySelector('main'));
+  document.title = page.title;
+  if (focused) find('main a[href="' + CSS.escape(focused) + '"]')?.focus();
+};
+if (isList) setInterval(refresh, 15_000);
 for (const id of navigator.clipboard ? document.querySelectorAll('code.id') : []) {
   const button = document.createElement('button');
   button.className = 'quiet copy';

@@ -93,3 +93,15 @@ function render(content: Content, context: Context | undefined): string {
   const escaped = escapeInvisible(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
   return context === 'text' && RIGHT_TO_LEFT.test(text) ? `<bdi>${escaped}</bdi>` : escaped;
 }
+
+/** Returns the text of a content, with times in RFC 3339, for files. */
+export function plainText(content: Content): string {
+  return render(content, 'text')
+    .replace(/<time datetime="([^"]*)">[^<]*<\/time>/g, '$1')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => SIGNS.get(entity) ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+const SIGNS = new Map(Object.entries(ENTITIES).map(([sign, entity]) => [entity, sign]));

@@ -1,3 +1,5 @@
+import { recordOnce } from '../access/audit-log.js';
+import { newId } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
 import { actionIdOf, type ActionResult, type DeskAction, perform } from './actions/action.js';
@@ -13,6 +15,7 @@ import { setPage, setResultPage } from './pages/set.js';
 import { tenantsPage } from './pages/tenants.js';
 import {
   itemQuery,
+  listCsv,
   type ListPlace,
   type ListQuery,
   startPage,
@@ -47,12 +50,27 @@ function addPage(router: DeskRouter, site: Site, path: string, render: Render): 
 
 export function waitingRoutes(router: DeskRouter, site: Site): void {
   addPage(router, site, '/', () => startPage(viewOf(site)));
-  addPage(router, site, '/waiting/:kind', (context, { identity }) => {
+  const kindOf = (context: DeskContext): WaitingKind => {
     const kind = WAITING_KINDS.find((one) => one === context.params?.kind);
     if (kind === undefined) throw noSuchPage();
+    return kind;
+  };
+  addPage(router, site, '/waiting/:kind', (context, person) => {
     const { select } = textsOf(context, 'select');
-    return waitingPage(viewOf(site), kind, listQueryOf(context), identity, select === 'all');
+    const query = listQueryOf(context);
+    return waitingPage(viewOf(site), kindOf(context), query, person, select === 'all');
   });
+  const download = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
+    await ownForm(context, site, person.secret);
+    const kind = kindOf(context);
+    const { csv, rows } = await listCsv(viewOf(site), kind, listQueryOf(context));
+    const entry = { tenantId: null, action: 'list.export', subjectType: 'list', subjectId: kind };
+    await recordOnce(site, newId(), person.identity, { ...entry, details: { rows } });
+    context.attachment(`${kind}.csv`);
+    context.type = 'text/csv; charset=utf-8';
+    context.body = csv;
+  };
+  router.post('/waiting/:kind/csv', signedIn(site, download));
   addSetPages(router, site, 'transfers', transferKind);
   addSetPages(router, site, 'payouts', payoutKind);
 }

@@ -31,7 +31,9 @@ export class DeskSessions {
   async find(request: IncomingMessage): Promise<SignedInPerson | null> {
     const secret = this.cookies.read(request, 'desk');
     if (secret === null) return null;
-    const found = await findSession(this.staff, secret, 'support', IDLE_MS);
+    // A list that refreshes by itself does not keep a session in use.
+    const isUse = request.headers['svc-refresh'] === undefined;
+    const found = await findSession(this.staff, secret, 'support', IDLE_MS, { isUse });
     return found && { identity: found.identity, sessionId: found.session.id, secret };
   }
 

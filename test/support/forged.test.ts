@@ -115,7 +115,7 @@ describe('the support desk', () => {
       const { headers } = await maria.get(path);
       assert.equal(
         headers.get('content-security-policy'),
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
         path,
       );
       assert.deepEqual(

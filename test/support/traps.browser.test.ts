@@ -205,4 +205,29 @@ describe('in a browser, the traps of the support desk', () => {
     assert.equal(await page.locator('details[open]').count(), 1);
     await page.context().close();
   });
+
+  it('a list refreshes by itself, but not while something is selected or written on it', async () => {
+    const page = await newPage();
+    await page.clock.install();
+    await signInAt(page, desk, maria);
+    await page.goto(`${desk.url}/waiting/transfers`);
+    const rows = page.locator('tbody tr');
+    const before = await page.title();
+    const count = (await page.locator('p.soft', { hasText: 'in total' }).textContent()) ?? '';
+    const link = page.locator('tbody a').first();
+    await link.focus();
+    await own.createPending({ raw: 9_000_000n });
+    await page.clock.runFor(16_000);
+    const total = page.locator('p.soft', { hasText: 'in total' });
+    await total.filter({ hasNotText: count }).waitFor();
+    assert.notEqual(await page.title(), before);
+    assert.equal(await page.evaluate('document.activeElement.matches("tbody a")'), true);
+    await rows.first().getByRole('checkbox').check();
+    const selected = await page.title();
+    await own.createPending({ raw: 9_000_000n });
+    await page.clock.runFor(31_000);
+    assert.equal(await rows.first().getByRole('checkbox').isChecked(), true);
+    assert.equal(await page.title(), selected);
+    await page.context().close();
+  });
 });

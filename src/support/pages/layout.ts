@@ -9,6 +9,8 @@ import { type Attributes, type Content, element, html, type Html } from '../html
 
 export interface Page {
   readonly title: string;
+  /** Number of items, which the title of the window shows. */
+  readonly count?: string | null;
   readonly beside?: Content;
   readonly content: Html;
   readonly status?: number;
@@ -16,7 +18,7 @@ export interface Page {
 
 /** `path` is marked in the navigation. */
 export function documentOf(
-  { title, beside, content }: Page,
+  { title, count = null, beside, content }: Page,
   person: SignedInPerson | null,
   path: string,
 ): string {
@@ -25,7 +27,7 @@ export function documentOf(
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        ${element('title', {}, `${title} – Support desk`)}
+        ${element('title', {}, `${count === null ? '' : `(${count}) `}${title} – Support desk`)}
         <link rel="stylesheet" href="${STYLE_PATH}" />
         <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
         <script defer src="${SCRIPT_PATH}"></script>
@@ -46,6 +48,7 @@ export function documentOf(
           person !== null &&
           html`<footer class="soft">
             <span>Keys: A approves or applies, N opens the next item, / searches.</span>
+            <button class="quiet" type="button"></button>
           </footer>`
         }
       </body>
@@ -198,7 +201,7 @@ export function idText(id: string): Html {
 const TAG_KINDS = Object.entries({
   good: ['completed', 'posted', 'applied', 'enabled', 'active', 'delivered'],
   busy: ['approved', 'in_progress', 'validating', 'ready', 'executing', 'pending'],
-  wait: ['pending_approval', 'held', 'proposed', 'paused', 'retrying'],
+  wait: ['pending_approval', 'held', 'proposed', 'paused', 'retrying', 'expires soon'],
   bad: [
     'rejected',
     'failed',

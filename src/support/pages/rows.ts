@@ -59,12 +59,30 @@ export interface TableOptions {
 
 /** Returns null without rows. */
 export async function tableOf<K extends keyof Rows>(
-  { reader, now }: View,
+  view: View,
   kind: K,
   rows: readonly Rows[K][],
   { without, query = '', selection }: TableOptions = {},
 ): Promise<Html | null> {
   if (rows.length === 0) return null;
+  const all = await factsOf(view, kind, rows, query);
+  return table([...all.entries()], ([index, cells]) => {
+    const [first, ...others] = cells.filter(([heading]) => heading !== without);
+    if (first === undefined) return others;
+    if (selection === undefined) return [first, ...others];
+    const [heading, content, align] = first;
+    const box = checkbox(rows[index]?.id ?? '', index, selection === 'all');
+    return [[heading, [box, content], align], ...others];
+  });
+}
+
+/** Returns the facts of each row. */
+export async function factsOf<K extends keyof Rows>(
+  { reader, now }: View,
+  kind: K,
+  rows: readonly Rows[K][],
+  query = '',
+): Promise<readonly (readonly Fact[])[]> {
   const rowOf: RowOf<Rows[K]> = ROWS[kind];
   const all: readonly Rows[keyof Rows][] = rows;
   const ids = all.map(({ id }) => id);
@@ -85,18 +103,11 @@ export async function tableOf<K extends keyof Rows>(
     approvedBySupport,
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
-  return table(rows, (row) => {
-    const cells = rowOf(row, context).filter(([heading]) => heading !== without);
-    const [first, ...others] = cells;
-    if (selection === undefined || first === undefined) return cells;
-    const box = checkbox(ids, rows.indexOf(row), selection === 'all');
-    const [heading, content, align] = first;
-    return [[heading, [box, content], align], ...others];
-  });
+  return rows.map((row) => rowOf(row, context));
 }
 
-function checkbox(ids: readonly Uuid[], index: number, checked: boolean): Html {
-  const attributes = { type: 'checkbox', name: 'item', value: ids[index], form: 'set', checked };
+function checkbox(id: string, index: number, checked: boolean): Html {
+  const attributes = { type: 'checkbox', name: 'item', value: id, form: 'set', checked };
   return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
 }
 
@@ -244,8 +255,14 @@ function urgency(operation: Transfer | Payout, context: Context): Fact {
   if ('submittedAt' in operation && status === 'in_progress')
     return since('At the rail since', operation.submittedAt, context, tenantId);
   const expiresAt = status === 'pending_approval' ? approvalExpiresAt : null;
-  return since('Expires', expiresAt, context, tenantId);
+  const [label, at] = since('Expires', expiresAt, context, tenantId);
+  if (expiresAt === null || expiresAt - context.now > SOON_MS) return [label, at];
+  const text = html`${relative(expiresAt, context.now)} ${tag('expires soon')}`;
+  return [label, time(expiresAt, context.timeZone(tenantId), text)];
 }
+
+/** Time to the expiry at which an operation is marked. */
+const SOON_MS = 3_600_000;
 
 function since(label: string, at: Instant | null, context: Context, tenantId: Uuid): Fact {
   return [label, time(at, context.timeZone(tenantId), at && relative(at, context.now))];

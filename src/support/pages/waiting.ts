@@ -2,9 +2,10 @@ import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.
 import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
-import type { StaffIdentity } from '../../staff/rules.js';
+import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { setVerbs } from '../actions/sets.js';
-import { type Content, element, html, type Html } from '../html.js';
+import type { SignedInPerson } from '../desk.js';
+import { type Content, element, html, type Html, plainText } from '../html.js';
 import { readBusiest } from '../reading/totals.js';
 import {
   countWaiting,
@@ -16,9 +17,18 @@ import {
   type WaitingKind,
 } from '../reading/waiting.js';
 import { parsePrinted } from '../forms.js';
-import { field, hiddenField, notice, type Page, pageLinks, section } from './layout.js';
+import {
+  type Fact,
+  field,
+  hiddenField,
+  notice,
+  type Page,
+  pageLinks,
+  section,
+  tokenField,
+} from './layout.js';
 import { parsePosition, printPosition } from './position.js';
-import { NONE, tableOf, type TableOptions, type View } from './rows.js';
+import { factsOf, NONE, tableOf, type TableOptions, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
 
 /** Start page with the first resources of each list, and a page for each list. */
@@ -71,10 +81,11 @@ export async function waitingPage(
   view: View,
   kind: WaitingKind,
   query: ListQuery,
-  by: StaffIdentity,
+  person: SignedInPerson,
   areSelected: boolean,
 ): Promise<Page> {
   const { reader } = view;
+  const by = person.identity;
   const verbs = setVerbs(kind, by);
   const selection = verbs.length === 0 ? undefined : areSelected ? 'all' : 'some';
   const filter = await filterOf(reader, query);
@@ -97,8 +108,17 @@ export async function waitingPage(
   ${pageLinks(
     after === null ? null : ['First page', pageAfter('')],
     next === null ? null : ['Next page', pageAfter(printPosition(next) ?? '')],
-  )}`;
-  return { title: LISTS[kind].title, content };
+  )}
+  ${
+    count > 0 &&
+    html`<form
+      method="post"
+      action="${listPath(kind, { ...query, after: '' }).replace(kind, `${kind}/csv`)}"
+    >
+      ${tokenField(person.secret)}<button class="quiet">Download as CSV</button>
+    </form>`
+  }`;
+  return { title: LISTS[kind].title, count: countText(count), content };
 }
 
 async function countAll(reader: Reader, current: WaitingKind | null): Promise<Html> {
@@ -128,6 +148,31 @@ async function readTable(
 ): Promise<{ readonly items: Html | null; readonly next: TimePosition | null }> {
   const { items, next } = await readWaiting(view.reader, kind, after, limit, filter);
   return { items: await tableOf(view, LISTS[kind].rows, items, options), next };
+}
+
+const MAX_EXPORTED = 10_000;
+const SLICE = 1_000;
+
+/** Returns the list with its filter as CSV, at most 10,000 rows, and the number of rows. */
+export async function listCsv(
+  view: View,
+  kind: WaitingKind,
+  query: ListQuery,
+): Promise<{ readonly csv: string; readonly rows: number }> {
+  const filter = await filterOf(view.reader, query);
+  const all: (readonly Fact[])[] = [];
+  let after: TimePosition | null | undefined;
+  while (after !== null && all.length < MAX_EXPORTED && !('fault' in filter)) {
+    const page = await readWaiting<WaitingKind>(view.reader, kind, after ?? null, SLICE, filter);
+    const facts = await factsOf(view, LISTS[kind].rows, page.items);
+    all.push(...facts.map((row, index): Fact[] => [['Id', page.items[index]?.id], ...row]));
+    after = page.next;
+  }
+  const headings = (all[0] ?? []).map((_, index) =>
+    [...new Set(all.map((row) => row[index]?.[0]))].join(' / '),
+  );
+  const cells = all.map((row) => row.map(([, value]) => plainText(value) || null));
+  return { csv: csvLines([headings, ...cells]), rows: all.length };
 }
 
 function countText(count: number): string {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { parseDetails } from '../../src/access/audit-log.js';
+import { idLiteral, text } from '../helpers/bank.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { formOf, openDesk } from './desk.js';
+
+const { db, api, desk, maria } = await openDesk();
+const own = await openGuarded(api);
+
+describe('the lists of the support desk', () => {
+  afterEach(() => assertLedgerSound(db.database));
+
+  it('a list can be downloaded as CSV with its filter: no cell runs as a formula, and each download is a line in the audit log', async () => {
+    const { name } = own.bank.tenant.tenant;
+    const description = '=HYPERLINK("https://evil.example")';
+    const id = text((await own.createPending({ raw: 5_555_500n, description })).id);
+    await own.createPending();
+    const query = new URLSearchParams({ tenant: name, least: '55,555', asset: 'COPM' }).toString();
+    const { text: page } = await maria.get(`/waiting/transfers?${query}`);
+    const action = `/waiting/transfers/csv?${query}`;
+    const { fields } = formOf(page, action.replaceAll('&', '&amp;'));
+    const answer = await maria.post(action, fields);
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/csv/);
+    assert.match(answer.headers.get('content-disposition') ?? '', /transfers\.csv/);
+    const [heading = '', row = '', ...others] = answer.text.trim().split('\r\n');
+    assert.match(heading, /^Id,Amount,From → to,Description,/);
+    assert.match(row, new RegExp(`^${id},"?55,555\\.00 COPM`));
+    assert(row.includes(`'=HYPERLINK`), row);
+    assert.deepEqual(others, []);
+    assert.equal((await maria.post(action, {})).status, 403);
+    const lines = await desk.acts('transfers');
+    assert.deepEqual(
+      lines.map((line) => [line.action, line.actorClaimed, parseDetails(line).rows]),
+      [['list.export', 'maria', 1]],
+    );
+  });
+
+  it('the title of a list shows its count, and an item that expires within the hour is marked', async () => {
+    const late = text((await own.createPending()).id);
+    const marked = async (id: string): Promise<boolean> => {
+      const { text: page } = await maria.get('/waiting/transfers');
+      const row = page.split('<tr').find((one) => one.includes(id)) ?? '';
+      return row.includes('expires soon');
+    };
+    assert.equal(await marked(late), true);
+    const shift = async (by: string): Promise<void> => {
+      const [transfer, hold] = ['approval_expires_at', 'expires_at'].map(
+        (at) => `${at}=${at}${by}`,
+      );
+      await db.sql(`UPDATE transfers SET ${transfer} WHERE id=${idLiteral(late)}`);
+      await db.sql(`UPDATE holds SET ${hold} WHERE resource_id=${idLiteral(late)}`);
+    };
+    await shift('+INTERVAL 2 HOUR');
+    assert.equal(await marked(late), false);
+    await shift('-INTERVAL 2 HOUR');
+    const { text: page } = await maria.get('/waiting/transfers');
+    assert.match(page, /<title>\(\d+\) Transfers to approve – Support desk<\/title>/);
+  });
+
+  it('a list that refreshes by itself does not keep a session in use', async () => {
+    const visitor = await desk.staffed('watcher');
+    const old = `last_used_at=last_used_at-INTERVAL 29 MINUTE`;
+    const ofWatcher = `staff_id=${idLiteral(visitor.person.id)}`;
+    const lastUse = async (): Promise<unknown> =>
+      (await db.sql(`SELECT last_used_at AS at FROM staff_sessions WHERE ${ofWatcher}`))[0]?.at;
+    await db.sql(`UPDATE staff_sessions SET ${old} WHERE ${ofWatcher}`);
+    const before = await lastUse();
+    const headers = { 'svc-refresh': '1' };
+    assert.equal((await visitor.request('GET', '/', { headers })).status, 200);
+    assert.deepEqual(await lastUse(), before);
+    assert.equal((await visitor.get('/')).status, 200);
+    assert.notDeepEqual(await lastUse(), before);
+  });
+});
