@@ -111,6 +111,7 @@ ol.story time { display: block; }
 form.stacked { display: grid; gap: 0.85rem; max-width: 32rem; }
 form:is(.stacked, .filter) label { display: grid; gap: 0.2rem; font-weight: 600; }
 .hint { font-weight: 400; }
+table + form.card { margin-top: 1rem; }
 form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 1.25rem 0 0.75rem; }
 form.filter label { flex: 0 1 12rem; }
 form.filter a { line-height: 2.5rem; }

@@ -72,6 +72,7 @@ describe('a set of items at the support desk', () => {
     assert.match((await maria.get('/waiting/transfers?select=all')).text, /checked/);
     const { page, items } = await review(maria, ids);
     assert.deepEqual([...items].sort(), [...ids].sort());
+    assert(page.includes(`${own.guarded.name} → ${own.receiver.name}`), 'who pays whom');
     assert.match(page, /<strong>3 transfers<\/strong>, in total <strong>30,000.00 COPM<\/strong>/);
     const reader = await desk.staffed('reader of sets', ['read']);
     assert.doesNotMatch((await reader.get('/waiting/transfers')).text, /type="checkbox"/);

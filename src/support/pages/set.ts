@@ -9,18 +9,9 @@ import { namesOf } from '../reading/transfers.js';
 import { LISTS, type WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
-import {
-  codeField,
-  hiddenField,
-  link,
-  notice,
-  type Page,
-  section,
-  table,
-  tokenField,
-} from './layout.js';
+import { codeField, hiddenField, notice, type Page, section, table, tokenField } from './layout.js';
 import { CODE_HINT, isOffered, reasonField } from './resource.js';
-import { readApprovedBySupport } from './rows.js';
+import { factsOf, readApprovedBySupport } from './rows.js';
 import { listPath, type ListQuery } from './waiting.js';
 
 /** Pages on which a person decides several items of a list by one form. */
@@ -67,23 +58,22 @@ function backLink<Resource>({ list, query }: ShownSet<Resource>): Html {
   return html`<p><a href="${listPath(list, query)}">${LISTS[list].title}</a></p>`;
 }
 
+/** Shows the items as their list does, so that the person sees who pays whom, and the results. */
 async function itemTable<Resource>(
-  site: Site,
-  { kind }: ShownSet<Resource>,
+  { database: { reader }, clock }: Site,
+  { list, kind }: ShownSet<Resource>,
   resources: readonly Resource[],
   resultOf?: (resource: Resource, names: Awaited<ReturnType<typeof namesOf>>) => Content,
 ): Promise<Html> {
   const rows = resources.map((resource) => kind.rowOf(resource));
-  const names = await namesOf(site.database.reader, rows);
-  return table(resources, (resource) => {
-    const { id, tenantId, sourceAccountId: from } = kind.rowOf(resource);
-    return [
-      ['Item', link(kind.name, id, kind.titleOf(resource))],
-      ['From', from && names.account(from)],
-      ['Tenant', names.tenant(tenantId)],
-      ['Result', resultOf?.(resource, names)],
-    ];
-  });
+  const [facts, names] = await Promise.all([
+    factsOf({ reader, now: clock() }, LISTS[list].rows, rows as never[]),
+    namesOf(reader, rows),
+  ]);
+  return table([...resources.entries()], ([index, resource]) => [
+    ...(facts[index] ?? []),
+    ['Result', resultOf?.(resource, names)],
+  ]);
 }
 
 async function setForm<Resource>(
