@@ -115,7 +115,7 @@ export async function waitingPage(
       method="post"
       action="${listPath(kind, { ...query, after: '' }).replace(kind, `${kind}/csv`)}"
     >
-      ${tokenField(person.secret)}<button class="quiet">Download as CSV</button>
+      ${tokenField(person.secret)} <button class="quiet">Download as CSV</button>
     </form>`
   }`;
   return { title: LISTS[kind].title, count: countText(count), content };
