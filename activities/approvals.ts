@@ -72,15 +72,17 @@ export type PayoutActivities = ReturnType<typeof payoutActivities>;
 
 /**
  * Builds the activities that call a rail. In their result, `isHeld` means that nothing was done, and
- * `isFrozen` that this is because the account may not send.
+ * `isFrozen` that this is because the account may not send, `isUnresolved` because the rail did not
+ * say who holds the key.
  */
 export function railActivities(approvals: PayoutApprovals, submitter: PayoutSubmitter) {
   const stateOf = async (submitted: Promise<SubmissionResult>): Promise<ApprovalState> => {
-    const { payout, isHeld, isFrozen } = await submitted;
+    const { payout, isHeld, isFrozen, isUnresolved } = await submitted;
     return {
       ...approvals.stateOf(payout),
       ...(isHeld ? { isHeld } : {}),
       ...(isFrozen ? { isFrozen } : {}),
+      ...(isUnresolved === undefined ? {} : { isUnresolved }),
     };
   };
   return {

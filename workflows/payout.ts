@@ -55,7 +55,8 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
         state.status === 'approved' ? 'Next attempt to submit the payout' : 'Next status request';
       if (await condition(() => ui.hasSignals, pauseMs, { summary })) continue;
       const after = await submitOrPoll(resourceId, state);
-      if (state.status === 'in_progress' && after.isHeld !== true) polls += 1;
+      const isAsked = state.status === 'in_progress' && after.isHeld !== true;
+      if (isAsked || after.isUnresolved === true) polls += 1;
       state = ui.update(after);
     }
   }
@@ -96,18 +97,19 @@ function wasNotServed(failure: unknown): boolean {
 
 /** Returns the pause before the next poll, which doubles with each poll up to `longestMs`. */
 function pauseOf(
-  { status, isHeld, isServed = true }: ApprovalState,
+  { status, isHeld, isUnresolved, isServed = true }: ApprovalState,
   polls: number,
   { polling: { firstMs, longestMs }, lookAgainMs }: PayoutWorkflowInput,
 ): number {
   // The workflow is notified when the rail responds; this checks in case a notification was lost.
-  if (isHeld === true && isServed && status === 'approved') return lookAgainMs;
-  const steps = isHeld === true ? polls + HELD_STEPS : polls;
+  const isNotified = isHeld === true && isUnresolved !== true;
+  if (isNotified && isServed && status === 'approved') return lookAgainMs;
+  const steps = isNotified ? polls + HELD_STEPS : polls;
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));
 }
 
 function waitsFor(
-  { status, isHeld, isFrozen }: ApprovalState,
+  { status, isHeld, isFrozen, isUnresolved }: ApprovalState,
   polls: number,
   nextAt: number,
 ): string | null {
@@ -115,6 +117,8 @@ function waitsFor(
     return status === 'approved'
       ? 'Its account may not send: it is submitted as soon as the account may. Until then it can be canceled.'
       : 'Its rail does not have it, and its account may not send: it is submitted again as soon as the account may.';
+  if (status === 'approved' && isUnresolved === true)
+    return 'Its rail does not say who holds its key: it is asked again. Until then it can be canceled.';
   if (status === 'approved')
     return isHeld === true
       ? 'Its rail does not respond: it is submitted as soon as the rail responds. Until then it can be canceled.'

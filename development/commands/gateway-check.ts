@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { readGatewayKeys } from '../../src/config/config.js';
 import { EXAMPLE_ASSET } from '../../src/core/amount.js';
+import { parsedTextSchema } from '../../src/core/checked-text.js';
 import { systemClock } from '../../src/core/instant.js';
+import {
+  keyTypeOf,
+  type RecipientKey,
+  SIMULATED_TERMS,
+} from '../../src/payouts/rails/destinations.js';
 import { localCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { asset, option, raw, seconds, text, wholeNumber } from '../../src/ops/inputs.js';
@@ -20,6 +26,11 @@ const DEFAULTS = {
   wait: '60s',
 } as const;
 
+const recipientKey = parsedTextSchema((key): RecipientKey | null => {
+  const keyType = keyTypeOf(SIMULATED_TERMS, key);
+  return keyType === null ? null : { type: 'bre_b_key', keyType, key };
+}, 'must be a document, phone, e-mail address, alias or merchant code');
+
 export const gatewayCheckCommand = localCommand({
   summary:
     "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
@@ -31,6 +42,7 @@ Whether one key was paid twice is seen by its references and callbacks alone: co
 Needs no database. Ends with 0 where every rule holds, else with 1.`,
   examples: [
     'rails check --url http://127.0.0.1:9999 --name bank-a',
+    'rails check --url http://127.0.0.1:9999 --name bank-a --key 3001112233 --unknown-key 3001112208',
     'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
   ],
   input: {
@@ -67,16 +79,22 @@ Needs no database. Ends with 0 where every rule holds, else with 1.`,
       `<number> one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
       text.default(DEFAULTS.laterAccountNumber),
     ),
+    key: option(
+      '<key> a key of Bre-B that is held and paid, if the gateway takes keys',
+      recipientKey.optional(),
+    ),
+    unknownKey: option('<key> a key that nobody holds', recipientKey.optional()),
     wait: option(
       `<time> how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
       seconds(1, 3_600).default(60),
     ),
   },
-  run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...accounts }) => {
+  run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...named }) => {
     const keys = readGatewayKeys().get(name);
     if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
     await output.confirm(`Give orders to ${url}, which it pays`);
-    const orders = { ...accounts, amount: { raw: amount, asset: of } };
+    const { key: heldKey, ...accounts } = named;
+    const orders = { ...accounts, heldKey, amount: { raw: amount, asset: of } };
     const options = { url, name, keys, callbackPort, orders, waitMs: wait * 1_000 };
     const results = await checkGateway(options, systemClock, (result) =>
       output.each(resultFields(result), resultLine(result)),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId, type Uuid } from '../../src/core/ids.js';
+import type { RecipientKey } from '../../src/payouts/rails/destinations.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import type { KeyedReport } from '../../src/payouts/rails/wire.js';
 import type { CallbackListener } from './callbacks.js';
@@ -15,9 +16,22 @@ export interface CheckedOrders {
   readonly accountNumber: string;
   /** An account that the gateway pays some time after it accepted the order. */
   readonly laterAccountNumber: string;
+  /** A key that is held, and one that is not. Undefined if the gateway takes no keys. */
+  readonly heldKey?: RecipientKey | undefined;
+  readonly unknownKey?: RecipientKey | undefined;
 }
 
 const POLL_MS = 200;
+
+/** A rule of docs/payout-rail.md that can be checked from outside. */
+export interface Rule {
+  readonly name: string;
+  readonly rule: string;
+  /** The heading in docs/payout-rail.md. */
+  readonly where: string;
+  /** Returns a remark, or nothing. Throws Violation. */
+  readonly check: (bench: Bench) => Promise<string | void>;
+}
 
 export class Bench {
   /** Payments made, each with its reference. */
@@ -28,7 +42,7 @@ export class Bench {
   constructor(
     readonly probe: Probe,
     readonly callbacks: CallbackListener,
-    private readonly orders: CheckedOrders,
+    readonly orders: CheckedOrders,
     private readonly waitMs: number,
   ) {}
 
@@ -36,9 +50,16 @@ export class Bench {
     return this.orderOf(newId(), when);
   }
 
+  /** An order to the key, for this holder alone. */
+  keyOrder(recipient: RecipientKey, holder: string): RailOrder {
+    const { amount } = this.orders;
+    return { key: newId(), amount, destination: { ...recipient, holder }, description: null };
+  }
+
   orderOf(key: Uuid, when: 'soon' | 'later' = 'soon'): RailOrder {
     const { amount, country, bankCode, accountNumber, laterAccountNumber } = this.orders;
     const destination = {
+      type: 'bank_account',
       country,
       bankCode,
       accountType: 'savings',

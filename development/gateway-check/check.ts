@@ -1,9 +1,9 @@
 import type { Keyring } from '../../src/core/fingerprint.js';
 import type { Clock } from '../../src/core/instant.js';
-import { Bench, type CheckedOrders } from './bench.js';
+import { Bench, type CheckedOrders, type Rule } from './bench.js';
 import { CallbackListener } from './callbacks.js';
 import { Probe, Violation } from './probe.js';
-import { type Rule, RULES } from './rules.js';
+import { RULES } from './rules.js';
 
 /** Checks whether a gateway follows docs/payout-rail.md. */
 

@@ -1,16 +1,20 @@
 import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant } from '../../src/core/instant.js';
-import { limitedText, PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
+import { limitedText, PAYOUTS_PATH, RESOLVE_PATH, VOID } from '../../src/payouts/rails/http.js';
 import {
   isAbout,
+  isUnknownKey,
+  keyJson,
   type KeyedReport,
   orderText,
   railHeaders,
+  readHolder,
   readReport,
   type SignedMessage,
 } from '../../src/payouts/rails/wire.js';
-import type { RailOrder } from '../../src/payouts/rails/rail.js';
+import type { RecipientKey } from '../../src/payouts/rails/destinations.js';
+import type { KeyHolder, RailOrder } from '../../src/payouts/rails/rail.js';
 
 /** Thrown if the gateway does not follow docs/payout-rail.md. The message describes what it did. */
 export class Violation extends Error {
@@ -61,6 +65,11 @@ export class Probe {
     return this.send({ method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING }, signing);
   }
 
+  resolve(recipient: RecipientKey | string, signing?: Signing): Promise<ProbeAnswer> {
+    const text = typeof recipient === 'string' ? recipient : JSON.stringify(keyJson(recipient));
+    return this.send({ method: 'POST', path: RESOLVE_PATH, body: Buffer.from(text) }, signing);
+  }
+
   void(key: Uuid, signing?: Signing): Promise<ProbeAnswer> {
     return this.send(
       { method: 'POST', path: `${PAYOUTS_PATH}/${key}${VOID}`, body: NOTHING },
@@ -101,6 +110,14 @@ export function statement(answer: ProbeAnswer, key: Uuid): KeyedReport {
   const report = ACCEPTED_STATUSES.includes(answer.status) ? readReport(answer.text) : null;
   if (report?.key === key) return report;
   throw new Violation(`${describeAnswer(answer)}, which is no statement about the key`);
+}
+
+/** Returns who holds the key; null if the gateway does not know it. Throws Violation. */
+export function holderOf(answer: ProbeAnswer, key: string): KeyHolder | null {
+  if (answer.status === 404 && isUnknownKey(key, answer.text)) return null;
+  const holder = answer.status === 200 ? readHolder(key, answer.text) : null;
+  if (holder !== null) return holder;
+  throw new Violation(`${describeAnswer(answer)}, which does not say who holds the key`);
 }
 
 /** Returns the statement after a void; null if the gateway cannot void. */

@@ -1,7 +1,8 @@
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { orderText } from '../../src/payouts/rails/wire.js';
 import type { Arrival } from './callbacks.js';
-import { type Bench, mustBeSame } from './bench.js';
+import { type Bench, mustBeSame, type Rule } from './bench.js';
+import { KEY_RULES } from './key-rules.js';
 import {
   mustAnswer,
   mustBeUnknown,
@@ -10,16 +11,6 @@ import {
   Violation,
   voidStatement,
 } from './probe.js';
-
-/** A rule of docs/payout-rail.md that can be checked from outside. */
-export interface Rule {
-  readonly name: string;
-  readonly rule: string;
-  /** The heading in docs/payout-rail.md. */
-  readonly where: string;
-  /** Returns a remark, or nothing. Throws Violation. */
-  readonly check: (bench: Bench) => Promise<string | void>;
-}
 
 const ORDERS = 'POST {gateway}/payouts';
 const ASKING = 'GET {gateway}/payouts/{key}';
@@ -91,6 +82,7 @@ export const RULES: readonly Rule[] = [
     where: VOIDING,
     check: racesVoids,
   },
+  ...KEY_RULES,
   {
     name: 'callback',
     rule: 'a callback is signed, and comes again until it is taken',

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { parseUuid, type Uuid } from '../../src/core/ids.js';
 import { type Clock, parseRfc3339 } from '../../src/core/instant.js';
-import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
+import { PAYOUTS_PATH, RESOLVE_PATH, VOID } from '../../src/payouts/rails/http.js';
 import {
   type RailCallback,
   railHeaders,
@@ -13,7 +13,15 @@ import {
 } from '../../src/payouts/rails/wire.js';
 import type { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailUnresponsive } from '../../src/payouts/rails/rail.js';
-import { callbackText, pageText, readOrder, reportText, unknownText } from './wire.js';
+import {
+  callbackText,
+  holderText,
+  pageText,
+  readOrder,
+  readResolve,
+  reportText,
+  unknownText,
+} from './wire.js';
 
 interface GatewayOptions {
   /** As in PAYOUT_RAILS, without `http:`. */
@@ -111,6 +119,12 @@ async function answerOf(
     const order = readOrder(body.toString('utf8'));
     if (order === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
     return { status: 200, text: reportText({ key: order.key, ...(await rail.submit(order)) }) };
+  }
+  if (method === 'POST' && path === RESOLVE_PATH) {
+    const recipient = readResolve(body.toString('utf8'));
+    if (recipient === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
+    const found = await rail.resolve(recipient);
+    return { status: found === null ? 404 : 200, text: holderText(recipient.key, found) };
   }
   if (method === 'GET' && path.startsWith(`${PAYOUTS_PATH}?`)) {
     const query = new URLSearchParams(path.slice(PAYOUTS_PATH.length + 1));

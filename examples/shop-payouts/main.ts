@@ -14,7 +14,7 @@ import {
 type NewPayout = components['schemas']['CreatePayout'];
 
 interface Order {
-  readonly seller: NewPayout['destination'];
+  readonly seller: Extract<NewPayout['destination'], { type: 'bank_account' }>;
   /** Centavos, as text: JSON has no bigint. */
   readonly centavos: string;
   key?: string;

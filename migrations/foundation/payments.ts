@@ -67,7 +67,7 @@ export const PAYMENTS = [
     PRIMARY KEY (batch_id, number)) ${TABLE}`,
   `CREATE TABLE payout_rail_events (
     id ${ID}, payout_id ${ID_OR_NULL}, rail ${ascii(40)} NOT NULL,
-    kind ENUM('submission', 'inquiry', 'callback', 'statement', 'resolution', 'void') NOT NULL,
+    kind ENUM('submission', 'inquiry', 'callback', 'statement', 'resolution', 'void', 'resolve') NOT NULL,
     reported ENUM('accepted', 'completed', 'failed', 'returned', 'unknown', 'voided') NULL,
     effect ${ascii(20)} NOT NULL, callback_id ${ascii(60)} NULL, rail_reference ${ascii(64)} NULL,
     listed_amount ${ascii(30)} NULL, failure_code ${ascii(40)} NULL, attempt INT NULL, at ${TIME},
@@ -82,15 +82,15 @@ export const PAYMENTS = [
     PRIMARY KEY (id), KEY payout (payout_id, id), KEY status (status, created_at),
     CONSTRAINT payout_resolutions_two_people CHECK (status <> 'applied' or decided_by is not null and decided_by <> proposed_by)) ${TABLE}`,
   `CREATE TABLE payout_secrets (
-    id ${ID}, account_number VARBINARY(100) NOT NULL, holder_document VARBINARY(100) NOT NULL,
-    key_id ${ascii(32)} NOT NULL,
+    id ${ID}, account_number VARBINARY(100) NULL, holder_document VARBINARY(100) NULL,
+    recipient_key VARBINARY(160) NULL, holder VARBINARY(100) NULL, key_id ${ascii(32)} NOT NULL,
     PRIMARY KEY (id), KEY key_id (key_id, id)) ${TABLE}`,
   `CREATE TABLE payouts (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, system_account_id ${ID},
     asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL, fee_account_id ${ID_OR_NULL},
-    description VARCHAR(140) NULL, metadata TEXT NULL, country CHAR(2) ${ASCII} NOT NULL, bank_code ${ascii(11)} NOT NULL,
-    account_type ENUM('savings', 'checking') NOT NULL, account_end ${ascii(4)} NOT NULL,
-    holder_name VARCHAR(80) NOT NULL,
+    description VARCHAR(140) NULL, metadata TEXT NULL, country CHAR(2) ${ASCII} NOT NULL, bank_code ${ascii(11)} NULL,
+    account_type ENUM('savings', 'checking') NULL, account_end ${ascii(4)} NULL, holder_name VARCHAR(80) NULL,
+    key_type ENUM('document', 'phone', 'email', 'alias', 'merchant') NULL, key_end ${ascii(4)} NULL,
     status ENUM('pending_approval', 'approved', 'in_progress', 'completed', 'returned', 'rejected', 'canceled', 'failed') NOT NULL,
     created_by ${ID}, limit_month CHAR(7) ${ASCII} NOT NULL, created_at ${TIME},
     approvals_required INT NULL, approvals_received INT NULL, approval_expires_at ${TIME_OR_NULL},
@@ -106,10 +106,15 @@ export const PAYMENTS = [
     KEY source (source_account_id, created_at, id), KEY status (tenant_id, status, created_at, id),
     KEY stuck (stuck_since), KEY submitted (status, submitted_at),
     CONSTRAINT payouts_amount CHECK (raw > 0 and fee_raw >= 0),
+    CONSTRAINT payouts_destination CHECK (
+      key_type is null and bank_code is not null and account_type is not null and account_end is not null and holder_name is not null and key_end is null
+      or key_type is not null and bank_code is null and account_type is null and account_end is null and holder_name is null and key_end is not null),
     CONSTRAINT payouts_approval CHECK (status <> 'pending_approval' or approval_expires_at is not null),
     CONSTRAINT payouts_rejection CHECK (status = 'rejected' = (rejection_code is not null)),
     CONSTRAINT payouts_failure CHECK (status <> 'failed' or failure_code is not null),
-    CONSTRAINT payouts_submitted CHECK (status in ('in_progress','completed','returned','failed') = (submitted_at is not null)),
+    CONSTRAINT payouts_submitted CHECK (
+      status in ('in_progress','completed','returned','failed') = (submitted_at is not null)
+      or submitted_at is null and (failed_at is not null or status = 'failed' and failure_code in ('recipient_changed','account_unknown'))),
     CONSTRAINT payouts_ended CHECK (status in ('pending_approval','approved','in_progress') = (ended_at is null)),
     CONSTRAINT payouts_returned CHECK (status = 'returned' = (returned_at is not null)),
     CONSTRAINT payouts_stuck CHECK (stuck_since is null = (stuck_reason is null)),

@@ -90,6 +90,7 @@ const SECTIONS: Readonly<
     names: [
       'PAYOUT_RAIL_URLS',
       'PAYOUT_RAIL_KEYS',
+      'PAYOUT_RAIL_TERMS',
       'PAYOUT_RAIL_ALLOWED_HOSTS',
       'PAYOUT_RAIL_CALLS',
       'PAYOUT_RAIL_PROBE_S',

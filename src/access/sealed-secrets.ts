@@ -8,7 +8,7 @@ import { transact } from '../db/reader.js';
 import { type Actor, recordAction } from './audit-log.js';
 
 interface SealedColumns<Row> {
-  /** Name of the secrets in messages, such as `bank accounts of payouts`. */
+  /** Name of the secrets in messages, such as `destinations of payouts`. */
   readonly label: string;
   /** Name under which the audit log counts re-encrypted rows, such as `payouts`. */
   readonly auditName: string;

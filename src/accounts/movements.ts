@@ -184,7 +184,7 @@ function filterConditions({ asset, kind }: MovementFilter): string[] {
   );
 }
 
-/** Names of the holders of bank accounts, by payout. */
+/** Names of the holders of bank accounts, or the ends of keys, by payout. */
 type HolderNames = ReadonlyMap<Uuid, string>;
 
 async function readHolderNames(reader: Reader, rows: readonly StoredRow[]): Promise<HolderNames> {
@@ -193,7 +193,7 @@ async function readHolderNames(reader: Reader, rows: readonly StoredRow[]): Prom
   );
   if (ids.length === 0) return new Map();
   const found = await reader.select(payouts, { id: [...new Set(ids)] });
-  return new Map(found.map(({ id, holderName }) => [id, holderName]));
+  return new Map(found.map(({ id, holderName, keyEnd }) => [id, holderName ?? `****${keyEnd}`]));
 }
 
 export type Movement = ReturnType<typeof movementOf>;

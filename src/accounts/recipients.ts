@@ -235,16 +235,16 @@ const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
 export function displayName(type: string, name: string): string {
   if (type !== 'person') return name;
   const [first = '', ...rest] = name.split(/\s+/u).filter((word) => word !== '');
-  return [first, ...rest.map(initial)].join(' ');
+  return [first, ...rest.map((word) => `${initialOf(word)}.`)].join(' ');
 }
 
 /** Matches the first letter of most words. Any other word needs the segmenter, which is slow. */
 const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
-/** An initial is a whole letter, which may consist of several code points. */
-function initial(word: string): string {
+/** Returns the first letter, which may consist of several code points, as a capital. */
+export function initialOf(word: string): string {
   const plain = PLAIN_INITIAL.exec(word)?.[0];
-  if (plain !== undefined) return `${plain.toUpperCase()}.`;
+  if (plain !== undefined) return plain.toUpperCase();
   const [first] = graphemes.segment(word);
-  return `${(first?.segment ?? '').toUpperCase()}.`;
+  return (first?.segment ?? '').toUpperCase();
 }

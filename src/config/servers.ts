@@ -9,6 +9,7 @@ import {
   pem,
   railKeys,
   railSeconds,
+  railTerms,
   railUrls,
   webUrl,
 } from './values.js';
@@ -129,6 +130,11 @@ export const RAIL_VARIABLES = {
     .default(new Map())
     .describe(
       'secret: keys shared with gateways, such as bank-a=k1:base64; the first of each signs, all verify',
+    ),
+  PAYOUT_RAIL_TERMS: railTerms
+    .default(new Map())
+    .describe(
+      'which destinations, amounts and formats of keys a rail takes, as JSON (docs/payouts.md); by default a gateway takes bank accounts, the simulated rail keys too',
     ),
 } as const;
 

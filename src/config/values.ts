@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { normaliseRange } from '../core/address-ranges.js';
 import { isCountry } from '../core/checked-text.js';
 import { type Keyring, PLAIN_KEY_ID, type SecretKey } from '../core/fingerprint.js';
+import { ASSETS } from '../core/amount.js';
 import { SECRET_KEY_BYTES } from '../core/secret-box.js';
+import { KEY_TYPES, type KeyType } from '../db/entities/payouts.js';
 import { STAFF_RIGHTS, type StaffRight } from '../db/entities/staff.js';
 import { parseMysqlUrl } from '../db/servers.js';
 import {
@@ -14,6 +16,14 @@ import {
   railNamed,
   type RailRoute,
 } from '../payouts/rails/rail.js';
+import {
+  type AllRailTerms,
+  DEFAULT_KEY_FORMATS,
+  DEFAULT_RESOLVE_WITHIN_MS,
+  DESTINATION_TYPES,
+  keyFormats,
+  type RailTerms,
+} from '../payouts/rails/destinations.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { parseAllowedHost } from '../webhooks/address-guard.js';
 
@@ -178,6 +188,57 @@ export const railSeconds = (min: number, max: number) =>
       }),
     );
   });
+
+const rawAmount = z
+  .string()
+  .regex(/^[1-9][0-9]{0,18}$/, 'amounts must be whole numbers in quotes')
+  .transform(BigInt);
+const amountBounds = z.strictObject({
+  min: rawAmount.default(0n),
+  max: rawAmount.nullable().default(null),
+});
+const formats = z
+  .partialRecord(z.enum(KEY_TYPES), z.string())
+  .default(DEFAULT_KEY_FORMATS)
+  .transform((sources, context): ReadonlyMap<KeyType, RegExp> => {
+    try {
+      return keyFormats(sources);
+    } catch {
+      context.addIssue('a format of keys is not a pattern');
+      return z.NEVER;
+    }
+  });
+const oneRailTerms = z
+  .strictObject({
+    destinations: z.partialRecord(
+      z.enum(DESTINATION_TYPES),
+      z.partialRecord(z.enum(ASSETS), amountBounds),
+    ),
+    key_formats: formats,
+    resolve_within_ms: z.int().min(100).max(3_000).default(DEFAULT_RESOLVE_WITHIN_MS),
+  })
+  .transform((read): RailTerms => ({
+    limits: read.destinations,
+    keyFormats: read.key_formats,
+    resolveWithinMs: read.resolve_within_ms,
+  }));
+
+/** `{"bank-a": {"destinations": {"bre_b_key": {}}}}`: what each rail takes. (docs/payouts.md, Rails) */
+export const railTerms = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue('must be JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string().regex(RAIL_NAME), oneRailTerms))
+  .transform(
+    (read): AllRailTerms =>
+      new Map(Object.entries(read).map(([name, terms]) => [railNamed(name), terms])),
+  );
 
 /** `bank-a=k1:base64,bank-a=k2:base64`: the first key of each gateway signs, all of them verify. */
 export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {

@@ -287,6 +287,12 @@ export const ERRORS = {
         'the ledger did not answer, so the result is unknown; only repeating the same request with the same Idempotency-Key tells what happened',
     },
   },
+  rail_unavailable: {
+    status: 503,
+    meaning: 'The rail did not answer, or not understandably. Nothing is known about the key.',
+    remedy: 'Repeat the request later. It costs nothing from the budget of new recipients.',
+    example: { message: 'the rail did not say who holds the key: nothing is known about it' },
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -89,6 +89,8 @@ export const PERMISSIONS = {
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
   withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', rule: 'the uploader' },
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
+  /** Who holds a key of Bre-B. */
+  lookUpPayoutRecipient: { scopes: ['payouts'], roles: null, roleIn: null },
   readPayouts: { scopes: ['read', 'payouts'], roles: EVERY_ROLE, roleIn: 'source' },
   approvePayout: {
     scopes: ['payouts'],

@@ -155,14 +155,20 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
     }));
   // A null field counts as missing. A null item of a list does not.
   const isListed = typeof issue.path.at(-1) === 'number';
+  const value = issue.code === 'invalid_union' ? chosenForm(issue) : issue.input;
   if (
-    (issue.input === undefined || issue.input === null) &&
+    (value === undefined || value === null) &&
     !isListed &&
     issue.code !== 'custom' &&
     field !== ''
   )
     return [{ code: 'missing_field', field, reason: 'required' }];
   return [{ code: 'invalid_field', field, reason: issue.message }];
+}
+
+/** Returns the field that chooses among several forms of an object, which is the issue's input. */
+function chosenForm({ input, discriminator = '' }: z.core.$ZodIssueInvalidUnion): unknown {
+  return discriminator === '' ? input : Reflect.get(Object(input), discriminator);
 }
 
 /** Reasons by the kind of the value that is too big or too small; else `out_of_range`. */
@@ -178,6 +184,8 @@ function reasonOf(issue: Issue): string {
       return `not_${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'}_${issue.expected}`;
     case 'invalid_value':
       return `not_one_of: ${issue.values.map(String).join(', ')}`;
+    case 'invalid_union':
+      return Array.isArray(issue.options) ? `not_one_of: ${issue.options.join(', ')}` : 'malformed';
     case 'too_big':
     case 'too_small':
       return SIZE_REASONS[issue.origin]?.[issue.code] ?? 'out_of_range';

@@ -9,10 +9,17 @@ import {
   refuse,
   rowKey,
 } from '../ledger/writer/types.js';
-import { definePayoutCommand, insertRailEvent, type PayoutCommand } from './commands.js';
+import { endingRowKeys } from '../approvals/commands.js';
+import {
+  definePayoutCommand,
+  insertRailEvent,
+  payoutEvent,
+  type PayoutCommand,
+} from './commands.js';
 import { isKnownToRail, reportRowKeys } from './reports.js';
 import { openResolution } from './resolution/checks.js';
-import { afterProgress, nextInstant } from './rules.js';
+import { failureOf } from './rails/rail.js';
+import { afterProgress, nextInstant, releaseWrites } from './rules.js';
 
 /** Makes an approved payout `in_progress` and counts the first attempt, if its account may send. */
 export const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
@@ -21,6 +28,29 @@ export const beginPayout = definePayoutCommand<PayoutCommand>('begin payout', {
     const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
     const begun: Payout = { ...afterProgress(payout), ...begins };
     return { ...recordAttempt(command, begun, state), bindsKey: true };
+  },
+});
+
+interface RefuseRecipient extends PayoutCommand {
+  readonly failureCode: 'recipient_changed' | 'account_unknown';
+}
+
+/** Fails a payout before its first order, because its key has not the checked holder any more. */
+export const refuseRecipient = definePayoutCommand<RefuseRecipient>('refuse recipient of payout', {
+  rowKeys: (snapshot) => [
+    ...endingRowKeys({ table: payouts }, snapshot),
+    ...reportRowKeys(snapshot),
+  ],
+  decide: ({ eventId, failureCode }, payout, state) => {
+    // If the rail has reported the payout, the money may have left.
+    if (payout.status !== 'approved' || isKnownToRail(payout, state)) return leaveUnchanged(payout);
+    const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
+    const failed: Payout = { ...afterProgress(payout), ...failureOf(failureCode, payout), ...ends };
+    const what = { kind: 'resolve', effect: 'applied', failureCode, at: state.at } as const;
+    const rows = [changeRow(payouts, failed), insertRailEvent(eventId, failed, what)];
+    const events = [payoutEvent('payout.failed', failed)];
+    const writes = { ...releaseWrites(failed), rows, events };
+    return { outcome: { done: true, resource: failed }, writes, bindsKey: false };
   },
 });
 

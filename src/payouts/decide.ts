@@ -1,4 +1,4 @@
-import { invalidField, invalidState, missing, type Refusal } from '../core/errors.js';
+import { invalidState, missing, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
@@ -26,23 +26,25 @@ import {
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import { payoutEvent, insertOutboxEntry } from './commands.js';
-import { chooseRail, type RailRoute } from './rails/rail.js';
+import {
+  chooseDestination,
+  type DestinationColumns,
+  type NewDestination,
+  type PayoutRails,
+} from './destination.js';
 import { afterProgress, releaseWrites, nextInstant } from './rules.js';
 
 export interface CreatePayout extends PaymentCommand {
   readonly payoutId: Uuid;
   readonly systemAccountId: Uuid;
-  readonly destination: Pick<
-    Payout,
-    'country' | 'bankCode' | 'accountType' | 'accountEnd' | 'holderName'
-  >;
+  readonly destination: NewDestination;
   readonly sealed: Omit<PayoutSecrets, 'id'>;
   readonly outboxId: Uuid;
 }
 
 /** Checks 404, 403, then the rules; then holds the money. (docs/contract.md, Order of checks) */
 export function decidePayout(
-  routes: readonly RailRoute[],
+  rails: PayoutRails,
   command: CreatePayout,
   state: LockedState,
 ): Decision<Payout> {
@@ -54,8 +56,8 @@ export function decidePayout(
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT);
   // Does not bind the key: the same request can succeed once operators have added a rail.
-  const rail = chooseRail(routes, payer.tenant, command.destination.country);
-  if (rail === null) return refuse(invalidField('destination.country', 'not_supported'));
+  const chosen = chooseDestination(rails, payer.tenant, command, state.at);
+  if ('refusal' in chosen) return refuse(chosen.refusal);
 
   const priced = { tenantId, operation: 'payout', asset } as const;
   const fee = feeOf(state, priced, accountId, amount.raw);
@@ -66,7 +68,11 @@ export function decidePayout(
 
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, amount.raw, state.at);
-  const payout = newPayout(command, { fee, limitMonth: month.name, rail, approvals }, state.at);
+  const payout = newPayout(
+    command,
+    { fee, limitMonth: month.name, ...chosen, approvals },
+    state.at,
+  );
   const raw = amount.raw + fee.raw;
   return accept(payout, {
     holds: [{ change: 'place', resourceId, resourceType: 'payout', accountId, asset, raw }],
@@ -81,13 +87,14 @@ export function decidePayout(
 }
 
 interface PayoutTerms extends Pick<Payout, 'limitMonth' | 'rail'> {
+  readonly columns: DestinationColumns;
   readonly fee: Fee;
   readonly approvals: RequiredApprovals | null;
 }
 
 function newPayout(
   command: CreatePayout,
-  { fee, limitMonth, rail, approvals }: PayoutTerms,
+  { fee, limitMonth, rail, columns, approvals }: PayoutTerms,
   at: Instant,
 ): Payout {
   return {
@@ -95,7 +102,7 @@ function newPayout(
     ...paymentColumns(command, fee, limitMonth, at),
     id: command.payoutId,
     systemAccountId: command.systemAccountId,
-    ...command.destination,
+    ...columns,
     rail,
     status: approvals === null ? 'approved' : 'pending_approval',
     approvalsRequired: approvals?.required ?? null,

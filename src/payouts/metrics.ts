@@ -6,23 +6,27 @@ import type { Reader } from '../db/database.js';
 import { railBreakers } from '../db/entities/rails.js';
 import type { CallbackEffect } from './callbacks.js';
 import type { OutcomeObserver } from './outcomes.js';
-import type { RailCall, RailObserver } from './rail-calls.js';
+import type { RailObserver } from './rail-calls.js';
+import type { RailCall, RailCallObserver } from './resolve.js';
 
-const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
+const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void', 'resolve'];
+
+export function railMetrics(...calls: Parameters<typeof callMetrics>): RailObserver {
+  return { ...outcomeMetrics(calls[0]), ...callMetrics(...calls) };
+}
 
 /** Returns the metrics of calls. `onUnresponsive` logs a call without a response. */
-export function railMetrics(
+export function callMetrics(
   registry: Registry,
-  onUnresponsive: RailObserver['unresponsive'],
+  onUnresponsive: RailCallObserver['unresponsive'],
   rails: Iterable<string> = [],
-): RailObserver {
+): RailCallObserver {
   const help = 'Calls to rails, by their answer; no_answer: what the rail did is unknown';
   const labels = ['rail', 'kind', 'result'];
   const calls = metersOf(registry).counter('payout_rail_calls_total', help, labels);
   for (const rail of rails)
     for (const kind of CALLS) calls.inc({ rail, kind, result: 'no_answer' }, 0);
   return {
-    ...outcomeMetrics(registry),
     called: (rail, kind, result) => calls.inc({ rail, kind, result }),
     unresponsive: onUnresponsive,
   };

@@ -219,7 +219,7 @@ function fail(
 ): AppliedReport {
   const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
   const after = schedulePoll(
-    { ...afterProgress(payout), ...failureOf(code), ...ends },
+    { ...afterProgress(payout), ...failureOf(code, payout), ...ends },
     fact,
     state,
   );
@@ -237,7 +237,11 @@ function giveBack(
   state: LockedState,
 ): AppliedReport {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
-  const back = schedulePoll({ ...afterProgress(payout), ...failureOf(code), ...ends }, fact, state);
+  const back = schedulePoll(
+    { ...afterProgress(payout), ...failureOf(code, payout), ...ends },
+    fact,
+    state,
+  );
   const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
   const after = isClosed ? withFlag(back, 'account_closed', state) : back;
   const events = [payoutEvent('payout.returned', after)];

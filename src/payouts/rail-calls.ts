@@ -13,11 +13,12 @@ import { insertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { ApiError, assertFound } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
-import { ACCOUNT_CANNOT_SEND, attemptPayout, beginPayout } from './attempts.js';
+import { ACCOUNT_CANNOT_SEND, attemptPayout, beginPayout, refuseRecipient } from './attempts.js';
 import type { RailBreakers } from './breaker.js';
 import { newPayoutCommand, payoutOrThrow, railEvent } from './commands.js';
 import { type OutcomeObserver, type ReportDeps, submitReport } from './outcomes.js';
 import {
+  type FailureCode,
   type Rail,
   type RailOrder,
   type RailReport,
@@ -27,15 +28,10 @@ import {
 import { railFact } from './rail-fact.js';
 import { readWords, type Report } from './reports.js';
 import { isUnfinished } from './rules.js';
-import { openSecrets } from './service.js';
+import { type RailCall, type RailCallObserver, resolveKey } from './resolve.js';
+import { openDestination } from './service.js';
 
-export type RailCall = 'submission' | 'inquiry' | 'void';
-
-export interface RailObserver extends OutcomeObserver {
-  called(rail: string, kind: RailCall, result: string): void;
-  /** Called if the rail did not respond. `message` contains no personal data. */
-  unresponsive(rail: string, message: string): void;
-}
+export type RailObserver = OutcomeObserver & RailCallObserver;
 
 interface RailCallDeps extends ReportDeps {
   readonly clock: Clock;
@@ -99,6 +95,27 @@ export class RailCalls {
     }
   }
 
+  /**
+   * Asks the rail whether the tenant's checked holder still has the key. Returns null if so, or if
+   * the tenant checked none; otherwise why the payout must not be sent, or 'none' if that is
+   * unknown.
+   */
+  async checkHolder(
+    payout: Payout,
+    { destination }: RailOrder,
+  ): Promise<'recipient_changed' | 'account_unknown' | 'none' | null> {
+    if (destination.type !== 'bre_b_key' || destination.holder === null) return null;
+    failpoint('before_rail_call');
+    const found = await resolveKey(this.deps, payout.rail, destination);
+    failpoint('after_rail_call');
+    if (found !== 'none' && found?.holder === destination.holder) return null;
+    if (found === 'none') {
+      await this.record(payout, { kind: 'resolve', effect: 'no_answer' });
+      return 'none';
+    }
+    return found === null ? 'account_unknown' : 'recipient_changed';
+  }
+
   /** Applies the response to a call. Throws ApiError not_found, ledger_unavailable. */
   async report(payout: Payout, kind: RailCall, report: Report): Promise<Payout> {
     const { status: reported, reference } = report;
@@ -137,6 +154,8 @@ export interface SubmissionResult {
   readonly isHeld: boolean;
   /** True if nothing was done because of the account. */
   readonly isFrozen: boolean;
+  /** True if nothing was done because the rail did not say who holds the key. */
+  readonly isUnresolved?: boolean;
 }
 
 interface SubmissionOptions {
@@ -168,6 +187,8 @@ export class PayoutSubmitter {
     if (await this.mustWait(payout, options)) return heldByRail(payout);
     const order = await this.prepareOrder(payout);
     if (order === null) return heldByRail(payout);
+    const refused = payout.status === 'approved' ? await this.refuse(payout, order) : null;
+    if (refused !== null) return refused;
     const beganAt = this.deps.monotonic();
     const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
     const command = { ...newPayoutCommand(payout), ...key };
@@ -203,9 +224,33 @@ export class PayoutSubmitter {
     return !(await this.deps.calls.deps.breakers.isClosed(payout.rail));
   }
 
+  /**
+   * Ends an approved payout whose key is not its checked holder's any more. Returns null if the
+   * payout may be sent. Nothing was sent yet, as the command checks again under the lock.
+   */
+  private async refuse(payout: Payout, order: RailOrder): Promise<SubmissionResult | null> {
+    const { calls } = this.deps;
+    const failureCode = await calls.checkHolder(payout, order);
+    if (failureCode === null) return null;
+    if (failureCode === 'none') return { ...heldByRail(payout), isUnresolved: true };
+    const command = { ...newPayoutCommand(payout), failureCode };
+    const after = payoutOrThrow(await calls.deps.writer.submit(refuseRecipient, command));
+    if (after.status === 'failed' && payout.endedAt === null) calls.deps.observer.ended(after);
+    return after.status === 'approved'
+      ? { ...heldByRail(after), isUnresolved: true }
+      : submitted(after);
+  }
+
+  /**
+   * Sends a lost order again. An order may have been sent, so a holder who has changed ends the
+   * payout only if the rail denies the payment.
+   */
   private async resendOrder(snapshot: Payout): Promise<SubmissionResult> {
     const order = await this.prepareOrder(snapshot);
     if (order === null) return heldByRail(snapshot);
+    const changed = await this.deps.calls.checkHolder(snapshot, order);
+    if (changed === 'none') return submitted(snapshot);
+    if (changed !== null) return submitted(await this.voidOrder(snapshot, changed));
     const beganAt = this.deps.monotonic();
     const command = newPayoutCommand(snapshot);
     const { outcome } = await this.deps.calls.deps.writer.submit(attemptPayout, command);
@@ -213,6 +258,14 @@ export class PayoutSubmitter {
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     const payout = await this.read(snapshot.id);
     return outcome.refusal === ACCOUNT_CANNOT_SEND ? heldByAccount(payout) : submitted(payout);
+  }
+
+  private async voidOrder(payout: Payout, failureCode: FailureCode): Promise<Payout> {
+    const { calls } = this.deps;
+    const response = await calls.call(payout, 'void', (rail) => rail.void(payout.id));
+    if (response === 'none' || response === null) return payout;
+    const isVoided = response.status === 'voided';
+    return calls.report(payout, 'void', isVoided ? { ...response, failureCode } : response);
   }
 
   /** Sends an order that was permitted at `beganAt`, unless that was too long ago. */
@@ -233,7 +286,7 @@ export class PayoutSubmitter {
    * rail. Throws UnknownKey if it cannot open the bank account.
    */
   private async prepareOrder(payout: Payout): Promise<RailOrder | null> {
-    const { id: key, asset, raw, country, bankCode, accountType, holderName, description } = payout;
+    const { id: key, asset, raw, description } = payout;
     const { database, rails, observer } = this.deps.calls.deps;
     if (!rails.has(payout.rail)) {
       observer.unresponsive(payout.rail, `the rail ${payout.rail} is not configured`);
@@ -241,8 +294,7 @@ export class PayoutSubmitter {
     }
     const secrets = await database.reader.find(payoutSecrets, { id: key });
     if (secrets === undefined) throw new Error('a payout has no destination');
-    const clear = openSecrets(this.deps.encryptionKeys, secrets);
-    const destination = { country, bankCode, accountType, holderName, ...clear };
+    const destination = openDestination(this.deps.encryptionKeys, payout, secrets);
     return { key, amount: { raw, asset }, destination, description };
   }
 

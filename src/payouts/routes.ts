@@ -1,4 +1,5 @@
 import { ApiError, notFound } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
 import { operationRoutes } from '../operations/routes.js';
 import { approvalRoutes } from '../approvals/routes.js';
 import { Approvals } from '../approvals/service.js';
@@ -6,6 +7,7 @@ import { creationResponse, type Api, SPENDING_REFUSALS } from '../http/route.js'
 import type { Cursors } from '../http/cursor.js';
 import type { InboundRoute } from '../http/router.js';
 import { paymentRequest } from '../http/schemas.js';
+import type { z } from '../http/zod.js';
 import {
   CreatePayoutBody,
   PAYOUT_EXAMPLES,
@@ -15,13 +17,17 @@ import {
   PayoutSchema,
   RejectPayoutBody,
 } from './schemas.js';
-import { type PayoutDeps, payoutList, Payouts } from './service.js';
+import { PayoutRecipients, type RecipientDeps } from './recipients.js';
+import { HolderChecks, recipientRoute } from './routes-recipients.js';
+import { type PayoutDeps, payoutList, type PayoutRequest, Payouts } from './service.js';
 import { payoutApproval } from './decide.js';
 import type { RailCallbacks } from './callbacks.js';
 import { httpRail } from './rails/rail.js';
 
-export function payoutRoutes(api: Api, deps: PayoutDeps, cursors: Cursors): void {
-  create(api, new Payouts(deps));
+export function payoutRoutes(api: Api, deps: PayoutDeps & RecipientDeps, cursors: Cursors): void {
+  const checks = new HolderChecks(cursors);
+  create(api, new Payouts(deps), checks);
+  recipientRoute(api, new PayoutRecipients(deps), checks);
   operationRoutes(api, deps, cursors, {
     operations: payoutList,
     nouns: 'payouts',
@@ -47,7 +53,7 @@ export function payoutRoutes(api: Api, deps: PayoutDeps, cursors: Cursors): void
   approval(api, deps);
 }
 
-function create(api: Api, payouts: Payouts): void {
+function create(api: Api, payouts: Payouts, checks: HolderChecks): void {
   api.post('/v1/payouts', {
     operationId: 'createPayout',
     permits: 'createPayout',
@@ -56,26 +62,36 @@ function create(api: Api, payouts: Payouts): void {
     responses: { 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema },
     examples: { 202: PAYOUT_EXAMPLES.pending },
     refusals: SPENDING_REFUSALS,
-    summary: 'Pay out to a bank account',
+    summary: 'Pay out to a bank account or a Bre-B key',
     description:
-      "Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.",
+      "Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country, or the rail does not take this kind of destination or amount.",
     handler: async ({ caller, requestId, body: requested, idempotency }) => {
-      const { destination } = requested;
-      const request = {
-        ...paymentRequest(requested),
-        destination: {
-          country: destination.country,
-          bankCode: destination.bank_code,
-          accountType: destination.account_type,
-          accountNumber: destination.account_number,
-          holderName: destination.holder_name,
-          holderDocument: destination.holder_document,
-        },
-      };
+      const destination = destinationOf(requested.destination, caller.tenantId, checks);
+      const request = { ...paymentRequest(requested), destination };
       const result = await payouts.create(caller, requestId, request, idempotency);
       return creationResponse(result, payoutResource.present);
     },
   });
+}
+
+function destinationOf(
+  to: z.output<typeof CreatePayoutBody>['destination'],
+  tenantId: Uuid,
+  checks: HolderChecks,
+): PayoutRequest['destination'] {
+  if (to.type === 'bre_b_key') {
+    const { type, key, holder_check: text } = to;
+    return { type, key, check: text === undefined ? null : checks.read(tenantId, key, text) };
+  }
+  return {
+    type: to.type,
+    country: to.country,
+    bankCode: to.bank_code,
+    accountType: to.account_type,
+    accountNumber: to.account_number,
+    holderName: to.holder_name,
+    holderDocument: to.holder_document,
+  };
 }
 
 /** Members' actions on a payout before the rail has it. (docs/contract.md, Payouts) */

@@ -52,6 +52,44 @@ export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));
 }
 
+/** Returns the last four characters. Every key is longer. */
+export function endOfKey(key: string): string {
+  return key.slice(-4);
+}
+
+type NotNull<Row, Column extends keyof Row> = { readonly [C in Column]: NonNullable<Row[C]> };
+type KeyColumns = NotNull<Payout, 'keyType' | 'keyEnd'>;
+type BankAccountColumns = NotNull<
+  Payout,
+  'country' | 'bankCode' | 'accountType' | 'accountEnd' | 'holderName'
+>;
+
+/** Returns the columns of the payout's kind of destination, which are never null. */
+export function destinationColumns(payout: Payout): KeyColumns | BankAccountColumns {
+  const { keyType, keyEnd, country, bankCode, accountType, accountEnd, holderName } = payout;
+  if (keyType !== null && keyEnd !== null) return { keyType, keyEnd };
+  if (bankCode === null || accountType === null || accountEnd === null || holderName === null)
+    throw new Error('a payout has no destination');
+  return { country, bankCode, accountType, accountEnd, holderName };
+}
+
+type ShownDestination = Pick<
+  Payout,
+  'holderName' | 'country' | 'bankCode' | 'accountEnd' | 'keyType' | 'keyEnd'
+>;
+
+/** Returns the destination for people, with only the end of the account number or key. */
+export function destinationText(payout: ShownDestination): string {
+  const { country, bankCode, accountEnd } = payout;
+  const bank = `, ${country} ${bankCode} ****${accountEnd}`;
+  return recipientText(payout) + (payout.keyType === null ? bank : '');
+}
+
+/** Names the holder of the bank account, or the end of the key. */
+export function recipientText({ holderName, keyType, keyEnd }: ShownDestination): string {
+  return holderName ?? `Bre-B ${keyType} ****${keyEnd}`;
+}
+
 const FLAGGED_POLL_PAUSE_MS = 60_000;
 const POLL_PAUSE_MS = 3_600_000;
 export const DEFAULT_RETURN_WINDOW_MS = 60 * 86_400_000;

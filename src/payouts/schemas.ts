@@ -1,6 +1,7 @@
 import { toRfc3339 } from '../core/instant.js';
 import {
   BANK_ACCOUNT_TYPES,
+  KEY_TYPES,
   type Payout,
   PAYOUT_STATUSES,
   type PayoutStatus,
@@ -18,6 +19,7 @@ import {
   countryField,
   instantSchema,
   OPERATION_QUERY,
+  optional,
   pageSchema,
   paymentBody,
   sourceField,
@@ -25,7 +27,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
-import { transitionsOf } from './rules.js';
+import { destinationColumns, transitionsOf } from './rules.js';
 
 const HOLDER_NAME_LENGTH = 80;
 const BANK_CODE = 'The code of the bank in its country.';
@@ -46,27 +48,46 @@ const bankAccount = {
   account_type: z.enum(BANK_ACCOUNT_TYPES).describe('The kind of account.'),
 };
 
+const bankAccountBody = z.strictObject({
+  ...bankAccount,
+  account_number: z
+    .string()
+    .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
+    .describe('Stored encrypted; only its end is shown.'),
+  holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH })
+    .refine((text) => text.trim() !== '', 'too_short')
+    .describe(HOLDER_NAME),
+  holder_document: z
+    .string()
+    .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
+    .describe('Stored encrypted; never shown again.'),
+});
+
+const KEY_TYPE = z.literal('bre_b_key').describe('Always `bre_b_key`.');
+/** No rail's format is wider. The rail's own formats are checked when the rail is known. */
+const KEY_TEXT = /^[!-~]{5,100}$/;
+
+const keyBody = z.strictObject({
+  type: KEY_TYPE,
+  key: z.string().regex(KEY_TEXT, 'malformed').openapi({
+    description:
+      'A document, phone, e-mail address, alias that begins with `@`, or merchant code. Stored encrypted; only its end is shown.',
+    example: '3001112233',
+  }),
+  holder_check: optional(z.string().min(1).max(1_024)).openapi({
+    description:
+      'From `GET /v1/payout_recipients`: the payout fails with `recipient_changed` if the key belongs to somebody else by then.',
+  }),
+});
+
 /** (docs/contract.md, Payouts) */
 export const CreatePayoutBody = z
   .strictObject({
     source_account: sourceField,
     destination: z
-      .strictObject({
-        ...bankAccount,
-        account_number: z
-          .string()
-          .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
-          .describe('Stored encrypted; only its end is shown.'),
-        holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH })
-          .refine((text) => text.trim() !== '', 'too_short')
-          .describe(HOLDER_NAME),
-        holder_document: z
-          .string()
-          .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
-          .describe('Stored encrypted; never shown again.'),
-      })
-      .describe('The bank account that receives the amount.'),
-    ...paymentBody('bank account', 'A text about the payout.'),
+      .discriminatedUnion('type', [bankAccountBody, keyBody])
+      .describe('The bank account, or the Bre-B key, that receives the amount.'),
+    ...paymentBody('recipient', 'A text about the payout.'),
   })
   .openapi('CreatePayout');
 exampled(CreatePayoutBody, {
@@ -85,12 +106,81 @@ exampled(CreatePayoutBody, {
   metadata: EXAMPLE.metadata,
 });
 
+const shownBankAccount = z.object({
+  ...bankAccount,
+  country: z.string().describe('The country of the bank, in ISO 3166 alpha-2.'),
+  bank_code: z.string().describe(BANK_CODE),
+  account_number: z.string().openapi({
+    description: 'Masked: at most its last four characters, and never more than half of it.',
+    example: '****6789',
+  }),
+  holder_name: z.string().describe(HOLDER_NAME),
+});
+
+const keyTypeField = z.enum(KEY_TYPES).describe('The kind of key.');
+const shownKey = z.object({
+  type: KEY_TYPE,
+  key: z
+    .string()
+    .openapi({ description: 'Masked: its last four characters.', example: '****2233' }),
+  key_type: keyTypeField,
+});
+
+const shownDestination = z.discriminatedUnion('type', [shownBankAccount, shownKey]);
+
+function presentDestination(payout: Payout): z.output<typeof shownDestination> {
+  const to = destinationColumns(payout);
+  if ('keyType' in to) return { type: 'bre_b_key', key: `****${to.keyEnd}`, key_type: to.keyType };
+  return {
+    type: 'bank_account',
+    country: to.country,
+    bank_code: to.bankCode,
+    account_type: to.accountType,
+    account_number: `****${to.accountEnd}`,
+    holder_name: to.holderName,
+  };
+}
+
+export const RecipientQuery = z.strictObject({
+  key: z
+    .string()
+    .optional()
+    .openapi({ description: 'The key, URL-encoded. Required.', example: '3001112233' }),
+});
+exampled(RecipientQuery, { key: '3001112233' });
+
+export function isKeyText(text: string): boolean {
+  return KEY_TEXT.test(text);
+}
+
+/** Returns no full name: the tenant must only recognise whom it pays. */
+export const RecipientSchema = z
+  .object({
+    key_type: keyTypeField,
+    holder_name: z
+      .string()
+      .describe('The masked name of the person or business that holds the key.'),
+    bank_code: z.string().describe(BANK_CODE),
+    account_type: bankAccount.account_type,
+    holder_check: z
+      .string()
+      .describe('For `destination.holder_check` of a payout to this key, within an hour.'),
+  })
+  .openapi('PayoutRecipient');
+exampled(RecipientSchema, {
+  key_type: 'phone',
+  holder_name: 'Ana M*** P***',
+  bank_code: '0007',
+  account_type: 'savings',
+  holder_check: 'BGsxOmFi',
+});
+
 const field = fieldsOf<Payout>();
 
 /** Shows only the end of the account number. (docs/contract.md, Payouts) */
 export const payoutResource = defineResource(
   'Payout',
-  'An amount that leaves the service for a bank account, through a rail.',
+  'An amount that leaves the service for a bank account or a Bre-B key, through a rail.',
   {
     id: field('The id of the payout.', uuidSchema, EXAMPLE.id, ({ id }) => id, { ops: true }),
     scope: field(
@@ -113,17 +203,8 @@ export const payoutResource = defineResource(
       ({ sourceAccountId }) => sourceAccountId,
     ),
     destination: field(
-      'The bank account that receives the amount.',
-      z.object({
-        ...bankAccount,
-        country: z.string().describe('The country of the bank, in ISO 3166 alpha-2.'),
-        bank_code: z.string().describe(BANK_CODE),
-        account_number: z.string().openapi({
-          description: 'Masked: at most its last four characters, and never more than half of it.',
-          example: '****6789',
-        }),
-        holder_name: z.string().describe(HOLDER_NAME),
-      }),
+      'The bank account, or the Bre-B key, that receives the amount.',
+      shownDestination,
       {
         type: 'bank_account',
         country: 'CO',
@@ -132,14 +213,7 @@ export const payoutResource = defineResource(
         account_number: '****6789',
         holder_name: 'Ana María Pérez',
       },
-      (payout) => ({
-        type: 'bank_account' as const,
-        country: payout.country,
-        bank_code: payout.bankCode,
-        account_type: payout.accountType,
-        account_number: `****${payout.accountEnd}`,
-        holder_name: payout.holderName,
-      }),
+      presentDestination,
     ),
     ...approvableFields('Invoice 2041'),
     rejection: rejectionField(
@@ -203,6 +277,9 @@ export const PAYOUT_EXAMPLES = {
   canceled: example(['approved', 'canceled']),
   completed: example(['approved', 'in_progress', 'completed'], SENT),
   failed: example(['approved', 'in_progress', 'failed'], RETURNED),
+  toKey: example(['approved'], {
+    destination: { type: 'bre_b_key', key: '****2233', key_type: 'phone' },
+  }),
   returned: example(['approved', 'in_progress', 'completed', 'returned'], RETURNED),
 };
 

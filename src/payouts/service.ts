@@ -26,8 +26,9 @@ import { workflowResource } from '../temporal/workflow-resources.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { seal, unseal } from '../core/secret-box.js';
 import { type CreatePayout, decidePayout } from './decide.js';
-import type { BankAccount, RailRoute } from './rails/rail.js';
-import { endOfNumber, UNFINISHED } from './rules.js';
+import type { NewDestination, PayoutRails, RequestedKey } from './destination.js';
+import type { BankAccount, Destination } from './rails/destinations.js';
+import { destinationColumns, endOfNumber, UNFINISHED } from './rules.js';
 
 /** How members list payouts, with any role in the source. (docs/contract.md, Roles and scopes) */
 export const payoutList: OperationList<Payout> = {
@@ -37,20 +38,20 @@ export const payoutList: OperationList<Payout> = {
   visibleToRolesIn: ['source_account_id'],
 };
 
-interface PayoutRequest extends PaymentRequest {
-  readonly destination: BankAccount;
+export interface PayoutRequest extends PaymentRequest {
+  readonly destination: BankAccount | RequestedKey;
 }
 
 export interface PayoutDeps extends ApprovalDeps {
   readonly encryptionKeys: Keyring;
-  readonly routes: readonly RailRoute[];
+  readonly rails: PayoutRails;
 }
 
 export class Payouts {
   private readonly createPayout: CommandKind<CreatePayout, Payout>;
 
   constructor(private readonly deps: PayoutDeps) {
-    this.createPayout = createPayoutKind(deps.routes);
+    this.createPayout = createPayoutKind(deps.rails);
   }
 
   /** Creates the payout with the request's id. Returns refusals too. (docs/contract.md, Payouts) */
@@ -62,16 +63,15 @@ export class Payouts {
   ): Promise<CommandResult<Payout>> {
     const { writer, database, notifier, encryptionKeys } = this.deps;
     const { tenantId, memberId, deadline } = caller;
-    const { accountNumber, holderDocument, ...shown } = destination;
-    const secrets = { accountNumber, holderDocument };
-    const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
+    const { shown, clear } = splitDestination(destination);
+    const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, clear);
     const ids = { payoutId, outboxId: newId(), tenantId, memberId };
     const command = {
       ...request,
       ...idempotency,
       ...ids,
       systemAccountId: await systemAccountId(database.readerFor(caller), tenantId, 'pay_out'),
-      destination: { ...shown, accountEnd: endOfNumber(accountNumber) },
+      destination: shown,
       sealed,
     };
     const result = await writer.submit(this.createPayout, command, deadline);
@@ -81,13 +81,28 @@ export class Payouts {
   }
 }
 
-function createPayoutKind(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
+/** Separates what a payout shows from what is sealed. */
+function splitDestination(destination: BankAccount | RequestedKey): {
+  readonly shown: NewDestination;
+  readonly clear: ClearSecrets;
+} {
+  if (destination.type === 'bre_b_key') {
+    const { key, check } = destination;
+    const holder = check !== null && typeof check === 'object' ? check.holder : null;
+    return { shown: destination, clear: { ...NOTHING_SEALED, recipientKey: key, holder } };
+  }
+  const { accountNumber, holderDocument, ...shown } = destination;
+  const clear = { ...NOTHING_SEALED, accountNumber, holderDocument };
+  return { shown: { ...shown, accountEnd: endOfNumber(accountNumber) }, clear };
+}
+
+function createPayoutKind(rails: PayoutRails): CommandKind<CreatePayout, Payout> {
   return {
     name: 'create payout',
     resourceType: 'payout',
     table: payouts,
     ...paymentKind('payout', () => undefined),
-    decide: (command, state) => decidePayout(routes, command, state),
+    decide: (command, state) => decidePayout(rails, command, state),
   };
 }
 
@@ -113,31 +128,61 @@ export const payoutWorkflowResource = workflowResource({
   }),
 });
 
+const SEALED = {
+  accountNumber: 'account_number',
+  holderDocument: 'holder_document',
+  recipientKey: 'recipient_key',
+  holder: 'holder',
+} as const;
+type SealedColumn = keyof typeof SEALED;
+
 /**
- * The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data)
+ * The parts that only the rail reads in clear text; null if the destination does not have them.
+ * (docs/contract.md, Secrets and personal data)
  */
-type ClearSecrets = Pick<BankAccount, 'accountNumber' | 'holderDocument'>;
+type ClearSecrets = Readonly<Record<SealedColumn, string | null>>;
+
+const COLUMNS = Object.keys(SEALED) as readonly SealedColumn[];
+
+/** Returns the result of `make` for each column. */
+function forEachColumn<T>(make: (column: SealedColumn) => T): Record<SealedColumn, T> {
+  return Object.fromEntries(COLUMNS.map((name) => [name, make(name)])) as Record<SealedColumn, T>;
+}
+
+const NOTHING_SEALED: ClearSecrets = forEachColumn(() => null);
 
 /** Seals secrets for one payout. They cannot be opened with another id. */
 function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
-  const number = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
-  const document = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
-  return { id, accountNumber: number.bytes, holderDocument: document.bytes, keyId: number.keyId };
+  const sealed = forEachColumn((name) => {
+    const text = clear[name];
+    return text === null ? null : seal(keys, text, contextOf(id, name)).bytes;
+  });
+  return { id, ...sealed, keyId: keys[0].id };
 }
 
 /** Throws UnknownKey, or another error if the bytes belong to another payout. */
 export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets {
-  const { id, keyId, accountNumber, holderDocument } = sealed;
-  const open = (bytes: Buffer, what: Parameters<typeof contextOf>[1]): string =>
-    unseal(keys, { keyId, bytes }, contextOf(id, what));
-  return {
-    accountNumber: open(accountNumber, 'account_number'),
-    holderDocument: open(holderDocument, 'holder_document'),
-  };
+  const { id, keyId } = sealed;
+  return forEachColumn((name) => {
+    const bytes = sealed[name];
+    return bytes === null ? null : unseal(keys, { keyId, bytes }, contextOf(id, name));
+  });
 }
 
-export const SEALED_BANK_ACCOUNTS = new SealedSecrets({
-  label: 'bank accounts of payouts',
+/** Returns the destination of an order. Throws as `openSecrets` does. */
+export function openDestination(keys: Keyring, payout: Payout, sealed: PayoutSecrets): Destination {
+  const shown = destinationColumns(payout);
+  const { accountNumber, holderDocument, recipientKey: key, holder } = openSecrets(keys, sealed);
+  if ('keyType' in shown && key !== null)
+    return { type: 'bre_b_key', keyType: shown.keyType, key, holder };
+  if ('keyType' in shown || accountNumber === null || holderDocument === null)
+    throw new Error('a payout has no sealed destination');
+  const { accountEnd: _end, ...account } = shown;
+  return { type: 'bank_account', ...account, accountNumber, holderDocument };
+}
+
+export const SEALED_DESTINATIONS = new SealedSecrets({
+  label: 'destinations of payouts',
   auditName: 'payouts',
   table: payoutSecrets,
   id: 'id',
@@ -145,6 +190,6 @@ export const SEALED_BANK_ACCOUNTS = new SealedSecrets({
   reseal: (keys, row) => sealSecrets(keys, row.id, openSecrets(keys, row)),
 });
 
-function contextOf(id: Uuid, what: 'account_number' | 'holder_document'): string {
-  return `payouts/${id}/${what}`;
+function contextOf(id: Uuid, column: SealedColumn): string {
+  return `payouts/${id}/${SEALED[column]}`;
 }

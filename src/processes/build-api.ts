@@ -15,10 +15,12 @@ import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
 import { Api } from '../http/route.js';
 import { createService } from '../http/service.js';
 import { RailCallbacks } from '../payouts/callbacks.js';
-import { callbackMetrics, outcomeMetrics } from '../payouts/metrics.js';
+import { callbackMetrics, callMetrics, outcomeMetrics } from '../payouts/metrics.js';
 import { accessRoutes } from '../members/routes.js';
 import { limitRoute } from '../operations/routes.js';
 import { httpRail } from '../payouts/rails/rail.js';
+import { openRails } from '../payouts/rails/registry.js';
+import type { RailCallObserver } from '../payouts/resolve.js';
 import { payoutRoutes, railCallbackRoute } from '../payouts/routes.js';
 import { readRequest, RequestLog, requestLogMetrics } from '../requests/log.js';
 import { requestRoutes } from '../requests/routes.js';
@@ -110,7 +112,10 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, core, cursors);
   scheduleRoutes(api, core, cursors);
-  payoutRoutes(api, { ...core, routes: config.PAYOUT_RAILS }, cursors);
+  const rails = { routes: config.PAYOUT_RAILS, terms: config.PAYOUT_RAIL_TERMS };
+  const { FINGERPRINT_KEYS: fingerprintKeys } = config;
+  const resolving = { rails: openRails(core, config), observer: resolveObserver(core) };
+  payoutRoutes(api, { ...core, rails, resolving, fingerprintKeys }, cursors);
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, core, cursors);
   for (const kind of Object.values(buildBatchKinds()))
@@ -124,6 +129,12 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   eventRoutes(api, database, cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;
+}
+
+function resolveObserver({ registry, logger }: Core): RailCallObserver {
+  return callMetrics(registry, (rail, reason) =>
+    logger.warn({ rail, reason }, 'a rail did not respond'),
+  );
 }
 
 /** Loads the Redis client, a fifth of the code loaded at the start, only if it is needed. */

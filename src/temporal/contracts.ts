@@ -143,6 +143,8 @@ export interface ApprovalState {
   /** True if a payout waits for its rail, for a worker, or for its account to be unfrozen. */
   readonly isHeld?: boolean;
   readonly isFrozen?: boolean;
+  /** True if it waits for the rail to say who holds its key. Its workflow asks again by itself. */
+  readonly isUnresolved?: boolean;
   /** False if no worker took the rail's call in time. One that starts later does not notify. */
   readonly isServed?: boolean;
 }

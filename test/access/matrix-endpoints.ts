@@ -282,6 +282,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   to('POST /v1/bonus_batches/{batch_id}/cancel', right('withdrawBatch', ['bonuses'], MANAGERS), {
     ...{ id: 'readyBatchId', usesUp: 'ready batch' },
   }),
+  to('GET /v1/payout_recipients', right('lookUpPayoutRecipient', ['payouts'], null), {
+    query: () => '?key=3001112233',
+  }),
   to('POST /v1/payouts', right('createPayout', ['payouts'], PAYERS), {
     status: 201,
     body: ({ account }) => payoutBody({ from: account }),

@@ -53,6 +53,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   approvals: /^([0-9a-f-]{36}) pending_approval\n\1 completed$/m,
   batches: /^1,501\.50 COPM\n[0-9a-f-]{36} completed\n[^]*,paid,/m,
   payouts: /^[0-9a-f-]{36} completed$/m,
+  keys: /^Ana M\*\*\* P\*\*\*\n[0-9a-f-]{36} completed$/m,
   statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
   filters: /^[0-9a-f-]{36} \d+n?$/m,
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,

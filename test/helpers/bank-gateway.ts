@@ -5,15 +5,18 @@ import type { AddressInfo } from 'node:net';
 import getRawBody from 'raw-body';
 import {
   callbackText,
+  holderText,
   readOrder,
+  readResolve,
   reportText,
   unknownText,
 } from '../../development/simulated-rail/wire.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
-import type { FailureCode } from '../../src/payouts/rails/rail.js';
+import type { RecipientKey } from '../../src/payouts/rails/destinations.js';
+import { PAYOUTS_PATH, RESOLVE_PATH, VOID } from '../../src/payouts/rails/http.js';
+import type { FailureCode, KeyHolder } from '../../src/payouts/rails/rail.js';
 import {
   type KeyedReport,
   type RailHeaders,
@@ -28,6 +31,7 @@ export interface GatewayPayment {
   readonly key: Uuid;
   readonly reference: string;
   status: RailReport['status'];
+  failureCode?: FailureCode;
 }
 
 /** Movements of money, in their order. */
@@ -123,6 +127,10 @@ export class BankGateway {
       const order = this.read(body.toString('utf8'));
       return order === null ? { status: 400, text: '{}' } : answerOf(this.take(order));
     }
+    if (method === 'POST' && path === RESOLVE_PATH) {
+      const recipient = readResolve(body.toString('utf8'));
+      return recipient === null ? { status: 400, text: '{}' } : this.holderAnswer(recipient);
+    }
     const key = asUuid(path.slice(PAYOUTS_PATH.length + 1).replace(VOID, ''));
     if (method === 'POST') return answerOf(this.void(key));
     const payment = this.payments.get(key);
@@ -138,7 +146,28 @@ export class BankGateway {
   }
 
   protected take(order: RailOrder): KeyedReport {
-    return this.tell(this.payments.get(order.key) ?? this.pay(order));
+    return this.tell(this.payments.get(order.key) ?? this.refuse(order) ?? this.pay(order));
+  }
+
+  protected holderAnswer(recipient: RecipientKey): GatewayAnswer {
+    const found = this.holderOf(recipient);
+    return { status: found === null ? 404 : 200, text: holderText(recipient.key, found) };
+  }
+
+  /** As the simulated rail: a key that ends with 08 has no holder. */
+  protected holderOf({ key }: RecipientKey): KeyHolder | null {
+    const account = { bankCode: '0007', accountType: 'savings' } as const;
+    return key.endsWith('08') ? null : { holder: 'H-1', holderName: 'Luz Rojas', ...account };
+  }
+
+  /** Never pays a key to another holder than the named one. */
+  protected refuse({ key, destination: to }: RailOrder): GatewayPayment | null {
+    if (to.type === 'bank_account' || to.holder === null) return null;
+    if (this.holderOf(to)?.holder === to.holder) return null;
+    const payment = this.newPayment(key, 'accepted');
+    payment.failureCode = 'recipient_changed';
+    this.settle(payment, 'failed');
+    return payment;
   }
 
   /** Makes the payment of a new order. */
@@ -158,9 +187,10 @@ export class BankGateway {
   }
 
   /** As the simulated rail: an account that ends with 06 is paid later. */
-  protected plan({ destination }: RailOrder): GatewayPlan {
+  protected plan({ destination: to }: RailOrder): GatewayPlan {
+    const number = to.type === 'bank_account' ? to.accountNumber : to.key;
     return {
-      afterMs: destination.accountNumber.endsWith('06') ? LATER_MS : 0,
+      afterMs: number.endsWith('06') ? LATER_MS : 0,
       status: 'completed',
     };
   }
@@ -199,9 +229,9 @@ export class BankGateway {
     return { status: 404, text: unknownText(key) };
   }
 
-  protected tell({ key, status, reference }: GatewayPayment): KeyedReport {
-    const failureCode: FailureCode | null =
-      status === 'failed' || status === 'returned' ? 'account_closed' : null;
+  protected tell({ key, status, reference, ...payment }: GatewayPayment): KeyedReport {
+    const { failureCode: why = 'account_closed' } = payment;
+    const failureCode = status === 'failed' || status === 'returned' ? why : null;
     return { key, status, reference, failureCode };
   }
 

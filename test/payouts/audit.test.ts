@@ -1,9 +1,9 @@
-import { newId, type Uuid } from '../../src/core/ids.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { startTestApi } from '../helpers/api.js';
-import { idLiteral, LEAST } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { say, ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, railsOf, resolve } from './support.js';
+import { openPayoutBank, payoutBody, railsOf, resolve } from './support.js';
 import { type Damages, damageTests } from '../auditor/damages.js';
 
 interface Victims {
@@ -19,6 +19,8 @@ interface Victims {
   readonly paidAfterAll: Uuid;
   /** Two people completed it, and gave the money back after its rail had voided it. */
   readonly givenBack: Uuid;
+  /** A payout whose key had changed its holder before it was sent. */
+  readonly refused: Uuid;
 }
 
 const railEvent = (
@@ -168,6 +170,12 @@ const DAMAGES: Damages<Victims> = {
       `DELETE FROM payout_rail_events WHERE payout_id=${idLiteral(completed)} AND effect<>'sent'`,
     ['payout_outcome'],
   ],
+  'a payout that was refused for its holder although its rail may pay it': [
+    ({ refused }) =>
+      `INSERT INTO payout_rail_events (id, payout_id, rail, kind, effect, attempt, at)
+       VALUES (${idLiteral(newId())}, ${idLiteral(refused)}, 'simulated', 'submission', 'sent', 1, UTC_TIMESTAMP(3))`,
+    ['payout_order'],
+  ],
   'an open payout without a destination': [
     ({ open }) => `DELETE FROM payout_secrets WHERE id=${idLiteral(open)}`,
     ['payout_destination'],
@@ -224,6 +232,13 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
   const givenBack = await make(['accepted']);
   await resolve(railsOf(db), db, givenBack, 'completed');
   await resolve(railsOf(db, { rail: new ScriptedRail(say('voided')) }), db, givenBack, 'returned');
+  const changing = { type: 'bre_b_key', key: '3001112209' };
+  const seen = await own.bank.get(`/v1/payout_recipients?key=${changing.key}`);
+  const destination = { ...changing, holder_check: text(answered(seen, 200).json.holder_check) };
+  const order = { ...payoutBody({ from: own.source }), destination };
+  const created = await own.bank.request('POST', '/v1/payouts', { body: order });
+  const refused = asUuid(text(answered(created, 201).json.id));
+  await railsOf(db).submissions.submit(refused);
   const silent = await own.pay();
   await railsOf(db, { rail: new ScriptedRail('silent') }).submissions.submit(silent);
   return {
@@ -235,5 +250,6 @@ async function makeVictims(db: TestDatabase): Promise<Victims> {
     raised: await make(['completed'], ['failed', 'account_closed']),
     paidAfterAll,
     givenBack,
+    refused,
   };
 }

@@ -20,6 +20,8 @@ const ORDERS = {
   bankCode: '0007',
   accountNumber: '4567891234099',
   laterAccountNumber: '4567891234006',
+  heldKey: { type: 'bre_b_key', keyType: 'phone', key: '3001112233' },
+  unknownKey: { type: 'bre_b_key', keyType: 'phone', key: '3001112208' },
 } as const;
 
 /** The rules that the gateway broke, by their names. */
@@ -80,7 +82,9 @@ describe('the conformance check of gateways', () => {
     };
 
     it('the conformance check of gateways passes the reference gateway, on the command line and without a database', async () => {
-      const { code, stdout, stderr } = await check('--yes', '--json');
+      const { code, stdout, stderr } = await check(
+        ...['--yes', '--json', '--key', '3001112233', '--unknown-key', '3001112208'],
+      );
       const results = stdout
         .trim()
         .split('\n')
@@ -179,6 +183,20 @@ describe('the conformance check of gateways', () => {
         await this.send(this.tell(payment), this.callbackId(payment, 0));
       }
     }
+    class ChangesHolders extends BankGateway {
+      private asked = 0;
+      protected override holderOf: BankGateway['holderOf'] = (recipient) => {
+        const holder = super.holderOf(recipient);
+        return holder && { ...holder, holder: `H-${(this.asked += 1)}` };
+      };
+    }
+    class AnswersAboutOtherKeys extends BankGateway {
+      protected override holderAnswer: BankGateway['holderAnswer'] = (recipient) =>
+        super.holderAnswer({ ...recipient, key: '3009998877' });
+    }
+    class PaysAnyHolder extends BankGateway {
+      protected override refuse = () => null;
+    }
     class AnswersForOthers extends BankGateway {
       protected override answer: BankGateway['answer'] = (request) => {
         const { status, text } = super.answer(request);
@@ -204,6 +222,10 @@ describe('the conformance check of gateways', () => {
       ['takes what is no order', TakesAnything, ['malformed']],
       ['signs its callbacks wrongly', ForgesCallbacks, ['callback']],
       ['does not send a callback again that was not taken', CallsOnce, ['callback']],
+      ['names another holder each time', ChangesHolders, ['resolve']],
+      ['answers about another key', AnswersAboutOtherKeys, ['resolve']],
+      ['pays a key to anybody', PaysAnyHolder, ['holder']],
+      ['tells anybody who holds a key', IgnoresSignatures, ['resolve_signed']],
       ['answers for another key', AnswersForOthers, ['order']],
     ];
 

@@ -76,6 +76,8 @@ describe('POST /v1/payouts', () => {
     assert.deepEqual(openSecrets(TEST_KEYRING, secrets), {
       accountNumber: accountNumber(),
       holderDocument: DOCUMENT,
+      recipientKey: null,
+      holder: null,
     });
     assert.throws(() => openSecrets(TEST_KEYRING, { ...secrets, id: asUuid(randomUUID()) }));
     const dump =
@@ -101,7 +103,8 @@ describe('POST /v1/payouts', () => {
 
   it('POST /v1/payouts refuses an invalid destination, and says why', async () => {
     for (const [field, value, reason] of [
-      ['type', 'account', 'not_one_of: bank_account'],
+      ['type', 'account', 'not_one_of: bank_account, bre_b_key'],
+      ['type', 7, 'not_one_of: bank_account, bre_b_key'],
       ['country', 'XX', 'not_a_country'],
       ['country', 'co', 'not_a_country'],
       ['bank_code', 'a', 'malformed'],

@@ -45,6 +45,10 @@ class HeldRail implements Rail {
     return { arrived, open: () => moments.emit('opened') };
   }
 
+  resolve(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   list(): Promise<null> {
     return Promise.resolve(null);
   }

@@ -132,6 +132,58 @@ describe('the HTTP rail', () => {
       (status: number, body: string): RequestListener =>
       (_, response) =>
         void response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body);
+    const phone = { type: 'bre_b_key', keyType: 'phone', key: '3001112233' } as const;
+    const found = {
+      ...{ key: phone.key, status: 'found', holder: 'H-1', holder_name: 'Luz Rojas' },
+      ...{ bank_code: '0007', account_type: 'savings' },
+    };
+    const holder = (change: object = {}, status = 200) =>
+      reply(status, JSON.stringify({ ...found, ...change }));
+
+    it('a holder is known only by a complete response about the very key', async () => {
+      const { bank_code: bankCode, account_type: accountType, holder_name: holderName } = found;
+      const known = await against(holder({ more: 1 }), (its) => its.resolve(phone));
+      assert.deepEqual(known, { holder: 'H-1', holderName, bankCode, accountType });
+      const unknown = reply(404, JSON.stringify({ key: phone.key, status: 'unknown' }));
+      assert.equal(await against(unknown, (its) => its.resolve(phone)), null);
+      for (const [what, listener] of [
+        ['an error', holder({}, 500)],
+        ['a redirect', holder({}, 302)],
+        ['accepted, but not answered', holder({}, 202)],
+        ['another key', holder({ key: '3001112234' })],
+        ['no key', holder({ key: undefined })],
+        ['unknown with 200', reply(200, JSON.stringify({ key: phone.key, status: 'unknown' }))],
+        ['found with 404', holder({}, 404)],
+        ['unknown of another key', reply(404, '{"key": "3001112234", "status": "unknown"}')],
+        ['a plain 404', reply(404, 'not found')],
+        ['no holder', holder({ holder: '' })],
+        ['a holder with spaces', holder({ holder: 'H 1' })],
+        ['a holder of 65 characters', holder({ holder: 'H'.repeat(65) })],
+        ['no name', holder({ holder_name: ' ' })],
+        ['a name of 81 characters', holder({ holder_name: 'x'.repeat(81) })],
+        ['a name that reverses text', holder({ holder_name: 'Luz \u202e Rojas' })],
+        ['another kind of account', holder({ account_type: 'gold' })],
+        ['a bank code in small letters', holder({ bank_code: 'abc' })],
+        ['not JSON', reply(200, '<html>')],
+        ['65 KiB', holder({ more: 'x'.repeat(65 * 1024) })],
+        ['a cut connection', (_: unknown, response: { destroy(): void }) => response.destroy()],
+      ] as const)
+        await assert.rejects(
+          against(listener, (its) => its.resolve(phone)),
+          RailUnresponsive,
+          what,
+        );
+    });
+
+    it('a rail that is slow to say who holds a key is not waited for longer than its settings say', async () => {
+      const server = createServer(() => undefined).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const slow = new HttpRail(NAME, `http://127.0.0.1:${port}`, TEST_KEYRING, systemClock, 100);
+      await assert.rejects(slow.resolve(phone), RailUnresponsive);
+      server.closeAllConnections();
+      server.close();
+    });
     const key = newId();
     const good = { key, status: 'completed', reference: 'R1', failure: null };
 

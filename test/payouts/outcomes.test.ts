@@ -33,6 +33,7 @@ describe('an approved payout', () => {
       status: (key) => rail.status(key),
       void: (key) => rail.void(key),
       list: () => rail.list(),
+      resolve: (key) => rail.resolve(key),
       submit: async (order) => {
         seen.push((await rowOf(db, id)).status);
         return rail.submit(order);
@@ -45,6 +46,7 @@ describe('an approved payout', () => {
         key: id,
         amount: { raw: LEAST, asset: 'COPM' },
         destination: {
+          type: 'bank_account',
           country: 'CO',
           bankCode: '0007',
           accountType: 'savings',

@@ -1,4 +1,10 @@
-import { type Rail, type RailOrder, RailUnresponsive } from '../../src/payouts/rails/rail.js';
+import type { RecipientKey } from '../../src/payouts/rails/destinations.js';
+import {
+  type KeyHolder,
+  type Rail,
+  type RailOrder,
+  RailUnresponsive,
+} from '../../src/payouts/rails/rail.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
 
 export type Answer = RailReport | null | 'silent';
@@ -8,6 +14,7 @@ export class ScriptedRail implements Rail {
   readonly given: RailOrder[] = [];
   readonly asked: string[] = [];
   readonly voided: string[] = [];
+  readonly resolved: RecipientKey[] = [];
   private answers: Answer[];
 
   constructor(...answers: Answer[]) {
@@ -35,6 +42,16 @@ export class ScriptedRail implements Rail {
   async void(key: string): Promise<RailReport | null> {
     this.voided.push(key);
     return Promise.resolve(this.next());
+  }
+
+  /** Answers about keys from now on. */
+  holders: (KeyHolder | null | 'silent')[] = [];
+
+  resolve(key: RecipientKey): Promise<KeyHolder | null> {
+    this.resolved.push(key);
+    const holder = this.holders.shift();
+    if (holder === undefined || holder === 'silent') throw new RailUnresponsive('no answer');
+    return Promise.resolve(holder);
   }
 
   list(): Promise<null> {

@@ -75,6 +75,7 @@ export class RestoredService {
   async paidThere(key: Uuid = newId()): Promise<Uuid> {
     const destination = {
       ...{
+        type: 'bank_account' as const,
         country: 'CO',
         bankCode: '0007',
         accountType: 'savings' as const,

@@ -81,7 +81,8 @@ const DESCRIPTIONS = {
   approval_policies: 'The amount from which transfers and payouts wait for other members.',
   bonuses: 'Paying one person at once, with the fee itemised.',
   bonus_batches: 'Paying up to 100,000 people from a file: upload, review, execute.',
-  payouts: 'Money to bank accounts, over the rail of their country.',
+  payouts: 'Money to bank accounts and keys, over the rail of their country.',
+  payout_recipients: "Who holds a key of Colombia's instant payments (Bre-B).",
   events: 'The log of what happened: the source of truth behind the webhooks.',
   webhook_endpoints: 'Where signed notifications go, and what happened to them.',
   statements:

@@ -18,6 +18,7 @@ const CHAPTERS = {
     '/bonus': 'pay one person at once',
     '/batches': 'pay up to 100,000 people from one file',
     '/payouts': 'money to a bank account, and its possible outcomes',
+    '/keys': 'pay a phone, document or alias in Colombia, and know whom',
     '/metadata': 'your own data on payments, and finding them by it',
   },
   'Get notified': {
@@ -63,6 +64,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/batches#the-file': 'csv excel',
   '/payouts': 'withdraw withdrawal bank beneficiary',
   '/payouts#states': 'return chargeback dispute',
+  '/keys': 'bre-b breb instant payment phone number alias llave',
   '/metadata': 'labels tags custom fields invoice order number',
   '/webhooks': 'webhook callback notification',
   '/webhooks#responses-and-retries': 'retries',

@@ -113,12 +113,14 @@ async function readEventCounts(
 
 function checkEventCounts(
   audit: AuditRun,
-  { id, status }: Payout,
+  { id, status, submittedAt }: Payout,
   counts: ReturnType<typeof parseEventCounts> | undefined,
 ): void {
   if (counts === undefined) return;
   const { sent, sentBeforeEnd, applied } = counts;
-  const wasSubmitted = sent > 0 && NOT_SUBMITTED.includes(status);
+  // It failed before its first order, because the holder of the key has changed.
+  const isRefused = status === 'failed' && submittedAt === null;
+  const wasSubmitted = sent > 0 && (isRefused || NOT_SUBMITTED.includes(status));
   // Retention removes older rows first. If the submission is still stored, so is a later report.
   const isGuessed = sentBeforeEnd > 0 && applied === 0 && REPORTED.includes(status);
   audit.reportAll(`payout ${id}`, {

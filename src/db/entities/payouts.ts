@@ -16,6 +16,10 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 
 export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
 
+/** The kinds of a key of Bre-B, Colombia's instant payments. */
+export const KEY_TYPES = ['document', 'phone', 'email', 'alias', 'merchant'] as const;
+export type KeyType = (typeof KEY_TYPES)[number];
+
 /**
  * Why operators must act. `contradiction`: the rail contradicts its own reports or the payout.
  * `account_closed`: the amount was returned to a closed account. `overflow`: a balance would exceed
@@ -29,11 +33,16 @@ export const payouts = defineTable(
     ...spendingColumns,
     systemAccountId: column.uuid,
     country: column.asciiChar(2),
-    bankCode: column.ascii(11),
-    accountType: column.oneOf(BANK_ACCOUNT_TYPES),
+    /** Null, like the next three columns, for a payout to a key. */
+    bankCode: column.nullable(column.ascii(11)),
+    accountType: column.nullable(column.oneOf(BANK_ACCOUNT_TYPES)),
     /** The end of the account number: at most four characters, and at most half of them. */
-    accountEnd: column.ascii(4),
-    holderName: column.varchar(80),
+    accountEnd: column.nullable(column.ascii(4)),
+    holderName: column.nullable(column.varchar(80)),
+    /** Null, like `keyEnd`, for a payout to a bank account. */
+    keyType: column.nullable(column.oneOf(KEY_TYPES)),
+    /** The last four characters of the key. */
+    keyEnd: column.nullable(column.ascii(4)),
     status: column.oneOf(PAYOUT_STATUSES),
     ...approvalColumns,
     failureCode: column.nullable(column.ascii(40)),
@@ -78,8 +87,12 @@ export const payoutSecrets = defineTable(
   'payout_secrets',
   {
     id: column.uuid,
-    accountNumber: column.varbinary(100),
-    holderDocument: column.varbinary(100),
+    accountNumber: column.nullable(column.varbinary(100)),
+    holderDocument: column.nullable(column.varbinary(100)),
+    /** The key that is paid. Null, like `holder`, for a payout to a bank account. */
+    recipientKey: column.nullable(column.varbinary(160)),
+    /** The rail's id of the holder that the tenant has checked. Null if it checked none. */
+    holder: column.nullable(column.varbinary(100)),
     keyId: column.ascii(32),
   },
   { indexes: { keyId: ['keyId', 'id'] } },
@@ -93,6 +106,7 @@ const RAIL_EVENT_KINDS = [
   'statement',
   'resolution',
   'void',
+  'resolve',
 ] as const;
 /** `unknown`: the rail never received the payout. `voided`: it will never pay. */
 export const REPORT_STATUSES = [

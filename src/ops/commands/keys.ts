@@ -3,7 +3,7 @@ import { DOCUMENT_NUMBERS } from '../../accounts/verification.js';
 import { KEYRINGS, type KeyringName } from '../../core/fingerprint.js';
 import type { Reader } from '../../db/database.js';
 import { countByFingerprintKey } from '../fingerprint-keys.js';
-import { SEALED_BANK_ACCOUNTS } from '../../payouts/service.js';
+import { SEALED_DESTINATIONS } from '../../payouts/service.js';
 import { AUTHENTICATORS } from '../../staff/authenticator.js';
 import { WEBHOOK_SECRETS } from '../../webhooks/signing.js';
 import { managerCommand, query } from '../command.js';
@@ -14,7 +14,7 @@ import type { Output } from '../output.js';
 const SECRET_KINDS: Readonly<Record<string, AnySecrets>> = {
   documents: DOCUMENT_NUMBERS,
   webhook_secrets: WEBHOOK_SECRETS,
-  payouts: SEALED_BANK_ACCOUNTS,
+  payouts: SEALED_DESTINATIONS,
   authenticators: AUTHENTICATORS,
 };
 

@@ -13,7 +13,7 @@ import {
   readSeen,
   rejectResolution,
 } from '../../payouts/resolution/resolutions.js';
-import { transitionsOf } from '../../payouts/rules.js';
+import { destinationText, recipientText, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { PayoutSubmitter } from '../../payouts/rail-calls.js';
 import { Outbox } from '../../temporal/outbox.js';
@@ -47,7 +47,7 @@ function payoutFields(payout: Payout): Fields {
   const fields = payoutResource.presentToStaff('ops', payout);
   const { id = null, status = null, amount = null } = fields;
   const { rail_reference = null, created_at = null } = fields;
-  const to = `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`;
+  const to = destinationText(payout);
   return { id, status, amount, to, rail: payout.rail, rail_reference, created_at };
 }
 
@@ -147,7 +147,7 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
 }
 
 function described(payout: Payout): string {
-  return `of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;
+  return `of ${formatAmount(payout)} to ${recipientText(payout)}, which is ${payout.status}`;
 }
 
 export const payoutCommands = {

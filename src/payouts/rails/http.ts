@@ -2,16 +2,21 @@ import type { Keyring } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../../core/instant.js';
 import { traceHeaders } from '../../core/trace.js';
+import { DEFAULT_RESOLVE_WITHIN_MS, type RecipientKey } from './destinations.js';
 import {
   cannotList,
   isAbout,
+  isUnknownKey,
+  keyJson,
   orderText,
   railHeaders,
+  readHolder,
   readPage,
   readReport,
   type SignedMessage,
 } from './wire.js';
 import {
+  type KeyHolder,
   type Rail,
   type RailOrder,
   type RailPage,
@@ -31,6 +36,7 @@ interface RailResponse {
 
 export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
+export const RESOLVE_PATH = '/resolve';
 
 function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
@@ -45,6 +51,7 @@ export class HttpRail implements Rail {
     url: string,
     private readonly keys: Keyring,
     private readonly clock: Clock,
+    private readonly resolveWithinMs = DEFAULT_RESOLVE_WITHIN_MS,
   ) {
     this.url = url.replace(/\/+$/, '');
   }
@@ -73,11 +80,24 @@ export class HttpRail implements Rail {
 
   async list(since: Instant, after: Uuid | null): Promise<RailPage | null> {
     const message = { method: 'GET', path: listPath(since, after), body: EMPTY_BODY } as const;
-    const { status, text } = await this.send(message, null, MAX_PAGE_BYTES);
+    const { status, text } = await this.send(message, null, { maxBytes: MAX_PAGE_BYTES });
     if (status === 501 && cannotList(text)) return null;
     const page = status >= 200 && status < 300 ? readPage(text) : null;
     if (page === null) throw new RailUnresponsive(`${this.name} answered ${status} without a list`);
     return page;
+  }
+
+  /** The request has a body, because paths are logged on their way. */
+  async resolve(recipient: RecipientKey): Promise<KeyHolder | null> {
+    const body = Buffer.from(JSON.stringify(keyJson(recipient)));
+    const message = { method: 'POST', path: RESOLVE_PATH, body } as const;
+    const limits = { withinMs: this.resolveWithinMs };
+    const { status, text } = await this.send(message, null, limits);
+    if (status === 404 && isUnknownKey(recipient.key, text)) return null;
+    const holder = status === 200 ? readHolder(recipient.key, text) : null;
+    if (holder === null)
+      throw new RailUnresponsive(`${this.name} answered ${status} without the holder of the key`);
+    return holder;
   }
 
   private report(key: Uuid, { status, text }: RailResponse): RailReport {
@@ -92,14 +112,14 @@ export class HttpRail implements Rail {
   private async send(
     message: SignedMessage,
     key: Uuid | null,
-    maxBytes = MAX_RESPONSE_BYTES,
+    { maxBytes = MAX_RESPONSE_BYTES, withinMs = TIMEOUT_MS } = {},
   ): Promise<RailResponse> {
     const { method, path, body } = message;
     try {
       const response = await fetch(this.url + path, {
         method,
         redirect: 'manual',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(withinMs),
         headers: {
           ...railHeaders(this.keys[0], message, this.clock()),
           ...(key === null ? {} : { 'idempotency-key': key }),

@@ -2,6 +2,15 @@ import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Payout } from '../../db/entities/payouts.js';
+import {
+  type AllRailTerms,
+  type BankAccountType,
+  type Destination,
+  GATEWAY_TERMS,
+  type RailTerms,
+  type RecipientKey,
+  SIMULATED_TERMS,
+} from './destinations.js';
 
 /** Rails: their interface, failures and names, and the choice of a payout's rail. Pure. */
 
@@ -15,6 +24,7 @@ export const FAILURES = {
   limit_exceeded: 'the amount is over a limit of the rail or the bank',
   not_supported: 'the rail does not reach this bank or kind of account',
   rejected_by_bank: 'the receiving bank rejected it',
+  recipient_changed: 'the key belongs to somebody else than when it was looked up',
 } as const;
 export type FailureCode = keyof typeof FAILURES;
 
@@ -26,25 +36,18 @@ export function failureCode(code: string): FailureCode {
 /** Returns the failure for the tenant. Its message is ours: the rail's may contain anything. */
 export function failureOf(
   code: FailureCode | null,
+  { keyType }: Pick<Payout, 'keyType'>,
 ): Pick<Payout, 'failureCode' | 'failureMessage'> {
-  const failureCode = code ?? 'rejected_by_bank';
+  const isPossible = code !== 'recipient_changed' || keyType !== null;
+  const failureCode = (isPossible ? code : null) ?? 'rejected_by_bank';
   return { failureCode, failureMessage: FAILURES[failureCode] };
-}
-
-/** A bank account in clear text, as the rail receives it. */
-export interface BankAccount extends Pick<
-  Payout,
-  'country' | 'bankCode' | 'accountType' | 'holderName'
-> {
-  readonly accountNumber: string;
-  readonly holderDocument: string;
 }
 
 /** An order to pay. A second order with the same key requests nothing new. */
 export interface RailOrder {
   readonly key: Uuid;
   readonly amount: Amount;
-  readonly destination: BankAccount;
+  readonly destination: Destination;
   readonly description: string | null;
 }
 
@@ -53,6 +56,15 @@ export interface RailReport {
   /** The rail's name for the payment; null if it was voided before the rail had it. */
   readonly reference: string | null;
   readonly failureCode: FailureCode | null;
+}
+
+/** Who holds a key, as the rail reports it. */
+export interface KeyHolder {
+  /** The rail's id of the person or business, the same in every response about the same holder. */
+  readonly holder: string;
+  readonly holderName: string;
+  readonly bankCode: string;
+  readonly accountType: BankAccountType;
 }
 
 /** A way to bank accounts. Calls may be repeated, and throw RailUnresponsive if the result is unknown. */
@@ -64,6 +76,8 @@ export interface Rail {
   void(key: Uuid): Promise<RailReport | null>;
   /** Returns orders received from `since` on, whose keys follow `after`. Null if it cannot list. */
   list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
+  /** Returns the present holder of a key. Null if the rail reports that the key does not exist. */
+  resolve(key: RecipientKey): Promise<KeyHolder | null>;
 }
 
 export interface ListedPayment extends RailReport {
@@ -113,6 +127,11 @@ export function httpRail(gateway: string): string {
 /** Returns the name of the rail's gateway; null for other kinds of rail. */
 export function gatewayOf(rail: string): string | null {
   return rail.startsWith(HTTP) ? rail.slice(HTTP.length) : null;
+}
+
+/** Returns the operator's settings of the rail, or else the usual ones of its kind. */
+export function termsOf(terms: AllRailTerms, rail: string): RailTerms {
+  return terms.get(rail) ?? (rail === SIMULATED ? SIMULATED_TERMS : GATEWAY_TERMS);
 }
 
 /** Returns the rail of the most specific matching route, where a tenant outweighs a country. */

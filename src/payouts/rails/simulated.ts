@@ -9,8 +9,10 @@ import {
 } from '../../db/entities/payouts.js';
 import { insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
+import type { Destination, RecipientKey } from './destinations.js';
 import {
   type FailureCode,
+  type KeyHolder,
   type ListedPayment,
   type Rail,
   type RailOrder,
@@ -31,7 +33,7 @@ interface Step {
 
 interface Scenario {
   readonly name: string;
-  /** The end of the account number; null for any other account number. */
+  /** The end of the account number or key; null for any other. */
   readonly ending: string | null;
   readonly steps: readonly Step[];
   /** For how long after acceptance the rail does not respond about the payment. */
@@ -72,19 +74,40 @@ export const SCENARIOS: readonly Scenario[] = [
   { ending: '07', name: 'lost_once', steps: [COMPLETED], losesFirst: true },
 ];
 
-function scenarioFor(accountNumber: string): Scenario {
-  const matches = ({ ending }: Scenario): boolean =>
-    ending !== null && accountNumber.endsWith(ending);
-  return SCENARIOS.find(matches) ?? DEFAULT;
+/** Scenarios of keys alone. They also decide what the rail reports about the holder. */
+export const KEY_SCENARIOS: readonly Scenario[] = [
+  { ending: '08', name: 'key_unknown', steps: [step('failed', 0, 'account_unknown')] },
+  { ending: '09', name: 'holder_changes', steps: [step('failed', 0, 'recipient_changed')] },
+  { ending: '10', name: 'holder_not_said', steps: [COMPLETED] },
+];
+
+function scenarioFor(to: Destination): Scenario {
+  if (to.type === 'bank_account') return scenarioOf(to.accountNumber, SCENARIOS);
+  if (to.holder !== null && to.holder !== SIMULATED_HOLDER.holder)
+    return scenarioNamed('holder_changes');
+  const found = scenarioOf(to.key, [...SCENARIOS, ...KEY_SCENARIOS]);
+  // Without a check, any holder is paid.
+  return found.name === 'holder_changes' ? DEFAULT : found;
+}
+
+function scenarioOf(text: string, scenarios: readonly Scenario[]): Scenario {
+  return scenarios.find(({ ending }) => ending !== null && text.endsWith(ending)) ?? DEFAULT;
 }
 
 export function scenarioNamed(name: string | null): Scenario {
-  const scenario = SCENARIOS.find((one) => one.name === name);
+  const scenario = [...SCENARIOS, ...KEY_SCENARIOS].find((one) => one.name === name);
   if (scenario === undefined) throw new Error(`the simulated rail has no scenario ${name}`);
   return scenario;
 }
 
 const PAGE = 500;
+
+const SIMULATED_HOLDER = {
+  holder: 'SIM-HOLDER',
+  holderName: 'Ana María Pérez',
+  bankCode: '0007',
+  accountType: 'savings',
+} as const;
 
 /**
  * A bank that does not exist, in tables of its own. They count submissions, and have a row for each
@@ -135,6 +158,16 @@ export class SimulatedRail implements Rail {
         : [{ key, ...this.reportOf(payment), amount: { asset, raw } }];
     });
     return { items, next: rows[PAGE - 1]?.paymentKey ?? null };
+  }
+
+  /** By the key's end, each response names another holder, none comes, or the key is unknown. */
+  resolve({ key }: RecipientKey): Promise<KeyHolder | null> {
+    const { name } = scenarioOf(key, KEY_SCENARIOS);
+    if (name === 'holder_not_said')
+      return Promise.reject(new RailUnresponsive('the rail does not say who holds the key'));
+    if (name === 'key_unknown') return Promise.resolve(null);
+    const changes = name === 'holder_changes' ? { holder: newId() } : {};
+    return Promise.resolve({ ...SIMULATED_HOLDER, ...changes });
   }
 
   /** Returns at most `limit` outcomes that are due to be reported and not acknowledged yet. */
@@ -190,7 +223,7 @@ export class SimulatedRail implements Rail {
     transaction: Transaction,
     { key, amount, destination }: RailOrder,
   ): Promise<SimulatedRailPayment> {
-    const { name: scenario, losesFirst = false } = scenarioFor(destination.accountNumber);
+    const { name: scenario, losesFirst = false } = scenarioFor(destination);
     const known = await this.lockOrInsert(transaction, key, { scenario, ...amount }, null);
     const isLost = losesFirst && known.submissions === 0;
     const isAccepted = known.acceptedAt === null && known.voidedAt === null && !isLost;

@@ -4,8 +4,12 @@ import { parsedTextSchema } from '../../core/checked-text.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { hmac, type Keyring, sameBytes, type SecretKey } from '../../core/fingerprint.js';
 import type { Instant } from '../../core/instant.js';
+import { textFault } from '../../core/text.js';
+import { BANK_ACCOUNT_TYPES } from '../../db/entities/payouts.js';
+import type { Destination, RecipientKey } from './destinations.js';
 import {
   failureCode,
+  type KeyHolder,
   type ListedPayment,
   type RailOrder,
   type RailPage,
@@ -88,21 +92,65 @@ export function readCallback(text: string): RailCallback | null {
   return read.success ? { ...reportOf(read.data), callbackId: read.data.id } : null;
 }
 
-export function orderText({ key: id, amount, destination: to, description }: RailOrder): string {
+export function orderText({ key: id, amount, destination, description }: RailOrder): string {
   return JSON.stringify({
     key: id,
     amount: { raw: amount.raw.toString(), asset: amount.asset },
-    destination: {
-      type: 'bank_account',
-      country: to.country,
-      bank_code: to.bankCode,
-      account_type: to.accountType,
-      account_number: to.accountNumber,
-      holder_name: to.holderName,
-      holder_document: to.holderDocument,
-    },
+    destination: destinationJson(destination),
     description,
   });
+}
+
+function destinationJson(to: Destination): object {
+  if (to.type === 'bre_b_key') return { ...keyJson(to), holder: to.holder };
+  return {
+    type: to.type,
+    country: to.country,
+    bank_code: to.bankCode,
+    account_type: to.accountType,
+    account_number: to.accountNumber,
+    holder_name: to.holderName,
+    holder_document: to.holderDocument,
+  };
+}
+
+export function keyJson({ type, keyType, key }: RecipientKey): object {
+  return { type, key_type: keyType, key };
+}
+
+export const HOLDER = /^[A-Za-z0-9._-]{1,64}$/;
+const MAX_HOLDER_NAME = 80;
+
+const holderSchema = z.object({
+  key: z.string(),
+  status: z.literal('found'),
+  holder: z.string().regex(HOLDER),
+  holder_name: z
+    .string()
+    .refine((name) => textFault(name, { max: MAX_HOLDER_NAME }) === null && name.trim() !== ''),
+  bank_code: z.string().regex(/^[0-9A-Z]{2,11}$/),
+  account_type: z.enum(BANK_ACCOUNT_TYPES),
+});
+
+/** Returns who holds the key. Null if the text is not a complete message about this very key. */
+export function readHolder(key: string, text: string): KeyHolder | null {
+  const read = holderSchema.safeParse(parsedJson(text));
+  if (!read.success || read.data.key !== key) return null;
+  const {
+    holder,
+    holder_name: holderName,
+    bank_code: bankCode,
+    account_type: accountType,
+  } = read.data;
+  return { holder, holderName, bankCode, accountType };
+}
+
+/** Returns whether the text reports that this very key does not exist. */
+export function isUnknownKey(key: string, text: string): boolean {
+  const read = z
+    .object({ key: z.string(), status: z.literal('unknown') })
+    .safeParse(parsedJson(text));
+  return read.success && read.data.key === key;
 }
 
 export function parsedJson(text: string): unknown {

@@ -12,6 +12,7 @@ import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { DIRECTIONS } from '../actions/proposals.js';
 import { type Content, element, html, type Html } from '../html.js';
+import { destinationText } from '../../payouts/rules.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
@@ -150,7 +151,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Paid', time(createdAt, context.timeZone(tenantId), context.person(createdBy))],
     ];
   },
-  payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
+  payouts: (payout, context) => operationRow('payouts', payout, context, destinationText(payout)),
   batches(batch, context) {
     const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
     return [
@@ -266,11 +267,6 @@ const SOON_MS = 3_600_000;
 
 function since(label: string, at: Instant | null, context: Context, tenantId: Uuid): Fact {
   return [label, time(at, context.timeZone(tenantId), at && relative(at, context.now))];
-}
-
-/** Describes a payout's destination with only the end of the account number. */
-export function bankAccountText(payout: Payout): string {
-  return `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`;
 }
 
 export function paymentsText(batch: Batch): string {

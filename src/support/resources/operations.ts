@@ -17,7 +17,7 @@ import {
 } from '../../db/entities/payouts.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolution/resolutions.js';
-import { isUnfinished, transitionsOf } from '../../payouts/rules.js';
+import { destinationText, isUnfinished, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { transferResource } from '../../transfers/schemas.js';
@@ -30,7 +30,7 @@ import {
 } from '../actions/proposals.js';
 import { type Content, html } from '../html.js';
 import { link, metadataFact, money, publicFacts, tag } from '../pages/layout.js';
-import { bankAccountText, operationStatus } from '../pages/rows.js';
+import { operationStatus } from '../pages/rows.js';
 import {
   inWords,
   moneyText,
@@ -153,7 +153,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ['Amount', html`<strong>${money(payout)}</strong>`],
         ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
         ['From', link('accounts', from, names.account(from))],
-        ['To', bankAccountText(payout)],
+        ['To', destinationText(payout)],
         ...publicFacts(payoutResource.presentToStaff('desk', payout)),
         metadataFact(payout.metadata),
         tenant,
@@ -187,6 +187,7 @@ const REPORTS: Readonly<Record<PayoutRailEvent['kind'], string>> = {
   statement: 'Read in a statement',
   resolution: 'Resolved by staff',
   void: 'Asked the rail to cancel',
+  resolve: 'Asked the rail who holds the key',
 };
 
 /** Returns what was reported, such as "Sent to the rail: no answer". */

@@ -33,6 +33,7 @@ export const ERROR_CODES = [
   'rate_limited',
   'internal_error',
   'ledger_unavailable',
+  'rail_unavailable',
 ] as const;
 
 /** The codes of refusals that are the final result of their idempotency key. */

@@ -1028,8 +1028,8 @@ export class Operations extends Calls {
   }
 
   /**
-   * Pay out to a bank account.
-   * Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
+   * Pay out to a bank account or a Bre-B key.
+   * Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country, or the rail does not take this kind of destination or amount.
    * Scope: `payouts`. Role in source: operator, admin, owner.
    */
   createPayout(
@@ -1156,6 +1156,27 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'cancelPayout'>>;
+  }
+
+  /**
+   * Look up the holder of a Bre-B key.
+   * Asks the rail who holds the key now. Counts against the budget of new recipients, unless the tenant has looked up the key before. `503 rail_unavailable`: the rail did not say it, so nothing is known.
+   * Scope: `payouts`.
+   */
+  lookUpPayoutRecipient(
+    query: QueryOf<'lookUpPayoutRecipient'> = {},
+    options?: CallOptions,
+  ): Promise<ResultOf<'lookUpPayoutRecipient'>> {
+    return this.send(
+      {
+        operation: 'lookUpPayoutRecipient',
+        method: 'GET',
+        path: '/v1/payout_recipients',
+        repeats: 'freely',
+        query,
+      },
+      options,
+    ) as Promise<ResultOf<'lookUpPayoutRecipient'>>;
   }
 
   /**

@@ -317,12 +317,34 @@ export interface paths {
     get: operations['listPayouts'];
     put?: never;
     /**
-     * Pay out to a bank account
-     * @description Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
+     * Pay out to a bank account or a Bre-B key
+     * @description Holds the amount and its fee, and sends the amount to the bank. 201: the payout is `approved`. 202: the amount reaches the threshold of the source's approval policy, so the payout waits for approval. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country, or the rail does not take this kind of destination or amount.
      *
      *     Scope: `payouts`. Role in source: operator, admin, owner.
      */
     post: operations['createPayout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_recipients': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Look up the holder of a Bre-B key
+     * @description Asks the rail who holds the key now. Counts against the budget of new recipients, unless the tenant has looked up the key before. `503 rail_unavailable`: the rail did not say it, so nothing is known.
+     *
+     *     Scope: `payouts`.
+     */
+    get: operations['lookUpPayoutRecipient'];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -1513,7 +1535,7 @@ export interface components {
         object: components['schemas']['Payout'];
       };
     };
-    /** @description An amount that leaves the service for a bank account, through a rail. */
+    /** @description An amount that leaves the service for a bank account or a Bre-B key, through a rail. */
     Payout: {
       /**
        * Format: uuid
@@ -1543,30 +1565,48 @@ export interface components {
        * @description The account that pays the amount and the fee.
        */
       source_account: string;
-      /** @description The bank account that receives the amount. */
-      destination: {
-        /**
-         * @description Always `bank_account`.
-         * @enum {string}
-         */
-        type: 'bank_account';
-        /** @description The country of the bank, in ISO 3166 alpha-2. */
-        country: string;
-        /** @description The code of the bank in its country. */
-        bank_code: string;
-        /**
-         * @description The kind of account.
-         * @enum {string}
-         */
-        account_type: 'savings' | 'checking';
-        /**
-         * @description Masked: at most its last four characters, and never more than half of it.
-         * @example ****6789
-         */
-        account_number: string;
-        /** @description The name of the person or business that holds the account. */
-        holder_name: string;
-      };
+      /** @description The bank account, or the Bre-B key, that receives the amount. */
+      destination:
+        | {
+            /**
+             * @description Always `bank_account`.
+             * @enum {string}
+             */
+            type: 'bank_account';
+            /** @description The country of the bank, in ISO 3166 alpha-2. */
+            country: string;
+            /** @description The code of the bank in its country. */
+            bank_code: string;
+            /**
+             * @description The kind of account.
+             * @enum {string}
+             */
+            account_type: 'savings' | 'checking';
+            /**
+             * @description Masked: at most its last four characters, and never more than half of it.
+             * @example ****6789
+             */
+            account_number: string;
+            /** @description The name of the person or business that holds the account. */
+            holder_name: string;
+          }
+        | {
+            /**
+             * @description Always `bre_b_key`.
+             * @enum {string}
+             */
+            type: 'bre_b_key';
+            /**
+             * @description Masked: its last four characters.
+             * @example ****2233
+             */
+            key: string;
+            /**
+             * @description The kind of key.
+             * @enum {string}
+             */
+            key_type: 'document' | 'phone' | 'email' | 'alias' | 'merchant';
+          };
       amount: components['schemas']['Amount'];
       /** @description The fee that the source account pays in addition to the amount. */
       fee: components['schemas']['Amount'];
@@ -1971,7 +2011,8 @@ export interface components {
           | 'quota_exceeded'
           | 'rate_limited'
           | 'internal_error'
-          | 'ledger_unavailable';
+          | 'ledger_unavailable'
+          | 'rail_unavailable';
         /** @description For people. */
         message: string;
         /**
@@ -2214,36 +2255,51 @@ export interface components {
        * @description The account that pays the amount and the fee.
        */
       source_account: string;
-      /** @description The bank account that receives the amount. */
-      destination: {
-        /**
-         * @description Always `bank_account`.
-         * @enum {string}
-         */
-        type: 'bank_account';
-        /**
-         * @description The country of the bank, in ISO 3166 alpha-2. Your operator tells you the countries that a rail reaches; any other gets `400 invalid_field` with the reason `not_supported`.
-         * @example CO
-         */
-        country: string;
-        /**
-         * @description The code of the bank in its country. Your operator has the list; the service checks only the form.
-         * @example 0007
-         */
-        bank_code: string;
-        /**
-         * @description The kind of account.
-         * @enum {string}
-         */
-        account_type: 'savings' | 'checking';
-        /** @description Stored encrypted; only its end is shown. */
-        account_number: string;
-        /** @description The name of the person or business that holds the account. */
-        holder_name: string;
-        /** @description Stored encrypted; never shown again. */
-        holder_document: string;
-      };
-      /** @description The amount that the bank account receives. */
+      /** @description The bank account, or the Bre-B key, that receives the amount. */
+      destination:
+        | {
+            /**
+             * @description Always `bank_account`.
+             * @enum {string}
+             */
+            type: 'bank_account';
+            /**
+             * @description The country of the bank, in ISO 3166 alpha-2. Your operator tells you the countries that a rail reaches; any other gets `400 invalid_field` with the reason `not_supported`.
+             * @example CO
+             */
+            country: string;
+            /**
+             * @description The code of the bank in its country. Your operator has the list; the service checks only the form.
+             * @example 0007
+             */
+            bank_code: string;
+            /**
+             * @description The kind of account.
+             * @enum {string}
+             */
+            account_type: 'savings' | 'checking';
+            /** @description Stored encrypted; only its end is shown. */
+            account_number: string;
+            /** @description The name of the person or business that holds the account. */
+            holder_name: string;
+            /** @description Stored encrypted; never shown again. */
+            holder_document: string;
+          }
+        | {
+            /**
+             * @description Always `bre_b_key`.
+             * @enum {string}
+             */
+            type: 'bre_b_key';
+            /**
+             * @description A document, phone, e-mail address, alias that begins with `@`, or merchant code. Stored encrypted; only its end is shown.
+             * @example 3001112233
+             */
+            key: string;
+            /** @description From `GET /v1/payout_recipients`: the payout fails with `recipient_changed` if the key belongs to somebody else by then. */
+            holder_check?: string | null;
+          };
+      /** @description The amount that the recipient receives. */
       amount: components['schemas']['AmountInput'];
       /** @description A text about the payout. */
       description?: string | null;
@@ -2251,6 +2307,24 @@ export interface components {
       metadata?: {
         [key: string]: string | null;
       } | null;
+    };
+    PayoutRecipient: {
+      /**
+       * @description The kind of key.
+       * @enum {string}
+       */
+      key_type: 'document' | 'phone' | 'email' | 'alias' | 'merchant';
+      /** @description The masked name of the person or business that holds the key. */
+      holder_name: string;
+      /** @description The code of the bank in its country. */
+      bank_code: string;
+      /**
+       * @description The kind of account.
+       * @enum {string}
+       */
+      account_type: 'savings' | 'checking';
+      /** @description For `destination.holder_check` of a payout to this key, within an hour. */
+      holder_check: string;
     };
     PayoutPage: {
       /** @description The resources of this page, in the order of the list. */
@@ -3245,6 +3319,7 @@ export interface components {
         | 'rate_limited'
         | 'internal_error'
         | 'ledger_unavailable'
+        | 'rail_unavailable'
         | null;
       /** @description The resource that it created, or that its key had created before, even after a 503. */
       resource: {
@@ -3775,6 +3850,7 @@ export type CreateSchedule = components['schemas']['CreateSchedule'];
 export type ScheduledTransferInput = components['schemas']['ScheduledTransferInput'];
 export type SchedulePage = components['schemas']['SchedulePage'];
 export type CreatePayout = components['schemas']['CreatePayout'];
+export type PayoutRecipient = components['schemas']['PayoutRecipient'];
 export type PayoutPage = components['schemas']['PayoutPage'];
 export type RejectPayout = components['schemas']['RejectPayout'];
 export type ApprovalPolicy = components['schemas']['ApprovalPolicy'];
@@ -5614,6 +5690,41 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['Payout'];
+        };
+      };
+    };
+  };
+  lookUpPayoutRecipient: {
+    parameters: {
+      query?: {
+        /** @description The key, URL-encoded. Required. */
+        key?: string;
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "key_type": "phone",
+           *       "holder_name": "Ana M*** P***",
+           *       "bank_code": "0007",
+           *       "account_type": "savings",
+           *       "holder_check": "BGsxOmFi"
+           *     }
+           */
+          'application/json': components['schemas']['PayoutRecipient'];
         };
       };
     };
