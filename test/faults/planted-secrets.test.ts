@@ -181,6 +181,21 @@ describe('secrets and personal data in requests', () => {
     await ask('POST', '/v1/payouts', {
       body: body('a payout without amount', { bank_code: plant('a bank') }),
     });
+    const key = plantPhone();
+    const seen = answered(await ask('GET', `/v1/payout_recipients?key=${key}`), 200).json;
+    const toKey = (destination: object): Promise<TestAnswer> =>
+      ask('POST', '/v1/payouts', {
+        body: { ...payoutBody({ from }), destination: { type: 'bre_b_key', ...destination } },
+      });
+    answered(await toKey({ key, holder_check: seen.holder_check }), 201);
+    answered(await toKey({ key: plant('a key', '@') }), 201);
+    // Of the wrong length, unknown, unanswered, and with a check of another key.
+    for (const other of [`${plantPhone()}${'1'.repeat(9)}`, `${plantPhone()}@`])
+      await ask('GET', `/v1/payout_recipients?key=${other}`);
+    for (const ending of ['08', '10'])
+      await ask('GET', `/v1/payout_recipients?key=${plantPhone().slice(0, -2)}${ending}`);
+    await toKey({ key: plantPhone(), holder_check: seen.holder_check });
+    await toKey({ key: plant('no key', '{') });
     await ask('POST', `/rails/${plant('a rail')}/callbacks`, { body: { id: plant('a callback') } });
     await ask('POST', '/rails/bank-a/callbacks', { body: { id: plant('another callback') } });
   }

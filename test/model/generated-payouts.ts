@@ -57,6 +57,7 @@ export const PAYOUT_OPERATIONS = {
   payout: often(8, {
     ...{ actor, from: mostly(6, [0, 0, 2, 3]), asset, raw },
     description: oneOf([null, '', 'Rent', 'Café 💸']),
+    toKey: fc.boolean(),
   }),
   /** An earlier one once more: word for word, or with its key for another amount. */
   'payout again': often(4, { nth, actor, more: oneOf([0n, 0n, 1n]) }),

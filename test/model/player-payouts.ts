@@ -63,9 +63,10 @@ export class PayoutPlayer {
   }
 
   private async create(wanted: Played<'payout'>, key: string): Promise<void> {
-    const { actor, from, asset, raw, description } = wanted;
+    const { actor, from, asset, raw, description, toKey } = wanted;
     const body = {
       ...payoutBody({ from: this.world.idOf(from) }),
+      ...(toKey ? { destination: { type: 'bre_b_key', key: '3001112233' } } : {}),
       amount: { raw: raw.toString(), asset },
       description,
     };

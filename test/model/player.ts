@@ -141,7 +141,8 @@ export class Player {
     await this.approvals.ask(from, asset, 0n, approvals, expiresInS);
     await this.operators.role({ op: 'role', account: from, role });
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
-    if (what === 'payout') return this.payouts.plays.payout({ op: 'payout', ...wanted });
+    if (what === 'payout')
+      return this.payouts.plays.payout({ op: 'payout', ...wanted, toKey: false });
     const transfer = { op: 'transfer', ...wanted, to, metadata: null, captureWithinS } as const;
     await this.transfer(transfer, randomUUID());
   }
@@ -153,7 +154,7 @@ export class Player {
     const waits = WAITING_WAYS.includes(way);
     await this.approvals.ask(from, asset, waits ? 0n : NEVER);
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
-    await this.payouts.plays.payout({ op: 'payout', ...wanted });
+    await this.payouts.plays.payout({ op: 'payout', ...wanted, toKey: raw % 2n === 0n });
     const payout = this.payouts.last;
     if (payout === undefined) return;
     if (way === 'refused') await this.approvals.actFrozen(payout, 'approve', 'clerk');

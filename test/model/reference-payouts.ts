@@ -48,6 +48,8 @@ const DESTINATION = {
   account_number: '****4099',
   holder_name: 'María Holder Núñez',
 };
+/** The shown destination of a payout to a key: of the key only its end. */
+const KEY = { type: 'bre_b_key', key: '****2233', key_type: 'phone' };
 const BANK = {
   account_id: null,
   tenant: null,
@@ -55,6 +57,11 @@ const BANK = {
   display_name: 'María Holder Núñez',
   type: 'bank_account',
 };
+
+/** The counterpart of the payout's movements. */
+function partyOf({ json }: RefPayout): typeof BANK {
+  return json.destination === KEY ? { ...BANK, display_name: KEY.key } : BANK;
+}
 
 type Heard = 'noted' | 'applied' | 'duplicate' | 'conflict';
 
@@ -64,10 +71,10 @@ export class ReferencePayouts {
   /** The response to POST /v1/payouts. `madeId` returns the id of the service's 201. */
   create(wanted: Played<'payout'>, key: string, madeId: () => string): Expected {
     const { ledger } = this;
-    const { actor, from, asset, raw, description } = wanted;
+    const { actor, from, asset, raw, description, toKey } = wanted;
     const tenant = ledger.tenantOf(actor);
     const source = ledger.accounts[from] ?? null;
-    const content = JSON.stringify(['payout', from, asset, raw.toString(), description]);
+    const content = JSON.stringify(['payout', from, asset, raw.toString(), description, toKey]);
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
     if (source === null || source.tenant !== tenant.id) return NOT_FOUND;
@@ -85,7 +92,7 @@ export class ReferencePayouts {
       scope: 'external',
       status,
       source_account: source.id,
-      destination: DESTINATION,
+      destination: toKey ? KEY : DESTINATION,
       amount: amountJson(raw, asset),
       fee: amountJson(fee, asset),
       description,
@@ -238,7 +245,7 @@ export class ReferencePayouts {
   private complete(payout: RefPayout): void {
     this.become(payout, 'completed');
     this.ledger.hold(payout, -(payout.raw + payout.fee));
-    this.ledger.enterOutside(payout, 'payout_out', BANK);
+    this.ledger.enterOutside(payout, 'payout_out', partyOf(payout));
     this.ledger.enterFee('payout', payout);
     this.ledger.tell(payout, 'payout.completed', 'payout completed');
   }
@@ -252,7 +259,7 @@ export class ReferencePayouts {
   /** The fee stays where it is, and the month is used up. */
   private giveAmountBack(payout: RefPayout, failure: Json): void {
     this.become(payout, 'returned', { failure });
-    this.ledger.enterOutside(payout, 'adjustment_in', BANK);
+    this.ledger.enterOutside(payout, 'adjustment_in', partyOf(payout));
     this.ledger.tell(payout, 'payout.returned', 'payout returned');
   }
 

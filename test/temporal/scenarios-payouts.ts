@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { payoutWorkflowId, QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
-import { openPayoutBank, type PayoutBank, untilStatus, workflowOf } from '../payouts/support.js';
+import { instant } from '../../src/core/instant.js';
+import { Cursors } from '../../src/http/cursor.js';
+import { HolderChecks } from '../../src/payouts/routes-recipients.js';
+import {
+  openPayoutBank,
+  payoutBody,
+  type PayoutBank,
+  TEST_KEYRING,
+  untilStatus,
+  workflowOf,
+} from '../payouts/support.js';
 import type { TestApi } from '../helpers/api.js';
-import { answered } from '../helpers/bank.js';
+import { answered, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { type TestTemporal, until } from '../helpers/temporal.js';
 import { type Signature } from '../helpers/temporal-world.js';
@@ -19,6 +29,7 @@ interface PayoutStage {
 
 /** Longer than a worker takes a breaker for known. */
 const KNOWN_MS = 600;
+const LAST = instant(Date.UTC(2100, 0));
 
 /** Each answers the payout, whose workflow ends. */
 const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Promise<string>>> = {
@@ -37,7 +48,25 @@ const WAYS: Readonly<Record<string, (stage: PayoutStage, own: PayoutBank) => Pro
     answered(await own.act('reject', id), 200);
     return id;
   },
+  'recipient-changed': (_, own) => payKey(own, '3001112209'),
+  'unresolved-then-canceled': async ({ temporal }, own) => {
+    const id = await payKey(own, '3001112210');
+    const state = () => workflowOf(temporal, id).query<WaitingState | null>(QUERIES.state);
+    await until('its rail was asked', async () => (await state().catch(() => null))?.isUnresolved);
+    answered(await own.act('cancel', id, own.bank.token), 200);
+    return id;
+  },
 };
+
+/** Pays a key whose holder was checked long ago. */
+async function payKey(own: PayoutBank, key: string): Promise<string> {
+  const holder = { rail: 'simulated', holder: 'SIM-HOLDER', expiresAt: LAST };
+  const checks = new HolderChecks(new Cursors(TEST_KEYRING));
+  const holderCheck = checks.write(own.bank.tenant.tenant.id, key, holder);
+  const destination = { type: 'bre_b_key', key, holder_check: holderCheck };
+  const body = { ...payoutBody({ from: own.source }), destination };
+  return text(answered(await own.bank.request('POST', '/v1/payouts', { body }), 201).json.id);
+}
 
 /** The rail gives no answers at first; no other payout is under way meanwhile. */
 async function held({ db, temporal }: PayoutStage, own: PayoutBank): Promise<string> {
@@ -72,7 +101,7 @@ export async function playPayouts(stage: PayoutStage): Promise<readonly Played[]
 async function play(stage: PayoutStage, way: string, go: (typeof WAYS)[string]): Promise<Played> {
   const own = await openPayoutBank(stage.api);
   const id = await go(stage, own);
-  await untilStatus(own, id, ['completed', 'rejected']);
+  await untilStatus(own, id, ['completed', 'rejected', 'failed', 'canceled']);
   await until(`${way} has ended`, async () => {
     const { status } = await workflowOf(stage.temporal, id).describe();
     return status.name === 'COMPLETED';
