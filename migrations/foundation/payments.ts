@@ -82,8 +82,7 @@ export const PAYMENTS = [
     PRIMARY KEY (id), KEY payout (payout_id, id), KEY status (status, created_at),
     CONSTRAINT payout_resolutions_two_people CHECK (status <> 'applied' or decided_by is not null and decided_by <> proposed_by)) ${TABLE}`,
   `CREATE TABLE payout_secrets (
-    id ${ID}, account_number VARBINARY(100) NULL, holder_document VARBINARY(100) NULL,
-    recipient_key VARBINARY(160) NULL, holder VARBINARY(100) NULL, key_id ${ascii(32)} NOT NULL,
+    id ${ID}, destination VARBINARY(400) NOT NULL, key_id ${ascii(32)} NOT NULL,
     PRIMARY KEY (id), KEY key_id (key_id, id)) ${TABLE}`,
   `CREATE TABLE payouts (
     id ${ID}, tenant_id ${ID}, source_account_id ${ID}, system_account_id ${ID},

@@ -60,7 +60,7 @@ function create(api: Api, payouts: Payouts, checks: HolderChecks): void {
     idempotent: 'tenant',
     body: CreatePayoutBody,
     responses: { 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema },
-    examples: { 202: PAYOUT_EXAMPLES.pending },
+    examples: { 200: PAYOUT_EXAMPLES.toKey, 202: PAYOUT_EXAMPLES.pending },
     refusals: SPENDING_REFUSALS,
     summary: 'Pay out to a bank account or a Bre-B key',
     description:

@@ -27,7 +27,7 @@ import { SealedSecrets } from '../access/sealed-secrets.js';
 import { seal, unseal } from '../core/secret-box.js';
 import { type CreatePayout, decidePayout } from './decide.js';
 import type { NewDestination, PayoutRails, RequestedKey } from './destination.js';
-import type { BankAccount, Destination } from './rails/destinations.js';
+import type { BankAccount, Destination, KeyDestination } from './rails/destinations.js';
 import { destinationColumns, endOfNumber, UNFINISHED } from './rules.js';
 
 /** How members list payouts, with any role in the source. (docs/contract.md, Roles and scopes) */
@@ -89,11 +89,11 @@ function splitDestination(destination: BankAccount | RequestedKey): {
   if (destination.type === 'bre_b_key') {
     const { key, check } = destination;
     const holder = check !== null && typeof check === 'object' ? check.holder : null;
-    return { shown: destination, clear: { ...NOTHING_SEALED, recipientKey: key, holder } };
+    return { shown: destination, clear: { key, holder } };
   }
   const { accountNumber, holderDocument, ...shown } = destination;
-  const clear = { ...NOTHING_SEALED, accountNumber, holderDocument };
-  return { shown: { ...shown, accountEnd: endOfNumber(accountNumber) }, clear };
+  const accountEnd = endOfNumber(accountNumber);
+  return { shown: { ...shown, accountEnd }, clear: { accountNumber, holderDocument } };
 }
 
 function createPayoutKind(rails: PayoutRails): CommandKind<CreatePayout, Payout> {
@@ -128,57 +128,34 @@ export const payoutWorkflowResource = workflowResource({
   }),
 });
 
-const SEALED = {
-  accountNumber: 'account_number',
-  holderDocument: 'holder_document',
-  recipientKey: 'recipient_key',
-  holder: 'holder',
-} as const;
-type SealedColumn = keyof typeof SEALED;
-
 /**
- * The parts that only the rail reads in clear text; null if the destination does not have them.
- * (docs/contract.md, Secrets and personal data)
+ * The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data)
  */
-type ClearSecrets = Readonly<Record<SealedColumn, string | null>>;
-
-const COLUMNS = Object.keys(SEALED) as readonly SealedColumn[];
-
-/** Returns the result of `make` for each column. */
-function forEachColumn<T>(make: (column: SealedColumn) => T): Record<SealedColumn, T> {
-  return Object.fromEntries(COLUMNS.map((name) => [name, make(name)])) as Record<SealedColumn, T>;
-}
-
-const NOTHING_SEALED: ClearSecrets = forEachColumn(() => null);
+type ClearSecrets =
+  Pick<BankAccount, 'accountNumber' | 'holderDocument'> | Pick<KeyDestination, 'key' | 'holder'>;
 
 /** Seals secrets for one payout. They cannot be opened with another id. */
 function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
-  const sealed = forEachColumn((name) => {
-    const text = clear[name];
-    return text === null ? null : seal(keys, text, contextOf(id, name)).bytes;
-  });
-  return { id, ...sealed, keyId: keys[0].id };
+  const { bytes, keyId } = seal(keys, JSON.stringify(clear), contextOf(id));
+  return { id, destination: bytes, keyId };
 }
 
 /** Throws UnknownKey, or another error if the bytes belong to another payout. */
 export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets {
-  const { id, keyId } = sealed;
-  return forEachColumn((name) => {
-    const bytes = sealed[name];
-    return bytes === null ? null : unseal(keys, { keyId, bytes }, contextOf(id, name));
-  });
+  const { id, keyId, destination: bytes } = sealed;
+  // The seal proves that `sealSecrets` wrote this text.
+  return JSON.parse(unseal(keys, { keyId, bytes }, contextOf(id))) as ClearSecrets;
 }
 
 /** Returns the destination of an order. Throws as `openSecrets` does. */
 export function openDestination(keys: Keyring, payout: Payout, sealed: PayoutSecrets): Destination {
   const shown = destinationColumns(payout);
-  const { accountNumber, holderDocument, recipientKey: key, holder } = openSecrets(keys, sealed);
-  if ('keyType' in shown && key !== null)
-    return { type: 'bre_b_key', keyType: shown.keyType, key, holder };
-  if ('keyType' in shown || accountNumber === null || holderDocument === null)
-    throw new Error('a payout has no sealed destination');
+  const clear = openSecrets(keys, sealed);
+  if ('keyType' in shown && 'key' in clear)
+    return { type: 'bre_b_key', keyType: shown.keyType, ...clear };
+  if ('keyType' in shown || 'key' in clear) throw new Error('a payout has another destination');
   const { accountEnd: _end, ...account } = shown;
-  return { type: 'bank_account', ...account, accountNumber, holderDocument };
+  return { type: 'bank_account', ...account, ...clear };
 }
 
 export const SEALED_DESTINATIONS = new SealedSecrets({
@@ -190,6 +167,6 @@ export const SEALED_DESTINATIONS = new SealedSecrets({
   reseal: (keys, row) => sealSecrets(keys, row.id, openSecrets(keys, row)),
 });
 
-function contextOf(id: Uuid, column: SealedColumn): string {
-  return `payouts/${id}/${SEALED[column]}`;
+function contextOf(id: Uuid): string {
+  return `payouts/${id}/destination`;
 }

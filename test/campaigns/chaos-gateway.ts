@@ -2,7 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { KeyedReport } from '../../src/payouts/rails/wire.js';
-import { BankGateway, type GatewayPayment, type GatewayRequest } from '../helpers/bank-gateway.js';
+import { holderText } from '../../development/simulated-rail/wire.js';
+import type { RecipientKey } from '../../src/payouts/rails/destinations.js';
+import {
+  BankGateway,
+  type GatewayAnswer,
+  type GatewayPayment,
+  type GatewayRequest,
+} from '../helpers/bank-gateway.js';
 import { randomFrom } from './approval-activities.js';
 
 /** How a gateway contradicts itself: what it says first, and what it says then. What it did is in its acts alone. */
@@ -29,6 +36,11 @@ const DENIED_VOIDS = 15;
 /** Lines that the first statement with their payment omits, or states the opposite of; the next one corrects them. */
 const OMITTED = 3;
 const MISSTATED = 3;
+/** Answers about keys: malformed or about another key, of a key that is held as unknown, and of another holder. */
+const WRONG_HOLDERS = 15;
+const DENIED_KEYS = 5;
+const CHANGED_HOLDERS = 10;
+const OTHER_HOLDER = 'H-2';
 
 /** A line of the gateway's statement, as far as the gateway decides it. */
 interface GatewayLine extends Pick<GatewayPayment, 'key' | 'reference'> {
@@ -43,6 +55,9 @@ interface GatewayLine extends Pick<GatewayPayment, 'key' | 'reference'> {
 export class ChaosGateway extends BankGateway {
   readonly counts = { requests: 0, lost: 0, unanswered: 0, repeated: 0, delayed: 0, renamed: 0 };
   readonly liars = new Map<Uuid, Liar>();
+  /** By key: the holders, and null for unknown, of the answers in the form of the protocol. */
+  readonly saidHolders = new Map<string, Set<string | null>>();
+  readonly keyCounts = { asked: 0, wrong: 0, denied: 0, changed: 0 };
   /** Payments that a statement has listed, or should have listed. */
   private readonly listed = new Set<Uuid>();
   private readonly random: (below: number) => number;
@@ -124,6 +139,26 @@ export class ChaosGateway extends BankGateway {
     }
     if (this.happens(FAULTY)) return void response.writeHead(502).end('<html>bad gateway</html>');
     response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+  }
+
+  /** Wrong, contradicting and changing answers; what is slow or lost is so for every request. */
+  protected override holderAnswer(recipient: RecipientKey): GatewayAnswer {
+    const { key } = recipient;
+    this.keyCounts.asked += 1;
+    const found = this.holderOf(recipient);
+    if (this.happens(WRONG_HOLDERS)) {
+      this.keyCounts.wrong += 1;
+      const other = { status: 200, text: holderText(`${key}0`, found) };
+      return this.random(2) === 0 ? other : { status: 200, text: holderText(key, null) };
+    }
+    const [isDenied, hasChanged] = [this.happens(DENIED_KEYS), this.happens(CHANGED_HOLDERS)];
+    const changed = found && hasChanged ? { ...found, holder: OTHER_HOLDER } : found;
+    const said = isDenied ? null : changed;
+    if (isDenied) this.keyCounts.denied += 1;
+    else if (hasChanged) this.keyCounts.changed += 1;
+    const all = this.saidHolders.get(key) ?? new Set();
+    this.saidHolders.set(key, all.add(said?.holder ?? null));
+    return { status: said === null ? 404 : 200, text: holderText(key, said) };
   }
 
   protected override plan(): ReturnType<BankGateway['plan']> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../src/core/collections.js';
 import { ApiError } from '../../src/core/errors.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import {
@@ -23,13 +23,14 @@ import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile, DEFAULT_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
 import {
   openPayoutBank,
+  payoutBody,
   type PayoutBank,
   railsOf,
   seen,
   TEST_KEYRING,
 } from '../payouts/support.js';
 import { startTestApi } from '../helpers/api.js';
-import { LEAST } from '../helpers/bank.js';
+import { answered, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
@@ -63,6 +64,8 @@ interface Stage extends RailsCampaign {
   readonly gateway: ChaosGateway;
   readonly own: PayoutBank;
   readonly ids: Uuid[];
+  /** The keys of the payouts that go to one. */
+  readonly keys: Map<Uuid, string>;
   /** The day whose statement is loaded. */
   readonly day: Instant;
   readonly deps: ReturnType<typeof railsOf>;
@@ -84,6 +87,7 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
     PAYOUT_RAILS: `*=${RAIL}`,
     PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
     PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,
+    PAYOUT_RAIL_TERMS: `{"${NAME}": {"destinations": {"bank_account": {}, "bre_b_key": {}}}}`,
     PAYOUT_STUCK_AFTER_S: '5',
     PAYOUT_RAIL_PROBE_S: '1',
   };
@@ -100,6 +104,7 @@ export async function railsCampaign(campaign: RailsCampaign): Promise<string> {
       gateway,
       own,
       ids: [],
+      keys: new Map<Uuid, string>(),
       day: dayOf(systemClock()),
       deps: railsOf(db, { rails }),
       random: randomFrom(seed + 1),
@@ -130,7 +135,7 @@ async function troubledTimes(
   try {
     for (let made = 0; made < stage.payouts; made += AT_ONCE) {
       const many = Math.min(AT_ONCE, stage.payouts - made);
-      stage.ids.push(...(await Promise.all(Array.from({ length: many }, () => stage.own.pay()))));
+      stage.ids.push(...(await Promise.all(Array.from({ length: many }, () => pay(stage)))));
       await sleep(stage.random(1_000));
     }
     await killing;
@@ -141,6 +146,41 @@ async function troubledTimes(
   }
   const resolved = (await operating).reduce((sum, tried) => sum + tried, 0);
   return { resolved, loaded: await loading };
+}
+
+/** Half of them go to keys whose holder was checked. */
+function pay(stage: Stage): Promise<Uuid> {
+  return stage.random(2) === 0 ? stage.own.pay() : payKey(stage);
+}
+
+/** Looks the key up until the gateway says who holds it. What the tenant is told is what the gateway said of the key. */
+async function payKey({ own, gateway, random, keys }: Stage): Promise<Uuid> {
+  const key = `300${1_000_000 + random(9_000_000)}`;
+  for (;;) {
+    const { status, code, json } = await own.bank.get(`/v1/payout_recipients?key=${key}`);
+    const said = gateway.saidHolders.get(key) ?? new Set();
+    if (status === 503) assert.equal(code, 'rail_unavailable');
+    else assert(status === 404 ? said.has(null) : [...said].some(isHolder), `${key}: ${status}`);
+    if (status === 404 && key.endsWith('08')) return own.pay();
+    if (status !== 200) continue;
+    const destination = { type: 'bre_b_key', key, holder_check: json.holder_check };
+    const body = { ...payoutBody({ from: own.source }), destination };
+    const id = answered(await own.bank.request('POST', '/v1/payouts', { body }), 201).json.id;
+    keys.set(asUuid(text(id)), key);
+    return asUuid(text(id));
+  }
+}
+
+function isHolder(holder: string | null): boolean {
+  return holder !== null;
+}
+
+/** One that failed for its holder before it was sent: the gateway said so, and never had it. */
+function assertRefused({ gateway, keys }: Stage, { id, failureCode }: Payout): void {
+  const said = [...(gateway.saidHolders.get(keys.get(id) ?? '') ?? [])];
+  const isSaid = failureCode === 'account_unknown' ? said.includes(null) : said.length > 1;
+  assert(isSaid, `${id} failed with ${failureCode}, which its rail has not said`);
+  assert(!gateway.payments.has(id), `${id} was sent, and failed for its holder`);
 }
 
 /** Loads the day's statement again and again, each with more outcomes. Answers how often. */
@@ -323,7 +363,7 @@ async function compared(stage: Stage): Promise<string> {
   const paid = new Map(
     gateway.acts.filter(({ what }) => what === 'paid').map(({ key, at }) => [key, at]),
   );
-  let stuck = 0;
+  let [stuck, refused] = [0, 0];
   for (const payout of rows) {
     const { id, status } = payout;
     counts[status] = (counts[status] ?? 0) + 1;
@@ -336,6 +376,10 @@ async function compared(stage: Stage): Promise<string> {
         paidAt <= releasedAt,
         `${id} was paid ${paidAt - releasedAt} ms after its money was given back`,
       );
+    if (status === 'failed' && payout.submittedAt === null) {
+      assertRefused(stage, payout);
+      refused += 1;
+    }
     if (isStuck(payout)) {
       assert(flagged.has(id), `the last statement contradicts ${id}, which was not raised`);
       stuck += 1;
@@ -348,8 +392,10 @@ async function compared(stage: Stage): Promise<string> {
   }
   const voided = gateway.acts.filter(({ what }) => what === 'voided').length;
   const { requests, lost, unanswered, repeated, delayed, renamed } = gateway.counts;
+  const { asked, wrong, denied, changed } = gateway.keyCounts;
+  const keys = `${stage.keys.size} to keys, ${asked} questions about holders, of which ${wrong} were answered wrongly, ${denied} denied and ${changed} with another holder: ${refused} failed before they were sent`;
   const summary =
-    `${rows.length} payouts in ${requests} requests to a rail, ${lost} lost, ${delayed} delayed, ${repeated} repeated, ${unanswered} not answered: ` +
+    `${rows.length} payouts (${keys}) in ${requests} requests to a rail, ${lost} lost, ${delayed} delayed, ${repeated} repeated, ${unanswered} not answered: ` +
     `the rail paid ${paid.size}, voided ${voided} (${renamed} answers under another reference) and contradicted itself about ${gateway.liars.size}; states ${JSON.stringify(counts)}, ${stuck} flagged, ` +
     `the rail agrees with all other payouts, and paid none after its money was returned`;
   assert(

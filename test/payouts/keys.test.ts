@@ -129,9 +129,7 @@ describe('payouts by key', () => {
     const secrets = await db.database.reader.find(payoutSecrets, { id });
     assert(secrets !== undefined);
     assert.deepEqual(openSecrets(TEST_KEYRING, secrets), {
-      accountNumber: null,
-      holderDocument: null,
-      recipientKey: PHONE,
+      key: PHONE,
       holder: 'SIM-HOLDER',
     });
     await railsOf(db).submissions.submit(id);

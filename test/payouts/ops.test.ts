@@ -8,7 +8,7 @@ import { openSecrets } from '../../src/payouts/service.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../helpers/api.js';
-import { type Json, LEAST } from '../helpers/bank.js';
+import { answered, type Json, LEAST, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { balanceOf } from '../helpers/world.js';
 import {
@@ -16,6 +16,7 @@ import {
   assertSameStory,
   DOCUMENT,
   openPayoutBank,
+  payoutBody,
   type PayoutBank,
   railsOf,
   rowOf,
@@ -108,6 +109,16 @@ describe('the commands of operators for payouts', () => {
     assert.equal((JSON.parse(shown.stdout) as Json).status, 'in_progress');
     for (const { stdout } of [stuck, shown])
       assert(!stdout.includes(accountNumber('03')) && !stdout.includes(DOCUMENT));
+  });
+
+  it('operators see of a key its end alone', async () => {
+    const destination = { type: 'bre_b_key', key: '3001112203' };
+    const body = { ...payoutBody({ from: own.source }), destination };
+    const created = await own.bank.request('POST', '/v1/payouts', { body });
+    const id = text(answered(created, 201).json.id);
+    const shown = await ops(['payouts', 'show', id, '--json']);
+    assert.equal((JSON.parse(shown.stdout) as Json).to, 'Bre-B phone ****2203');
+    assert(!shown.stdout.includes('3001112203'));
   });
 
   it('operators resolve a payout as completed with a second person, with the same effects as a report of the rail', async () => {
@@ -252,13 +263,14 @@ describe('the commands of operators for payouts', () => {
     assert(secrets !== undefined);
     assert.equal(secrets.keyId, 'next');
     const ring = [{ id: 'next', secret: Buffer.alloc(32, 8) }] as const;
-    assert.equal(openSecrets(ring, secrets).accountNumber, accountNumber());
+    const clear = { accountNumber: accountNumber(), holderDocument: DOCUMENT };
+    assert.deepEqual(openSecrets(ring, secrets), clear);
     const back = await ops(['keys', 'rotate', '--json'], {
       ENCRYPTION_KEYS: `${TEST_KEYS},${next}`,
     });
     assert.equal(back.code, 0, back.stderr);
     const again = await db.database.reader.find(payoutSecrets, { id });
     assert(again !== undefined);
-    assert.equal(openSecrets(TEST_KEYRING, again).holderDocument, DOCUMENT);
+    assert.deepEqual(openSecrets(TEST_KEYRING, again), clear);
   });
 });

@@ -4,7 +4,7 @@ import { instant, localTime } from '../../src/core/instant.js';
 import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { HOLDER, openPayoutBank } from '../payouts/support.js';
+import { HOLDER, openPayoutBank, payoutBody } from '../payouts/support.js';
 import { openDesk } from './desk.js';
 
 const { db, api, maria } = await openDesk();
@@ -17,6 +17,21 @@ describe('the search of the support desk', () => {
     (await maria.get(`/search?${new URLSearchParams(query).toString()}`)).text;
   const dayOf = (transfer: Json): string =>
     localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(0, 10);
+
+  it('a payout to a key shows its end alone, on its page and among the results', async () => {
+    const paying = await openPayoutBank(api);
+    const destination = { type: 'bre_b_key', key: '3001112233' };
+    const body = { ...payoutBody({ from: paying.source }), destination };
+    const created = await paying.bank.request('POST', '/v1/payouts', { body });
+    const id = text(answered(created, 201).json.id);
+    const pages = [
+      await maria.get(`/payouts/${id}`),
+      await maria.get(`/search?text=${id.slice(0, 23)}`),
+    ];
+    for (const { text: page } of pages) assert.match(page, /Bre-B phone \*{4}2233|\/payouts\//);
+    assert.match(pages[0]?.text ?? '', /Bre-B phone \*{4}2233/);
+    for (const { text: page } of pages) assert(!page.includes('3001112233'));
+  });
 
   it('a search finds resources by id, event, key, alias, amount and day, and requests by their time', async () => {
     const key = randomUUID();

@@ -87,12 +87,8 @@ export const payoutSecrets = defineTable(
   'payout_secrets',
   {
     id: column.uuid,
-    accountNumber: column.nullable(column.varbinary(100)),
-    holderDocument: column.nullable(column.varbinary(100)),
-    /** The key that is paid. Null, like `holder`, for a payout to a bank account. */
-    recipientKey: column.nullable(column.varbinary(160)),
-    /** The rail's id of the holder that the tenant has checked. Null if it checked none. */
-    holder: column.nullable(column.varbinary(100)),
+    /** The account number and the holder's document, or the key and its checked holder, as JSON. */
+    destination: column.varbinary(400),
     keyId: column.ascii(32),
   },
   { indexes: { keyId: ['keyId', 'id'] } },
