@@ -5557,12 +5557,9 @@ export interface operations {
            *       "status": "approved",
            *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
            *       "destination": {
-           *         "type": "bank_account",
-           *         "country": "CO",
-           *         "bank_code": "0007",
-           *         "account_type": "savings",
-           *         "account_number": "****6789",
-           *         "holder_name": "Ana María Pérez"
+           *         "type": "bre_b_key",
+           *         "key": "****2233",
+           *         "key_type": "phone"
            *       },
            *       "amount": {
            *         "raw": "150000",
