@@ -403,7 +403,7 @@ describe('the samples of the reference', () => {
   const SHAPES = [
     ...['createTransfer', 'getTransfer', 'listTransfers', 'cancelTransfer', 'lookUpAccount'],
     ...['uploadBonusBatch', 'downloadBonusBatchResult', 'updateWebhookEndpoint', 'setAlias'],
-    ...['deleteAlias', 'schedules'],
+    ...['deleteAlias', 'schedules', 'keys'],
   ];
   const LANGUAGES = [
     ['curl', 'curl', '--version'],
