@@ -78,12 +78,18 @@ async function assertParties(
   const ids = [sourceAccountId, destinationAccountId];
   const named = ids.map((accountId) => ({ tenantId, accountId }));
   const reach = await readReach(transaction, named);
-  if (!reach.owns(tenantId, sourceAccountId) || !reach.reaches(tenantId, destinationAccountId))
-    throw notFound();
-  for (const { id, type, status } of await transaction.select(accounts, { id: ids })) {
-    const isClosed = id === destinationAccountId && status === 'closed';
-    if (type === 'system' || isClosed) throw notFound();
-  }
+  const rows = await transaction.select(accounts, { id: ids });
+  const [source, destination] = ids.map((accountId) =>
+    rows.find(({ id, type }) => id === accountId && type !== 'system'),
+  );
+  if (source === undefined || !reach.owns(tenantId, source.id))
+    throw notFound('transfer.source_account');
+  if (
+    destination === undefined ||
+    !reach.reaches(tenantId, destination.id) ||
+    destination.status === 'closed'
+  )
+    throw notFound('transfer.destination');
   const role = await transaction.find(memberRoles, { accountId: sourceAccountId, memberId });
   if (!roleAllows('createTransfer', role?.role)) throw new ApiError(AUTHORITY_INSUFFICIENT);
 }

@@ -144,10 +144,12 @@ describe('schedules', () => {
     const foreign = await (await openBank(api)).account();
     const wanted = { from, to, starts_at: at(1) };
     answered(await schedule(bank, { ...wanted, to: from }), 400, 'invalid_field');
+    const missing = async (parties: object): Promise<unknown> =>
+      answered(await schedule(bank, { ...wanted, ...parties }), 404, 'not_found').details?.field;
     for (const other of [{ id: newId() }, foreign])
-      answered(await schedule(bank, { ...wanted, from: other }), 404, 'not_found');
+      assert.equal(await missing({ from: other, to: closed }), 'transfer.source_account');
     for (const other of [{ id: newId() }, foreign, closed])
-      answered(await schedule(bank, { ...wanted, to: other }), 404, 'not_found');
+      assert.equal(await missing({ to: other }), 'transfer.destination');
   });
 
   it('limits and funds are not checked before a run', async () => {
