@@ -61,7 +61,7 @@ export function addMember(
 }
 
 /** Adds a member for an owner, at most once per key. (docs/contract.md, Own access) */
-export function createMember(
+export async function createMember(
   { database, clock }: DatabaseDeps,
   caller: Caller,
   name: string,
@@ -70,13 +70,20 @@ export function createMember(
   const { tenantId, deadline } = caller;
   const kind = { resourceType: 'member', table: members } as const;
   const request = { kind, command: { ...idempotency, tenantId } };
-  return writeKeyed(database, request, deadline, async (transaction) => {
+  const result = await writeKeyed(database, request, deadline, async (transaction) => {
     await lockAccess(transaction, caller, tenantId);
     await assertOwner(transaction, caller);
     const row = await admitMember(transaction, clock, tenantId, name, memberActor(caller));
     await assertQuota(transaction, tenantId, 'members', clock());
     return { row };
   });
+  const { outcome, replayed } = result;
+  if (!outcome.done || !replayed) return result;
+  // Since its creation the member may have been given roles, which wait.
+  const [resource = outcome.resource] = await addPending(database.readerFor(caller), [
+    outcome.resource,
+  ]);
+  return { outcome: { done: true, resource }, replayed };
 }
 
 /** Checks and records a new member, whose row the caller inserts. */
@@ -181,14 +188,18 @@ export async function listOwnMembers(
     `WHERE ${own} ${older} ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit) + 1}`,
   );
   const { items, next } = pageOf(rows, limit);
+  return { items: await addPending(reader, items), next };
+}
+
+async function addPending(
+  reader: Reader,
+  own: readonly Member[],
+): Promise<readonly MemberWithPending[]> {
   const waiting = await reader.list(
     pendingRoles,
-    `WHERE ${equalsSql(pendingRoles, { memberId: items.map(({ id }) => id) })}
+    `WHERE ${equalsSql(pendingRoles, { memberId: own.map(({ id }) => id) })}
      ORDER BY effective_at, account_id LIMIT ${MAX_PENDING}`,
   );
   const pending = groupBy(waiting, ({ memberId }) => memberId);
-  return {
-    items: items.map((member) => ({ ...member, pending: pending.get(member.id) ?? [] })),
-    next,
-  };
+  return own.map((member) => ({ ...member, pending: pending.get(member.id) ?? [] }));
 }

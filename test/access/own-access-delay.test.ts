@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { listAuditRows } from '../../src/access/audit-log.js';
 import { applyDueRoles, grantRole, grantRoleEverywhere } from '../../src/members/roles.js';
 import { setPolicyDelay } from '../../src/approvals/policies.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
-import { answered, type Bank, openBank, walk } from '../helpers/bank.js';
+import { answered, type Bank, openBank, text, walk } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
@@ -68,6 +69,17 @@ describe("the delay of a tenant's wider access", () => {
     assert.equal(await role(clerk), 'operator');
     assert.deepEqual(await pending(clerk), []);
     assert.deepEqual(await lines(clerk), ['role.request api', 'role.take_effect api']);
+  });
+
+  it('a repeated creation of a member shows the role that waits since', async () => {
+    const options = { body: { name: 'payroll' }, key: randomUUID() };
+    const add = (): Promise<TestAnswer> => bank.request('POST', '/v1/members', options);
+    const id = text(answered(await add(), 201).json.id);
+    const waiting = answered(await setRole(bank, account, { id }, 'operator'), 200).json;
+    const { role: waits, effective_at: due } = waiting;
+    assert.deepEqual(answered(await add(), 200).json.pending_roles, [
+      { account_id: account.id, role: waits, effective_at: due },
+    ]);
   });
 
   it('a role that permits no more takes effect at once, and withdraws the one that waits', async () => {
