@@ -156,6 +156,19 @@ describe('own accounts, members and roles', () => {
     assert.equal(answered(late, 400, 'invalid_field').details?.reason, 'in_the_past');
   });
 
+  it('of simultaneous requests with one key and name, one adds the member and the others are replays', async () => {
+    const key = randomUUID();
+    const body = { name: `clerk ${key}` };
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => bank.request('POST', '/v1/members', { body, key })),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [...Array<number>(5).fill(200), 201]);
+    const ids = new Set(answers.map(({ json }) => text(json.id)));
+    assert.equal(ids.size, 1);
+    answered(await remove(`/v1/members/${[...ids].join('')}`), 204);
+  });
+
   it('a member is added once per key and name, gets a role, and is gone after its removal with its roles and tokens', async () => {
     const key = randomUUID();
     const add = (name: string, as?: string): Promise<TestAnswer> =>

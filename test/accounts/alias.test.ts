@@ -80,11 +80,14 @@ describe('the alias of an account', () => {
     assert.equal(await holder(alias), account.id);
   });
 
-  it('an alias that another tenant has is free', async () => {
-    const alias = newAlias();
+  it('an alias that another tenant has or has released is free', async () => {
+    const [alias, released] = [newAlias(), newAlias()];
     const other = await openBank(api);
-    answered(await set(await other.account(), alias, other), 200);
+    const foreign = await other.account();
+    answered(await set(foreign, released, other), 200);
+    answered(await set(foreign, alias, other), 200);
     answered(await set(account, alias), 200);
+    answered(await set(account, released), 200);
   });
 
   it('a reserved alias is 422 alias_reserved, without details', async () => {

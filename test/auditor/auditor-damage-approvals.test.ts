@@ -69,6 +69,11 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE approvals SET member_id=${id(creatorId)}, approver='member:${creatorId}' WHERE resource_id=${id(halfway)} LIMIT 1`,
     ['operation_approval'],
   ],
+  'an approval by the person of the staff who proposed the transfer': [
+    ({ halfway, creatorId }) =>
+      `UPDATE approvals SET member_id=NULL, staff_id=${id(creatorId)}, approver='support' WHERE resource_id=${id(halfway)} LIMIT 1`,
+    ['operation_approval'],
+  ],
   'an approval under the name of another member than the one who gave it': [
     ({ halfway }) =>
       `UPDATE approvals SET member_id=${id(newId())} WHERE resource_id=${id(halfway)} LIMIT 1`,

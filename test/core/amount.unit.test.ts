@@ -134,6 +134,12 @@ describe('a fee', () => {
       ),
       [100n, 100n, 100n, 101n, 500_000n, 500_000n, 500_000n],
     );
+    // The floor is that of the whole fee, of its flat part and its share.
+    const flat = schedule({ flatRaw: 60n, basisPoints: 10n, floorRaw: 100n });
+    assert.deepEqual(
+      [10_000n, 50_000n].map((raw) => calculateFee(flat, raw)),
+      [100n, 110n],
+    );
   });
 
   it('a fee is exact beyond 2^53', () => {

@@ -128,6 +128,10 @@ describe('pay-ins and adjustments', () => {
     await payIn({ amount: { raw: MAX_RAW - 200n, asset: 'COPM' } });
     assert.equal(await available(), MAX_RAW);
     assert.equal(await codeOf(payIn({ amount: { raw: 1n, asset: 'COPM' } })), 'invalid_field');
+    // The pay-in account, on the other side, is full for every account.
+    const { id: accountId } = await makeAccount(deps, world);
+    const one = { accountId, amount: { raw: 1n, asset: 'COPM' } } as const;
+    assert.equal(await codeOf(payIn(one)), 'invalid_field');
   });
 
   it('funding is refused for an account of another tenant and for a system account', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Decision } from '../../src/ledger/writer/types.js';
+import { type Decision, rowKey } from '../../src/ledger/writer/types.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../helpers/kinds.js';
 import {
@@ -122,7 +123,19 @@ describe('holds and monthly totals', () => {
       },
     };
     assert(!(await watched.writer.submit(testKind, twice)).outcome.done);
-    assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
+    const { outcome } = await watched.writer.submit(testKind, command);
+    assert(outcome.done);
+    const stored = rowKey(holds, { resourceId: outcome.resource.id });
+    const again = {
+      ...command,
+      key: randomUUID(),
+      keysToRead: [...command.keysToRead, stored],
+    };
+    assert(!(await watched.writer.submit(testKind, again)).outcome.done);
+    assert.deepEqual(
+      watched.faults.map(({ fault }) => (fault as Error).name),
+      ['UnsoundDecision', 'UnsoundDecision'],
+    );
   });
 
   it('the total of a month counts every operation of a decision and of a group', async () => {

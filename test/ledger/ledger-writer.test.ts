@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -102,6 +103,36 @@ describe('the ledger writer', () => {
       [...Array<boolean>(10).fill(true), false, false],
     );
     assert.equal(await available(payer), 0n);
+  });
+
+  it('the ledger writer keeps apart one key of two tenants, and two contents of one key, in one group', async () => {
+    const key = randomUUID();
+    const deps = { database: db.database, writer: watched.writer };
+    const other = await makeTenant(db.database);
+    const foreign = await makeAccount(deps, other, { funds: { COPM: 5n } });
+    const commands = [
+      move({ from: payer, to: receiver, raw: 3n, key }),
+      move({ from: foreign, to: await makeAccount(deps, other), raw: 5n, key }),
+      move({ from: payer, to: receiver, raw: 4n, key }),
+    ];
+    await watched.writer.idle();
+    const answers = await Promise.all(
+      commands.map((command) => watched.writer.submit(testKind, command)),
+    );
+    await watched.writer.idle();
+    assert.equal(watched.groups.at(-1), 3);
+    assert.deepEqual(
+      answers.map(({ outcome, replayed }) => [
+        outcome.done ? outcome.resource.raw : outcome.refusal.code,
+        replayed,
+      ]),
+      [
+        [3n, false],
+        [5n, false],
+        ['idempotency_key_reused', false],
+      ],
+    );
+    assert.deepEqual([await available(receiver), await available(foreign)], [3n, 0n]);
   });
 
   it('the ledger writer returns a bound refusal with the same message forever', async () => {

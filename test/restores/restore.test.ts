@@ -37,6 +37,8 @@ describe('the skipped sequences and the findings of a restore', () => {
     assert.equal(findingOf(of('pending_approval'), railReport('failed')), null);
     assert.equal(findingOf(of('approved'), railReport('completed')), 'goes_on');
     assert.equal(findingOf(of('in_progress'), railReport('completed', 6n)), 'amount');
+    const inDollars = { ...of('in_progress'), asset: 'DUSD' } as const;
+    assert.equal(findingOf(inDollars, railReport('completed')), 'amount');
     assert.equal(findingOf(of('completed'), railReport('completed')), null);
     assert.equal(findingOf(of('approved'), null), null);
     assert.equal(findingOf({ ...of('in_progress'), railReference: 'B-1' }, null), 'not_paid_there');
@@ -130,6 +132,14 @@ describe('a restore', () => {
     await verify();
     assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
     assert.equal((await begin('--nothing-lost')).code, 1);
+    const second = await ops(
+      'restore',
+      'begin',
+      ...['--reason', 'too', '--nothing-lost'],
+      '--as',
+      'leo',
+    );
+    assert.deepEqual([second.code, /was begun at/.test(second.stderr)], [1, true], second.stderr);
     const [from, to] = [await bank.account(), await bank.account()];
     const moved = await bank.send({ from, to, raw: LEAST });
     assert.deepEqual([moved.status, moved.code], [503, 'ledger_unavailable']);

@@ -143,6 +143,11 @@ describe('one person', () => {
     await denied(proposeFactorReset(deps, lost, 'lost', proven(lost)));
     await denied(proposeFactorReset(deps, lost, 'lost', await asService()));
     await proposeFactorReset(deps, lost, 'lost the telephone', proven(leo));
+    for (const by of [leo, eva])
+      await assert.rejects(
+        proposeFactorReset(deps, lost, 'lost it too', proven(by)),
+        /is proposed already/,
+      );
     for (const by of [
       proven(leo),
       { ...proven(leo), name: leo.name.toUpperCase() },

@@ -2,18 +2,21 @@ import assert from 'node:assert/strict';
 import { Secret } from 'otpauth';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
+import { staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
+import { nullsOf } from '../../src/db/table.js';
 import {
   actionRefusal,
   asksForCode,
   isLocked,
   lockedUntil,
   rightRefusal,
+  rowRefusal,
   secondPersonRefusal,
   STAFF_ACTIONS,
   type StaffActionName,
   type StaffChannel,
   foldedName,
+  UNLOCKED,
 } from '../../src/staff/rules.js';
 import { codeAt, newFactor, STEP_MS, findCodeStep } from '../../src/staff/authenticator.js';
 
@@ -84,6 +87,19 @@ describe('the rights of staff', () => {
     const ofTwo = ACTS.filter((act) => OF_TWO.test(act));
     assert.deepEqual(asking('ops'), ofTwo);
     assert.deepEqual([...asking('support')].sort(), [...ofTwo, ...MOVES_MONEY].sort());
+  });
+
+  it('an action needs its right in the session and still now, of active staff', () => {
+    const ana = { id: newId(), name: 'ana', foldedName: 'ana', kind: 'person' } as const;
+    const stored = { ...nullsOf(staff), ...ana, ...UNLOCKED, createdAt: NOW };
+    const may = (session: StaffRight[], rights: StaffRight[], active = true): boolean =>
+      rowRefusal('payin.record', { ...ana, rights: session }, { ...stored, rights, active }) ===
+      null;
+    assert.equal(may(['adjust'], ['adjust']), true);
+    assert.equal(may(['pause'], ['adjust', 'pause']), false);
+    assert.equal(may(['adjust'], ['pause']), false);
+    assert.equal(may(['adjust'], ['adjust'], false), false);
+    assert(rowRefusal('payin.record', { ...ana, rights: ['adjust'] }, undefined) !== null);
   });
 
   it('a member of staff without any right may only read', () => {

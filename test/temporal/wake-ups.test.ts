@@ -7,6 +7,7 @@ import {
   type BatchPayment,
   type BatchState,
   type EndpointView,
+  type ScheduleState,
   SIGNALS,
   type TaskQueue,
   type WorkflowType,
@@ -37,6 +38,10 @@ const well: EndpointView = {
   isOver: false,
 };
 const over: EndpointView = { ...well, status: 'deleted', isOver: true };
+const planned: ScheduleState = {
+  ...{ status: 'active', nextRunAt: '2999-01-01T00:00:00.000Z', dueInMs: 3_600_000 },
+  ...{ runs: 0, lastResult: null },
+};
 const counts = {
   amount: null,
   rows: 1,
@@ -94,7 +99,10 @@ describe('a signal to a workflow that is busy', () => {
     const served: [TaskQueue, object][] = [
       ['webhooks', activities(['checkEndpoint'], ['actOnEndpoint'])],
       ['batches', activities(['readBatch', 'validateBatch', 'payBatch'], ['actOnBatch'])],
-      ['approvals', activities(['readTransfer'], ['actOnTransfer'])],
+      [
+        'approvals',
+        activities(['readTransfer', 'expireTransfer', 'runSchedule'], ['actOnTransfer']),
+      ],
       ['payouts', activities(['readPayout', 'askRail'], [])],
     ];
     workers = new TemporalWorkers(
@@ -137,7 +145,7 @@ describe('a signal to a workflow that is busy', () => {
     const script: Script = { steps: [...stepsOf(id)], calls: [] };
     scripts.set(id, script);
     const input = {
-      ...{ resourceId: id, tenantId: newId(), batchId: id, endpointId: id },
+      ...{ resourceId: id, tenantId: newId(), batchId: id, endpointId: id, scheduleId: id },
       ...{ polling: { firstMs: 50, longestMs: 300 }, summary: 'of a test', lookAgainMs: 3_600_000 },
     };
     // One that looks no more would wait for ever.
@@ -165,6 +173,21 @@ describe('a signal to a workflow that is busy', () => {
       { call: 'checkEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
+  });
+
+  it('a signal to a workflow that is busy is noticed: a change while a transfer or a schedule is read makes the workflow read it again', async () => {
+    const ended = waiting('completed');
+    const { result } = await run('transfer', 'approvals', (id) => [
+      { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
+      { call: 'readTransfer', answers: ended },
+    ]);
+    assert.equal((result as ApprovalState).status, 'completed');
+    const over = { ...planned, status: 'canceled', nextRunAt: null, dueInMs: null };
+    const canceled = await run('schedule', 'approvals', (id) => [
+      { call: 'runSchedule', answers: planned, meanwhile: changed(id) },
+      { call: 'runSchedule', answers: over },
+    ]);
+    assert.deepEqual(canceled.result, over);
   });
 
   it('a signal to a workflow that is busy is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { asUuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
+import { outbox } from '../../src/db/entities/outbox.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, list, object, openBank } from '../helpers/bank.js';
@@ -50,13 +52,13 @@ describe('a transfer with manual capture', () => {
     answered(await own.send({ raw: RAW, ...MANUAL, ...more }, options), 201).json;
   const amount = (raw: bigint, asset = 'COPM') => ({ amount: { raw: raw.toString(), asset } });
 
-  async function chargeFees(): Promise<void> {
+  async function chargeFees(basisPoints = 100n): Promise<void> {
     const fees = await own.account();
     await setFeeAccount(db.deps, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
     await setFee(db.database, {
       tenantId: own.bank.tenant.tenant.id,
       operation: 'transfer',
-      basisPoints: 100n,
+      basisPoints,
     });
   }
 
@@ -84,6 +86,9 @@ describe('a transfer with manual capture', () => {
       ['completed', `${part}`, `${RAW}`, `${charged}`],
     );
     await assertEnded(own, made.id, 'completed');
+    // Its workflow is notified of the hold and of the end, even if this process dies before it does so.
+    const resourceId = asUuid(String(made.id));
+    assert.equal((await db.database.reader.select(outbox, { resourceId })).length, 2);
     assert.deepEqual(await own.money(), {
       available: before.available - part - charged,
       held: 0n,
@@ -100,6 +105,15 @@ describe('a transfer with manual capture', () => {
         ['transfer_out', `${part}`],
       ],
     );
+  });
+
+  it('charges for a part at most the fee that is held, though the fee was raised meanwhile', async () => {
+    await chargeFees();
+    const { id, fee } = await authorise();
+    await chargeFees(1_000n);
+    const { json } = answered(await capture(id, amount(4n * LEAST)), 200);
+    assert.equal(object(json.fee).raw, object(fee).raw);
+    await assertEnded(own, id, 'completed');
   });
 
   it('captures all of it without an amount, even a part below the minimum with one', async () => {
@@ -154,8 +168,12 @@ describe('a transfer with manual capture', () => {
   });
 
   it('refuses a capture of more than is held, of nothing, by the wrong people, and in another state', async () => {
+    const key = randomUUID();
     const { id } = await authorise();
-    const { json } = answered(await capture(id, amount(RAW + 1n)), 422, 'capture_exceeds_amount');
+    const tooMuch = (): Promise<TestAnswer> => capture(id, amount(RAW + 1n), { key });
+    const { json } = answered(await tooMuch(), 422, 'capture_exceeds_amount');
+    const again = answered(await tooMuch(), 422, 'capture_exceeds_amount');
+    assert.equal(again.headers.get('svc-idempotent-replayed'), 'true');
     assert.deepEqual(object(object(json.error).details).capturable, {
       raw: `${RAW}`,
       asset: 'COPM',
@@ -196,18 +214,25 @@ describe('a transfer with manual capture', () => {
   });
 
   it('becomes held with the last approval, from which its time counts', async () => {
-    const { id } = await own.createPending({ ...MANUAL, capture_within_s: 60 });
+    const [{ id }, late] = [
+      await own.createPending({ ...MANUAL, capture_within_s: 60 }),
+      await own.createPending({ ...MANUAL, capture_within_s: 60 }),
+    ];
     pass(1_000);
+    answered(await own.act('approve', late.id, 'approver'), 200);
     const { json } = answered(await own.act('approve', id, 'approver'), 200);
     assert.deepEqual(
       [json.status, json.capture_expires_at],
       ['held', new Date(now + 60_000).toISOString()],
     );
-    assert.equal((await own.money()).held, THRESHOLD);
+    assert.equal((await own.money()).held, 2n * THRESHOLD);
     pass(59_999);
     assert.equal(await approvalsOf(api).expireDue(100), 0);
     answered(await capture(id), 200);
     await assertEnded(own, id, 'completed');
+    pass(1);
+    await approvalsOf(api).expireDue(100);
+    await assertEnded(own, late.id, 'expired');
   });
 
   for (const [what, find] of [

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { MAX_RAW } from '../../src/core/amount.js';
 import { removeFeeSchedule, setFeeAccount } from '../../src/operations/fees.js';
 import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../helpers/api.js';
@@ -134,6 +136,29 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(feeAccount), LEAST + 700n);
     assert.equal(await feeOf({ from: feeAccount }), '0');
     assert.equal(await bank.available(feeAccount), 700n);
+  });
+
+  it('the fee of a transfer counts towards 64 bits, alone and together with an amount to the fee account', async () => {
+    // The pay-ins of one tenant are too few for its own accounts to overflow.
+    const network = `net-${randomUUID()}`;
+    const [own, other] = [await openBank(api, { network }), await openBank(api, { network })];
+    const full = await own.account({ funds: { COPM: MAX_RAW - LEAST } });
+    const [from, to] = [await own.account(), await own.account()];
+    const rich = await other.account({ funds: { COPM: 9n * LEAST } });
+    await other.sent({ from: rich, to: from, raw: 9n * LEAST });
+    const tenantId = own.tenant.tenant.id;
+    await setFeeAccount(db.deps, tenantId, full.id, TEST_ACTOR);
+    for (const [flatRaw, receives] of [
+      [LEAST + 1n, to],
+      [1n, full],
+    ] as const) {
+      await setFee(db.database, { tenantId, flatRaw });
+      const refused = await own.send({ from, to: receives, raw: LEAST });
+      assert.equal(answered(refused, 400, 'invalid_field').details?.reason, 'out_of_range');
+    }
+    await setFee(db.database, { tenantId, flatRaw: LEAST });
+    await own.sent({ from, to, raw: LEAST });
+    assert.equal(await own.available(full), MAX_RAW);
   });
 
   it('the fee of a transfer does not count in the month, nor against the maximum', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Instant, instant } from '../../src/core/instant.js';
 import {
+  dueTimesAfterRun,
   progressAfter,
   FAILING_MS,
   type Health,
@@ -11,6 +12,7 @@ import {
   nextAttemptKind,
   probeWaitMs,
   SCHEDULE_MS,
+  WORKFLOW_HEAD_START_MS,
 } from '../../src/webhooks/rules.js';
 import type { AttemptResult } from '../../src/webhooks/attempt.js';
 import { describeEndpoint, type EndpointSnapshot } from '../../src/webhooks/endpoint-text.js';
@@ -173,6 +175,34 @@ describe('an endpoint', () => {
     assert.equal(nextDue(NOW, failedTimes(5)), later(5_000));
     assert.equal(nextDue(later(9_000), failedTimes(5)), later(9_000));
     assert.equal(nextDue(NOW, { ...FINE, status: 'disabled' }), null);
+  });
+});
+
+describe('the workflow of an endpoint', () => {
+  it('the workflow of an endpoint is notified only if its wait must begin, become shorter or end', () => {
+    const due = later(60_000);
+    for (const [waitsUntil, isNotified] of [
+      [null, true],
+      [later(60_001), true],
+      [due, false],
+      [later(1), false],
+      [NOW, true],
+    ] as const) {
+      const { times, mustNotify } = dueTimesAfterRun({ pausedAt: null, waitsUntil }, due, NOW);
+      assert.equal(mustNotify, isNotified, String(waitsUntil));
+      assert.equal(times.nextDueAt, later(60_000 + WORKFLOW_HEAD_START_MS));
+      assert.equal(times.waitsUntil, isNotified ? due : waitsUntil);
+    }
+    for (const [pausedAt, at] of [
+      [NOW, due],
+      [null, null],
+      [null, NOW],
+    ] as const)
+      for (const waitsUntil of [null, due])
+        assert.deepEqual(dueTimesAfterRun({ pausedAt, waitsUntil }, at, NOW), {
+          times: { nextDueAt: at, waitsUntil: null },
+          mustNotify: waitsUntil !== null,
+        });
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { listAuditRows } from '../../../src/access/audit-log.js';
 import { asUuid, newId } from '../../../src/core/ids.js';
 import { type Instant, instant } from '../../../src/core/instant.js';
 import type { Role } from '../../../src/core/permissions.js';
@@ -7,6 +8,7 @@ import type { Account } from '../../../src/db/entities/parties.js';
 import { schedules } from '../../../src/db/entities/schedules.js';
 import { insertSql } from '../../../src/db/statements.js';
 import { nullsOf } from '../../../src/db/table.js';
+import { actAsStaff } from '../../../src/transfers/schedules/actions.js';
 import { startTestApi, type TestApi } from '../../helpers/api.js';
 import {
   answered,
@@ -21,6 +23,8 @@ import {
 } from '../../helpers/bank.js';
 import { testDatabase } from '../../helpers/database.js';
 import { describedApi } from '../../helpers/described.js';
+import { proven } from '../../helpers/staff.js';
+import { hire, REASON } from '../../helpers/temporal-world.js';
 import { schedule, scheduled } from './support.js';
 
 const START = Date.parse('2036-05-10T12:00:00.000Z');
@@ -174,6 +178,26 @@ describe('schedules', () => {
         if (allowed.includes(action)) answered(answer, 200);
         else assert.equal(answered(answer, 409, 'invalid_state').details?.current, status);
       }
+  });
+
+  it('an action of the staff that is repeated acts once, and one that was refused stays refused', async () => {
+    const id = asUuid(text((await scheduled(bank, { from, to, starts_at: at(10) })).id));
+    const keeper = proven(await hire(db.database), 'support');
+    const [paused, refused] = [newId(), newId()];
+    const keep = async (action: 'pause' | 'resume', actionId = newId()): Promise<string> =>
+      (await actAsStaff(api.core, id, action, keeper, REASON, actionId)).status;
+    assert.equal(await keep('pause', paused), 'paused');
+    assert.equal(await keep('pause', paused), 'paused');
+    assert.equal(await keep('resume'), 'active');
+    assert.equal(await keep('pause', paused), 'active');
+    await assert.rejects(keep('resume', refused), /it is active/);
+    assert.equal(await keep('pause'), 'paused');
+    await assert.rejects(keep('resume', refused), /it is active/);
+    const rows = await listAuditRows(db.database.reader, { subjectId: id }, 10);
+    assert.deepEqual(
+      rows.map(({ action }) => action).sort(),
+      ['pause', 'pause', 'resume', 'resume_refused'].map((action) => `schedule.${action}`),
+    );
   });
 
   it('a creator may act in any role, and others in a creating role', async () => {
