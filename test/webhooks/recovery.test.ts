@@ -87,6 +87,20 @@ describe('a recovery', () => {
     assert.equal((await run(own.id)).attempts, 0);
   });
 
+  it('a recovery of the last minutes that is requested while a longer one waits leaves out nothing of it', async () => {
+    const own = await newEndpoint(api);
+    await emit(api, own, 1);
+    clock.pass(10 * MINUTE);
+    await emit(api, own, 2);
+    await run(own.id);
+    await db.change(
+      `UPDATE webhook_deliveries SET state='failed' WHERE endpoint_id=${idLiteral(own.id)}`,
+    );
+    for (const ago of [20 * MINUTE, MINUTE]) answered(await recover(own, ago), 202);
+    assert.equal((await run(own.id)).attempts, 3);
+    assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
+  });
+
   it('a recovery includes events before the registration, and makes waiting retries due', async () => {
     const bank = await openBank(api);
     const account = await bank.account();

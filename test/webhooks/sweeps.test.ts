@@ -218,6 +218,8 @@ describe('webhooks', () => {
       const upward = await cursor('order=asc&limit=5');
       clock.pass(31 * DAY);
       await emit(api, { account }, 3);
+      const young = await openBank(api);
+      await emit(api, { account: await young.account() }, 2);
       const downward = await cursor('limit=2');
       await setRetention(api.core.database, clock.now, 30, TEST_ACTOR);
       assert((await remove()) >= 700);
@@ -228,6 +230,7 @@ describe('webhooks', () => {
         [list(page.items).map(({ sequence }) => sequence), page.first_sequence],
         [[703, 702, 701], 701],
       );
+      assert.equal(answered(await young.get('/v1/events'), 200).json.first_sequence, 1);
       const expired = answered(
         await bank.get(withQuery('/v1/events?order=asc', `cursor=${upward}`)),
         400,
