@@ -1,5 +1,5 @@
 /** All workflows. Each is registered under the name of its export. */
-export { bonusBatch } from './bonus-batch.js';
+export { bonusBatch, payoutBatch } from './batch.js';
 export { ledgerAudit } from './ledger-audit.js';
 export { payout } from './payout.js';
 export { schedule } from './schedule.js';

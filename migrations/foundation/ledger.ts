@@ -16,7 +16,7 @@ export const LEDGER = [
     CONSTRAINT entries_nonzero CHECK (raw <> 0)) ${TABLE}`,
   `CREATE TABLE holds (
     resource_id ${ID},
-    resource_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch') NOT NULL,
+    resource_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch', 'payout_batch') NOT NULL,
     account_id ${ID}, asset ${ASSET} NOT NULL, raw BIGINT NOT NULL, remaining BIGINT NOT NULL,
     created_at ${TIME}, expires_at ${TIME_OR_NULL},
     PRIMARY KEY (resource_id), KEY account (account_id, asset, remaining),
@@ -25,13 +25,13 @@ export const LEDGER = [
   `CREATE TABLE idempotency_keys (
     tenant_id ${ID}, idempotency_key ${ascii(100)} NOT NULL, fingerprint VARBINARY(32) NOT NULL,
     fingerprint_key_id ${ascii(32)} NOT NULL,
-    resource_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch', 'webhook_endpoint', 'statement', 'schedule', 'account', 'member', 'token') NOT NULL,
+    resource_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch', 'payout_batch', 'webhook_endpoint', 'statement', 'schedule', 'account', 'member', 'token') NOT NULL,
     resource_id ${ID_OR_NULL}, refusal TEXT NULL, created_at ${TIME}, commit_id BINARY(8) NULL,
     PRIMARY KEY (tenant_id, idempotency_key),
     CONSTRAINT idempotency_keys_result CHECK (resource_id is null <> (refusal is null))) ${TABLE}`,
   `CREATE TABLE ledger_transactions (
     id ${ID}, tenant_id ${ID},
-    related_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch') NOT NULL,
+    related_type ENUM('transfer', 'bonus', 'payout', 'payin', 'adjustment', 'bonus_batch', 'payout_batch') NOT NULL,
     related_id ${ID}, description VARCHAR(140) NULL, created_at ${TIME},
     PRIMARY KEY (id)) ${TABLE}`,
   `CREATE TABLE metadata_pairs (
@@ -117,7 +117,7 @@ export const LEDGER = [
     PRIMARY KEY (id), UNIQUE KEY approver (resource_id, approver)) ${TABLE}`,
   `CREATE TABLE outbox (
     id ${ID}, tenant_id ${ID},
-    resource_type ENUM('transfer', 'payout', 'bonus_batch', 'webhook_endpoint', 'schedule') NOT NULL,
+    resource_type ENUM('transfer', 'payout', 'bonus_batch', 'payout_batch', 'webhook_endpoint', 'schedule') NOT NULL,
     resource_id ${ID}, created_at ${TIME}, due_at ${TIME}, attempts INT NOT NULL,
     last_error VARCHAR(300) NULL, dead_at ${TIME_OR_NULL}, traceparent CHAR(55) ${ASCII} NULL,
     PRIMARY KEY (id), KEY created (created_at), KEY due (due_at, id),

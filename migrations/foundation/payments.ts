@@ -7,7 +7,7 @@ export const PAYMENTS = [
     PRIMARY KEY (batch_id, number, ordinal)) ${TABLE}`,
   `CREATE TABLE batch_rows (
     id ${ID}, batch_id ${ID}, number INT NOT NULL, recipient VARCHAR(100) NOT NULL,
-    recipient_key ${ID}, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL,
+    recipient_key ${ID}, destination TEXT NULL, raw BIGINT NOT NULL, fee_raw BIGINT NOT NULL,
     description VARCHAR(140) NULL, reference VARCHAR(64) NULL, metadata TEXT NULL,
     status ENUM('pending', 'paid', 'failed') NOT NULL, payment_id ${ID_OR_NULL}, code ${ascii(40)} NULL,
     message VARCHAR(300) NULL, settled_at ${TIME_OR_NULL},
@@ -26,7 +26,7 @@ export const PAYMENTS = [
     KEY without_files (rows_removed_at, csv_bytes, batch_id),
     CONSTRAINT batch_storage_counts CHECK (file_bytes >= 0 and problem_rows >= 0)) ${TABLE}`,
   `CREATE TABLE batches (
-    id ${ID}, kind ENUM('bonus') NOT NULL, tenant_id ${ID}, source_account_id ${ID}, description VARCHAR(140) NULL,
+    id ${ID}, kind ENUM('bonus', 'payout') NOT NULL, tenant_id ${ID}, source_account_id ${ID}, description VARCHAR(140) NULL,
     status ENUM('validating', 'ready', 'rejected', 'executing', 'completed', 'partially_failed') NOT NULL,
     file_sha256 BINARY(32) NOT NULL, file_bytes INT NOT NULL, created_by ${ID},
     token_key_id ${ascii(32)} NOT NULL, created_at ${TIME}, asset ${ASSET} NULL, row_count INT NOT NULL,
@@ -90,6 +90,7 @@ export const PAYMENTS = [
     description VARCHAR(140) NULL, metadata TEXT NULL, country CHAR(2) ${ASCII} NOT NULL, bank_code ${ascii(11)} NULL,
     account_type ENUM('savings', 'checking') NULL, account_end ${ascii(4)} NULL, holder_name VARCHAR(80) NULL,
     key_type ENUM('document', 'phone', 'email', 'alias', 'merchant') NULL, key_end ${ascii(4)} NULL,
+    batch_id ${ID_OR_NULL}, batch_row INT NULL, reference VARCHAR(64) NULL,
     status ENUM('pending_approval', 'approved', 'in_progress', 'completed', 'returned', 'rejected', 'canceled', 'failed') NOT NULL,
     created_by ${ID}, limit_month CHAR(7) ${ASCII} NOT NULL, created_at ${TIME},
     approvals_required INT NULL, approvals_received INT NULL, approval_expires_at ${TIME_OR_NULL},
@@ -100,7 +101,8 @@ export const PAYMENTS = [
     ended_at ${TIME_OR_NULL}, returned_at ${TIME_OR_NULL}, stuck_since ${TIME_OR_NULL},
     stuck_reason ENUM('no_outcome', 'contradiction', 'account_closed', 'overflow') NULL,
     next_poll_at ${TIME_OR_NULL},
-    PRIMARY KEY (id), KEY polling (rail, next_poll_at), KEY ended (rail, ended_at),
+    PRIMARY KEY (id), UNIQUE KEY batch_row (batch_id, batch_row), KEY batch (batch_id, status, created_at, id),
+    KEY polling (rail, next_poll_at), KEY ended (rail, ended_at),
     KEY expiring (status, approval_expires_at), KEY returned (rail, returned_at),
     KEY source (source_account_id, created_at, id), KEY status (tenant_id, status, created_at, id),
     KEY stuck (stuck_since), KEY submitted (status, submitted_at),
@@ -108,6 +110,7 @@ export const PAYMENTS = [
     CONSTRAINT payouts_destination CHECK (
       key_type is null and bank_code is not null and account_type is not null and account_end is not null and holder_name is not null and key_end is null
       or key_type is not null and bank_code is null and account_type is null and account_end is null and holder_name is null and key_end is not null),
+    CONSTRAINT payouts_batch CHECK (batch_id is null = (batch_row is null) and (reference is null or batch_id is not null)),
     CONSTRAINT payouts_approval CHECK (status <> 'pending_approval' or approval_expires_at is not null),
     CONSTRAINT payouts_rejection CHECK (status = 'rejected' = (rejection_code is not null)),
     CONSTRAINT payouts_failure CHECK (status <> 'failed' or failure_code is not null),

@@ -124,6 +124,8 @@ export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedA
 interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
+  /** Set if the table has operations of other types too. */
+  readonly isOwn?: (row: Row) => boolean;
   /** SQL for the rows that count in their `limit_month`; null for none. */
   readonly monthUse: string | null;
   /** SQL for the amount of a row that counts, by default `raw`. */
@@ -160,6 +162,7 @@ interface OperationRow {
 export function operationSource<Row extends OperationRow>({
   resourceType,
   table,
+  isOwn = () => true,
   monthUse,
   monthRaw = 'raw',
   expect: expected,
@@ -179,13 +182,16 @@ export function operationSource<Row extends OperationRow>({
       ids: Iterable<Uuid>,
     ): Promise<ReadonlyMap<Uuid, Expectation>> => {
       const rows = await byId(reader, table, ids);
-      return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
+      const own = [...rows].filter(([, row]) => isOwn(row));
+      return new Map(own.map(([id, row]) => [id, expect(row)]));
     },
     owners: (reader: Reader, ids: Iterable<Uuid>) => readOwners(reader, table, ids),
     list: async (reader: Reader, condition: string): Promise<readonly Expectation[]> =>
-      (await reader.list(table, condition)).map(expect),
+      (await reader.list(table, condition)).filter(isOwn).map(expect),
     scan: (audit: AuditRun, check: Visit<Expectation>): Promise<void> =>
-      scanTable(audit, table, ROWS_PER_SLICE, (reader, rows) => check(reader, rows.map(expect))),
+      scanTable(audit, table, ROWS_PER_SLICE, (reader, rows) =>
+        check(reader, rows.filter(isOwn).map(expect)),
+      ),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   eventFieldsOf,
 } from './operation-source.js';
 import { amountJson } from '../core/amount.js';
-import { type BatchStatus, batches } from '../db/entities/batches.js';
+import { type BatchKindName, type BatchStatus, batches } from '../db/entities/batches.js';
 import { bonuses } from '../db/entities/bonuses.js';
 import { type Payout, payouts, type PayoutStatus } from '../db/entities/payouts.js';
 import type { ResourceType } from '../db/entities/ledger.js';
@@ -105,44 +105,51 @@ const bonusSource = operationSource({
   },
 });
 
-const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
-  validating: [],
-  ready: ['bonus_batch.ready'],
-  rejected: ['bonus_batch.rejected'],
-  executing: ['bonus_batch.ready'],
-  completed: ['bonus_batch.ready', 'bonus_batch.completed'],
-  partially_failed: ['bonus_batch.ready', 'bonus_batch.partially_failed'],
-};
+function batchEventsOf(kind: BatchKindName): Readonly<Record<BatchStatus, readonly EventType[]>> {
+  const ready = `${kind}_batch.ready` as const;
+  return {
+    validating: [],
+    ready: [ready],
+    rejected: [`${kind}_batch.rejected`],
+    executing: [ready],
+    completed: [ready, `${kind}_batch.completed`],
+    partially_failed: [ready, `${kind}_batch.partially_failed`],
+  };
+}
 
 /** An executing batch holds the money of its pending rows, which checks/batches.ts compares. */
-const batchSource = operationSource({
-  resourceType: 'bonus_batch',
-  table: batches,
-  monthUse: null,
-  expect: (row) => {
-    const { status, sourceAccountId: source, asset, totalRaw, feesRaw, description } = row;
-    const isAccepted =
-      status !== 'validating' && (status !== 'rejected' || row.rejectionCode !== null);
-    const isExecuting = status === 'executing' && row.canceledAt === null;
-    const debit = totalRaw + feesRaw;
-    const total = asset === null ? null : amountJson({ raw: totalRaw, asset });
-    const remaining = isExecuting ? debit - row.settledRaw : 0n;
-    return {
-      state: status,
-      description,
-      accounts: [source, ...feeAccountOf(row)],
-      // A refused file has no fee account.
-      ...(isAccepted ? { fee: { raw: feesRaw, accountId: row.feeAccountId } } : {}),
-      // A withdrawn or lapsed batch was ready before.
-      events: [...(row.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
-      hold:
-        row.isHeld && asset !== null
-          ? { accountId: source, asset, raw: debit, remaining, expiresAt: null }
-          : null,
-      eventFields: { source_account: source, description, total },
-    };
-  },
-});
+function batchSource(kind: BatchKindName): OperationSource {
+  const events = batchEventsOf(kind);
+  return operationSource({
+    resourceType: `${kind}_batch`,
+    table: batches,
+    isOwn: (row) => row.kind === kind,
+    monthUse: null,
+    expect: (row) => {
+      const { status, sourceAccountId: source, asset, totalRaw, feesRaw, description } = row;
+      const isAccepted =
+        status !== 'validating' && (status !== 'rejected' || row.rejectionCode !== null);
+      const isExecuting = status === 'executing' && row.canceledAt === null;
+      const debit = totalRaw + feesRaw;
+      const total = asset === null ? null : amountJson({ raw: totalRaw, asset });
+      const remaining = isExecuting ? debit - row.settledRaw : 0n;
+      return {
+        state: status,
+        description,
+        accounts: [source, ...feeAccountOf(row)],
+        // A refused file has no fee account.
+        ...(isAccepted ? { fee: { raw: feesRaw, accountId: row.feeAccountId } } : {}),
+        // A withdrawn or lapsed batch was ready before.
+        events: [...(row.rejectionCode === null ? [] : events.ready), ...events[status]],
+        hold:
+          row.isHeld && asset !== null
+            ? { accountId: source, asset, raw: debit, remaining, expiresAt: null }
+            : null,
+        eventFields: { source_account: source, description, total },
+      };
+    },
+  });
+}
 
 /** Events by final status, besides those that `approvedAt` and an earlier `failedAt` require. */
 const FINAL_PAYOUT_EVENTS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
@@ -237,7 +244,8 @@ const adjustmentSource = operationSource({
 export const SOURCES: readonly OperationSource[] = [
   transferSource,
   bonusSource,
-  batchSource,
+  batchSource('bonus'),
+  batchSource('payout'),
   payoutSource,
   payInSource,
   adjustmentSource,

@@ -5,6 +5,7 @@ import { integer, nullable, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import { type Batch, type BatchKindName, batchStorage } from '../db/entities/batches.js';
 import { bonuses } from '../db/entities/bonuses.js';
+import { payouts } from '../db/entities/payouts.js';
 import { transact } from '../db/reader.js';
 import { updateSql } from '../db/statements.js';
 import type { Table } from '../db/table.js';
@@ -29,6 +30,12 @@ const SOURCES: Readonly<Record<BatchKindName, PaymentSource>> = {
         WHERE single.reference=own.reference AND single.recipient_account_id=own.recipient_key
           AND single.tenant_id=${tenant} AND single.created_at>=${since})`,
     counts: 'TRUE',
+  },
+  payout: {
+    table: payouts,
+    single: () => 'NULL',
+    counts: `EXISTS (SELECT 1 FROM payouts paid WHERE paid.id=other.payment_id
+      AND paid.status NOT IN ('rejected','canceled','failed','returned'))`,
   },
 };
 

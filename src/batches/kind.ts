@@ -1,11 +1,13 @@
 import type { CommandResult } from '../core/errors.js';
 import type { Asset } from '../core/amount.js';
+import type { Uuid } from '../core/ids.js';
 import type { Operation } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Batch, BatchKindName, BatchRow } from '../db/entities/batches.js';
+import type { PayoutSecrets } from '../db/entities/payouts.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
-import type { SheetKind } from './validation/sheet-kind.js';
+import type { RowSecrets, SheetKind } from './validation/sheet-kind.js';
 
 /** A pending row, and the row that must be settled before it, if any. */
 export interface OpenRow {
@@ -29,6 +31,8 @@ export interface BatchKind {
   /** True if the uploader never executes a batch, false if an approval policy decides. */
   readonly alwaysNeedsSecondPerson: boolean;
   readonly sheet: SheetKind;
+  /** Seals the secrets of the row with this id, which its payment will have. Null if rows have none. */
+  readonly seal: ((rowId: Uuid, secrets: RowSecrets) => PayoutSecrets) | null;
   /** Pays rows of one batch, or refuses them, in one group. Returns their results in order. */
   readonly payRows: (
     deps: PaymentDeps,

@@ -15,12 +15,7 @@ import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
 import { bytesOf, SheetProblem } from '../spreadsheets/sheet.js';
 import type { BatchFile } from './rules.js';
-import {
-  BATCH_ENDPOINTS,
-  type BatchEndpoints,
-  BatchQuery,
-  BatchRowQuery,
-} from './schemas-endpoints.js';
+import { BATCH_ENDPOINTS, type BatchEndpoints, BatchQuery } from './schemas-endpoints.js';
 import type { Batches, ReviewedBatch } from './service.js';
 import { PROBLEM_CODES } from './validation/cells.js';
 import { templateCsv, templateXlsx } from './template.js';
@@ -92,7 +87,7 @@ function rows({ api, batches, of }: Routes, cursors: Cursors): void {
   api.get(`${of.path}/{batch_id}/rows`, {
     operationId: `list${of.name}Rows`,
     permits: batches.kind.permissions.read,
-    query: BatchRowQuery,
+    query: of.rowQuery,
     responses: { 200: of.rowPage },
     summary: 'List the rows of a batch',
     description: 'In file order, once the file is accepted.',
@@ -117,17 +112,16 @@ function execute({ api, batches, of, present }: Routes): void {
     examples: { 202: of.examples.executing },
     refusals: ['invalid_state'],
     summary: 'Execute a batch',
-    description:
-      "From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.",
+    description: `From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. ${of.execution}`,
     handler: async (request) => {
       const result = await batches.execute(
         request.caller,
         keyedPathId(request, 'batch_id'),
         request.idempotency,
       );
-      return responseTo(result, (batch) => ({
+      return responseTo(await batches.after(request.caller, result), (batch) => ({
         status: 202,
-        body: present({ batch, review: null }),
+        body: present(batch),
       }));
     },
   });
@@ -145,9 +139,9 @@ function withdraw({ api, batches, of, present }: Routes): void {
       'Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.',
     handler: async (request) => {
       const result = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
-      return responseTo(result, (batch) => ({
+      return responseTo(await batches.after(request.caller, result), (batch) => ({
         status: 200,
-        body: present({ batch, review: null }),
+        body: present(batch),
       }));
     },
   });
@@ -173,11 +167,7 @@ function uploadBatch({ api, batches, of, present }: Routes): void {
         file,
       };
       const result = await batches.upload(caller, request, idempotency);
-      // A replay returns the batch as GET does, and the batch may be ready by then.
-      const review = result.outcome.done
-        ? await batches.reviewFor(caller, result.outcome.resource)
-        : null;
-      return creationResponse(result, (batch) => present({ batch, review }));
+      return creationResponse(await batches.afterUpload(caller, result), present);
     },
   });
 }

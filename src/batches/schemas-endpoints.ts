@@ -2,17 +2,13 @@ import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { BATCH_ROW_STATUSES, BATCH_STATUSES, type BatchKindName } from '../db/entities/batches.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { KEYED_QUERY, PAGE_QUERY, pageSchema, textField, uuidField } from '../http/schemas.js';
+import { forEachPayoutStatus } from './payout-counts.js';
 import { BATCH_RESOURCES, type BatchResources } from './schemas.js';
 import { ROW_RESOURCES } from './schemas-rows.js';
 
 export const BatchQuery = z.strictObject({
   ...KEYED_QUERY,
   status: z.enum(BATCH_STATUSES).optional().describe('Only batches in this state.'),
-});
-
-export const BatchRowQuery = z.strictObject({
-  ...PAGE_QUERY,
-  status: z.enum(BATCH_ROW_STATUSES).optional().describe('Only rows in this state.'),
 });
 
 /** The words and examples in which the operations of the kinds differ. */
@@ -24,12 +20,24 @@ interface EndpointWords {
   readonly template: string;
   readonly errors: string;
   readonly result: string;
+  /** Who executes a batch. */
+  readonly execution: string;
+  /** In place of those of a ready batch, when a member has executed it. */
+  readonly executing: object;
 }
 
 function batchEndpoints(kind: BatchKindName, words: EndpointWords) {
   const { name, payments, path } = words;
   const { response, event } = BATCH_RESOURCES[kind];
   const rows = ROW_RESOURCES[kind];
+  const rowQuery = z.strictObject({
+    ...PAGE_QUERY,
+    status: z
+      .enum(rows.statuses)
+      .optional()
+      .describe('Only rows in this state.')
+      .transform((shown) => BATCH_ROW_STATUSES[rows.statuses.indexOf(shown ?? '')]),
+  });
   const uploadForm = z
     .strictObject({
       source_account: uuidField.describe(`The account that pays the ${payments} and their fees.`),
@@ -43,9 +51,10 @@ function batchEndpoints(kind: BatchKindName, words: EndpointWords) {
     batch: response,
     page: pageSchema(`${name}Page`, response.schema),
     rowPage: pageSchema(`${name}RowPage`, rows.schema),
+    rowQuery,
     presentRow: rows.present,
     uploadForm: exampled(uploadForm, { source_account: EXAMPLE.source, description: 'November' }),
-    examples: batchExamples(response.example),
+    examples: batchExamples(response.example, words.executing),
     eventExamples: eventExamples(
       event.example,
       `https://api.example.com${path}/${EXAMPLE.id}/files`,
@@ -63,7 +72,7 @@ const NULL_UNLESS_READY = {
   total_debit_formatted: null,
 };
 
-function batchExamples(ready: BatchResources['response']['example']) {
+function batchExamples(ready: BatchResources['response']['example'], executing: object) {
   return {
     validating: {
       ...ready,
@@ -82,7 +91,7 @@ function batchExamples(ready: BatchResources['response']['example']) {
       ...NULL_UNLESS_READY,
       status: 'executing',
       executed_at: EXAMPLE.later,
-      progress: { paid: 0, failed: 0, pending: 2 },
+      ...executing,
     },
     withdrawn: {
       ...ready,
@@ -118,6 +127,9 @@ function eventExamples(ready: BatchResources['event']['example'], files: string)
   };
 }
 
+const PAYOUT_COLUMNS =
+  'country,bank_code,account_type,account_number,holder_name,holder_document,amount,asset';
+
 export const BATCH_ENDPOINTS: Readonly<Record<BatchKindName, BatchEndpoints>> = {
   bonus: batchEndpoints('bonus', {
     name: 'BonusBatch',
@@ -127,5 +139,23 @@ export const BATCH_ENDPOINTS: Readonly<Record<BatchKindName, BatchEndpoints>> = 
     errors:
       'row,column,code,message,value\r\n3,recipient,not_found,"no account can be paid under ""$anna""",$anna\r\n',
     result: `row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at\r\n2,NOV-0001,$ana,150000,${EXAMPLE.asset},paid,${EXAMPLE.id},150,,,${EXAMPLE.later}\r\n`,
+    execution:
+      "From the source account's approval threshold up, a member other than the uploader must execute it.",
+    executing: { progress: { paid: 0, failed: 0, pending: 2 } },
+  }),
+  payout: batchEndpoints('payout', {
+    name: 'PayoutBatch',
+    payments: 'payouts',
+    path: '/v1/payout_batches',
+    template: `${PAYOUT_COLUMNS},description,reference\r\nCO,0007,savings,example-delete-this-row,Ana María Pérez,1020304050,150000,${EXAMPLE.asset},Invoice 2041,INV-2041\r\n`,
+    errors:
+      'row,column,code,message,value\r\n3,account_number,missing_field,account_number is empty,\r\n',
+    result: `row,reference,country,bank_code,account_type,account_number,holder_name,amount,asset,status,payout_id,fee,code,message\r\n2,INV-2041,CO,0007,savings,****6789,Ana María Pérez,150000,${EXAMPLE.asset},in_progress,${EXAMPLE.id},150,,\r\n`,
+    execution:
+      'A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`.',
+    executing: {
+      progress: { created: 0, failed: 0, pending: 2 },
+      payouts: forEachPayoutStatus(() => 0),
+    },
   }),
 };

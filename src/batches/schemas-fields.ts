@@ -13,6 +13,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { type BatchReview, batchType, hasFile, isAccepted, totalDebit } from './rules.js';
+import { type PayoutCounts } from './payout-counts.js';
 
 export const count = z.int().nonnegative();
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
@@ -26,6 +27,8 @@ export interface EventSource {
 export interface ResponseSource {
   readonly batch: Batch;
   readonly review: BatchReview | null;
+  /** The number of payouts by status. Null unless they were read. */
+  readonly payouts: PayoutCounts | null;
 }
 
 function amountOf({ asset }: Batch, raw: bigint) {

@@ -6,12 +6,16 @@ import {
   type BatchKindName,
   type BatchRow,
 } from '../db/entities/batches.js';
+import { BANK_ACCOUNT_TYPES } from '../db/entities/payouts.js';
 import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { AmountSchema, instantSchema, METADATA, uuidSchema } from '../http/schemas.js';
+import { destinationOf } from './kinds/payout.js';
 
 /** How the rows of a kind are shown. */
 interface RowResource {
   readonly schema: z.ZodType;
+  /** The shown states, in the order of `BATCH_ROW_STATUSES`. */
+  readonly statuses: readonly [string, ...string[]];
   readonly present: (
     row: BatchRow,
     batch: Pick<Batch, 'asset'>,
@@ -84,9 +88,73 @@ const BONUS_ROW = exampled(
   },
 );
 
+/** `created` in place of `paid`: whether the money arrives is known only later. */
+export const PAYOUT_ROW_STATUSES = ['pending', 'created', 'failed'] as const;
+
+const PAYOUT_ROW = exampled(
+  z
+    .object({
+      row: START.row,
+      status: z.enum(PAYOUT_ROW_STATUSES).describe('The state of the row.'),
+      destination: z
+        .object({
+          type: z.literal('bank_account').describe('Always `bank_account`.'),
+          country: z.string().describe('The country of the bank, in ISO 3166 alpha-2.'),
+          bank_code: z.string().describe('The code of the bank in its country.'),
+          account_type: z.enum(BANK_ACCOUNT_TYPES).describe('The kind of account.'),
+          account_number: z.string().describe('Masked: at most its last four characters.'),
+          holder_name: z.string().describe('Who holds the account.'),
+          holder_document: z.string().describe('Masked: at most its last four characters.'),
+        })
+        .describe('The bank account that receives the amount.'),
+      ...PAYMENT,
+      payout_id: uuidSchema.nullable().describe('Once created.'),
+      failure: FAILURE,
+      created_at: instantSchema
+        .nullable()
+        .describe('When the payout was created; null until then.'),
+    })
+    .openapi('PayoutBatchRow'),
+  {
+    row: 2,
+    status: 'created',
+    destination: {
+      type: 'bank_account',
+      country: 'CO',
+      bank_code: '0007',
+      account_type: 'savings',
+      account_number: '****6789',
+      holder_name: 'Ana María Pérez',
+      holder_document: '****4050',
+    },
+    amount: EXAMPLE.amount,
+    fee: EXAMPLE.fee,
+    description: 'Invoice 2041',
+    reference: 'INV-2041',
+    metadata: EXAMPLE.metadata,
+    payout_id: EXAMPLE.id,
+    failure: null,
+    created_at: EXAMPLE.later,
+  },
+);
+
+function presentDestination(row: BatchRow) {
+  const { country, bankCode, accountType, accountEnd, documentEnd } = destinationOf(row);
+  return {
+    type: 'bank_account',
+    country,
+    bank_code: bankCode,
+    account_type: accountType,
+    account_number: `****${accountEnd}`,
+    holder_name: row.recipient,
+    holder_document: `****${documentEnd}`,
+  };
+}
+
 export const ROW_RESOURCES: Readonly<Record<BatchKindName, RowResource>> = {
   bonus: {
     schema: BONUS_ROW,
+    statuses: BATCH_ROW_STATUSES,
     present: (row, batch) => ({
       row: row.number,
       status: row.status,
@@ -96,6 +164,19 @@ export const ROW_RESOURCES: Readonly<Record<BatchKindName, RowResource>> = {
       bonus_id: row.paymentId,
       failure: failureOf(row),
       paid_at: settledAt(row),
+    }),
+  },
+  payout: {
+    schema: PAYOUT_ROW,
+    statuses: PAYOUT_ROW_STATUSES,
+    present: (row, batch) => ({
+      row: row.number,
+      status: row.status === 'paid' ? 'created' : row.status,
+      destination: presentDestination(row),
+      ...presentPayment(row, batch),
+      payout_id: row.paymentId,
+      failure: failureOf(row),
+      created_at: settledAt(row),
     }),
   },
 };

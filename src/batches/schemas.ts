@@ -4,14 +4,17 @@ import { uuidSchema } from '../http/schemas.js';
 import { EXAMPLE, z } from '../http/zod.js';
 import type { EventDraft } from '../ledger/event-log.js';
 import { batchType, isExecuted, pendingRows } from './rules.js';
+import { forEachPayoutStatus } from './payout-counts.js';
 import {
   count,
   EVENT_FIELDS,
   eventField,
+  type EventSource,
   FIRST_FIELDS,
   FORMATTED_FIELDS,
   FUNDING_FIELDS,
   responseField,
+  type ResponseSource,
   reviewOf,
 } from './schemas-fields.js';
 
@@ -91,42 +94,81 @@ function progressField({ progress }: BatchWords) {
   );
 }
 
-function batchResources(words: BatchWords) {
-  const { name, payments } = words;
-  const ofEvent = { ...FIRST_FIELDS, source_account: payerField(words), ...EVENT_FIELDS };
-  const ofResponse = {
+const PAYOUTS = responseField(
+  'How many payouts of the batch are in each state now; null until a member executes it.',
+  z
+    .object(forEachPayoutStatus((status) => count.describe(`Payouts that are \`${status}\`.`)))
+    .nullable(),
+  null,
+  ({ batch, payouts }) => (isExecuted(batch) ? payouts : null),
+);
+
+function eventFields(words: BatchWords) {
+  return { ...FIRST_FIELDS, source_account: payerField(words), ...EVENT_FIELDS };
+}
+
+function responseFields(words: BatchWords) {
+  return {
+    ...eventFields(words),
     ...FUNDING_FIELDS,
     earlier_payments: earlierPaymentsField(words),
     ...FORMATTED_FIELDS,
     progress: progressField(words),
   };
-  return {
-    response: defineResource(
-      name,
-      `A file of ${payments}, which are validated together and paid once the batch is executed.`,
-      { ...ofEvent, ...ofResponse },
-    ),
-    event: defineResource(
-      `${name}OfEvent`,
-      'The batch in events, without the fields that are only valid at the time of a response.',
-      ofEvent,
-    ),
-  };
 }
-export type BatchResources = ReturnType<typeof batchResources>;
+
+function meaningOf({ payments }: BatchWords): string {
+  return `A file of ${payments}, which are validated together and paid once the batch is executed.`;
+}
+
+function eventResource(words: BatchWords) {
+  const meaning =
+    'The batch in events, without the fields that are only valid at the time of a response.';
+  return defineResource(`${words.name}OfEvent`, meaning, eventFields(words));
+}
+
+const BONUS: BatchWords = {
+  name: 'BonusBatch',
+  payment: 'bonus',
+  payments: 'bonuses',
+  earlier: {
+    account: 'account',
+    by: 'another batch or a single bonus',
+    batch: 'The batch that paid or will pay; null for a single bonus.',
+  },
+  progress: { done: 'paid', meaning: 'Rows that were paid.' },
+};
+
+const PAYOUT: BatchWords = {
+  name: 'PayoutBatch',
+  payment: 'payout',
+  payments: 'payouts',
+  earlier: {
+    account: 'bank account',
+    by: 'another batch',
+    batch: 'The batch that paid or will pay.',
+  },
+  progress: { done: 'created', meaning: 'Rows whose payout was created.' },
+};
+
+const BONUS_BATCH = defineResource(BONUS.name, meaningOf(BONUS), responseFields(BONUS));
+const PAYOUT_BATCH = defineResource(PAYOUT.name, meaningOf(PAYOUT), {
+  ...responseFields(PAYOUT),
+  payouts: PAYOUTS,
+});
+
+export interface BatchResources {
+  readonly response: {
+    readonly schema: z.ZodObject;
+    readonly example: (typeof BONUS_BATCH)['example'];
+    readonly present: (source: EventSource & ResponseSource) => object;
+  };
+  readonly event: ReturnType<typeof eventResource>;
+}
 
 export const BATCH_RESOURCES: Readonly<Record<BatchKindName, BatchResources>> = {
-  bonus: batchResources({
-    name: 'BonusBatch',
-    payment: 'bonus',
-    payments: 'bonuses',
-    earlier: {
-      account: 'account',
-      by: 'another batch or a single bonus',
-      batch: 'The batch that paid or will pay; null for a single bonus.',
-    },
-    progress: { done: 'paid', meaning: 'Rows that were paid.' },
-  }),
+  bonus: { response: BONUS_BATCH, event: eventResource(BONUS) },
+  payout: { response: PAYOUT_BATCH, event: eventResource(PAYOUT) },
 };
 
 export function batchEvent(

@@ -26,8 +26,10 @@ import type { OutboxNotifier } from '../temporal/relay.js';
 import { executeCommand, withdrawCommand } from './commands.js';
 import { EarlierPaymentsReader } from './earlier-payments.js';
 import { batchList, readBatchRows, readReviews } from './read-batches.js';
+import { readPayoutCounts } from './payout-counts.js';
 import type { BatchKind } from './kind.js';
 import { type BatchFile, type BatchReview, batchType, hasFile } from './rules.js';
+import { type PayoutCounts } from './payout-counts.js';
 import type { MemberCommand } from './withdrawal.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
 
@@ -39,6 +41,8 @@ interface BatchesDeps extends DatabaseDeps {
 export interface ReviewedBatch {
   readonly batch: Batch;
   readonly review: BatchReview | null;
+  /** Null unless the batch is one of payouts that was executed. */
+  readonly payouts: PayoutCounts | null;
 }
 
 /** Batches as members use them. Reading throws `not_found` and `authority_insufficient`. */
@@ -108,19 +112,43 @@ export class Batches {
     const reader = this.deps.database.readerFor(caller);
     const batch = await readOperation(this.operations, reader, caller, id);
     const review = (await readReviews(reader, [batch])).get(batch.id);
-    if (review === undefined) return { batch, review: null };
+    if (review === undefined) return this.withPayouts(caller, batch);
     const earlier = await this.earlierPayments.read(reader, batch);
-    return { batch, review: { ...review, earlier } };
+    return { batch, review: { ...review, earlier }, payouts: null };
   }
 
-  /** Returns null for a member who may not read the batch, but whose repeated upload returns it. */
-  async reviewFor(caller: Caller, { id }: Batch): Promise<BatchReview | null> {
+  /** Returns the result of an action with the batch as it is shown then. */
+  async after(
+    caller: Caller,
+    { outcome, replayed }: CommandResult<Batch>,
+  ): Promise<CommandResult<ReviewedBatch>> {
+    if (!outcome.done) return { outcome, replayed };
+    const resource = await this.withPayouts(caller, outcome.resource);
+    return { outcome: { done: true, resource }, replayed };
+  }
+
+  /**
+   * Returns the result of an upload, of which a replay finds the batch as it is now. Without a review
+   * for a member who may not read the batch.
+   */
+  async afterUpload(
+    caller: Caller,
+    result: CommandResult<Batch>,
+  ): Promise<CommandResult<ReviewedBatch>> {
+    const { outcome } = result;
     try {
-      return (await this.read(caller, id)).review;
+      if (!outcome.done || !result.replayed) return await this.after(caller, result);
+      const resource = await this.read(caller, outcome.resource.id);
+      return { ...result, outcome: { done: true, resource } };
     } catch (refused) {
-      if (refused instanceof ApiError) return null;
+      if (refused instanceof ApiError) return this.after(caller, result);
       throw refused;
     }
+  }
+
+  private async withPayouts(caller: Caller, batch: Batch): Promise<ReviewedBatch> {
+    const counts = await readPayoutCounts(this.deps.database.readerFor(caller), [batch]);
+    return { batch, review: null, payouts: counts.get(batch.id) ?? null };
   }
 
   async list(
@@ -134,9 +162,15 @@ export class Batches {
   }> {
     const reader = this.deps.database.readerFor(caller);
     const page = await listOperations(this.operations, reader, caller, filter, before, limit);
-    const reviews = await readReviews(reader, page.items);
+    const [reviews, counts] = await Promise.all([
+      readReviews(reader, page.items),
+      readPayoutCounts(reader, page.items),
+    ]);
     return {
-      items: page.items.map((batch) => ({ batch, review: reviews.get(batch.id) ?? null })),
+      items: page.items.map((batch) => {
+        const { id } = batch;
+        return { batch, review: reviews.get(id) ?? null, payouts: counts.get(id) ?? null };
+      }),
       next: page.next,
     };
   }

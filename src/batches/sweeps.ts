@@ -5,13 +5,12 @@ import { commandFingerprint } from '../core/fingerprint.js';
 import { firstIdAt, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { oneOf, time, uuid } from '../db/columns.js';
-import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { Deadline } from '../core/timers.js';
 import {
   BATCH_KINDS,
+  type BatchKindName,
   batches,
-  batchProblems,
-  batchRows,
   batchStorage,
   uploadChunks,
 } from '../db/entities/batches.js';
@@ -20,6 +19,7 @@ import { transact } from '../db/reader.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
 import { lapseCommands } from './commands.js';
 import type { BatchControlDeps } from './control.js';
+import { deleteSomeProblems, deleteSomeRows } from './row-storage.js';
 import { batchType, READY_MS } from './rules.js';
 import type { BatchWorkflowService } from './workflow-service.js';
 
@@ -147,7 +147,6 @@ export async function deleteUploadedBytes(
 }
 
 const BATCHES_AT_A_TIME = 20;
-const ROWS_PER_DELETE = 5_000;
 const MAX_REMOVAL_MS = 120_000;
 
 type EndedBatches = 'unpaid batches' | 'paid batches';
@@ -172,24 +171,26 @@ export async function removeOldRows(
 ): Promise<Uuid | null> {
   const afterSql = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
   const found = await database.reader.query(
-    `SELECT s.batch_id, b.status FROM batch_storage s FORCE INDEX (kept) JOIN batches b ON b.id=s.batch_id
+    `SELECT s.batch_id, b.status, b.kind FROM batch_storage s FORCE INDEX (kept) JOIN batches b ON b.id=s.batch_id
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${afterSql}
        AND ${endedBeforeSql(ended, before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
   const due = found.map((row) => ({
     batchId: uuid.parse(row.batch_id),
+    kind: oneOf(BATCH_KINDS).parse(row.kind),
     wasExecuted: row.status !== 'rejected',
   }));
-  for (const { batchId, wasExecuted } of due)
+  for (const { batchId, kind, wasExecuted } of due)
     await database.withTransaction(async (transaction) => {
       const storage = await transaction.find(batchStorage, { batchId }, { forUpdate: true });
       if (
         storage?.rowsRemovedAt !== null ||
-        (wasExecuted && !(await isConfirmed(transaction, batchId)))
+        (wasExecuted && !(await isConfirmed(transaction, batchId, kind)))
       )
         return;
-      for (const { name } of [batchRows, batchProblems, uploadChunks])
-        await removeFrom(transaction, name, batchId);
+      while (await deleteSomeRows(transaction, { id: batchId, kind }));
+      while (await deleteSomeProblems(transaction, { id: batchId }));
+      await transaction.execute(deleteSql(uploadChunks, { batchId }));
       while (await removePieces(transaction, batchId));
       await transaction.execute(updateSql(batches, { filesGeneratedAt: null }, { id: batchId }));
       const removed = {
@@ -207,18 +208,13 @@ export async function removeOldRows(
   return due.length < BATCHES_AT_A_TIME ? null : (due.at(-1)?.batchId ?? null);
 }
 
-async function removeFrom(transaction: Transaction, table: string, batchId: Uuid): Promise<void> {
-  const sql = `DELETE FROM ${table} WHERE batch_id=${uuid.literal(batchId)} ORDER BY number LIMIT ${ROWS_PER_DELETE}`;
-  while ((await transaction.execute(sql)) === ROWS_PER_DELETE);
-}
-
-/** Returns whether the rows of a batch agree with its sums and its bonuses. */
-async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
+/** Returns whether the rows of a batch agree with its sums and its payments. */
+async function isConfirmed(reader: Reader, batchId: Uuid, kind: BatchKindName): Promise<boolean> {
   const [row] = await reader.query(
     `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw
        AND SUM(r.status='paid')=b.rows_paid AND SUM(r.status='failed')=b.rows_failed AND COUNT(o.id)=b.rows_paid, 'yes', 'no') AS is_confirmed
      FROM batches b JOIN batch_rows r ON r.batch_id=b.id
-       LEFT JOIN bonuses o ON o.id=r.payment_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
+       LEFT JOIN ${kind === 'bonus' ? 'bonuses' : 'payouts'} o ON o.id=r.payment_id AND o.batch_id=b.id AND o.batch_row=r.number AND o.raw=r.raw
      WHERE b.id=${uuid.literal(batchId)}
      GROUP BY b.id, b.row_count, b.total_raw, b.fees_raw, b.rows_paid, b.rows_failed`,
   );

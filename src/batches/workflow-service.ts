@@ -188,4 +188,9 @@ const WORKFLOWS = {
     workflowIdOf: WORKFLOW_ID_OF.bonus_batch,
     payments: 'bonuses',
   },
+  payout: {
+    workflowType: 'payoutBatch',
+    workflowIdOf: WORKFLOW_ID_OF.payout_batch,
+    payments: 'payouts',
+  },
 } as const;

@@ -88,6 +88,7 @@ export const PERMISSIONS = {
   /** A policy may exclude the uploader. */
   executeBatch: { scopes: ['bonuses'], roles: APPROVERS, roleIn: 'source' },
   withdrawBatch: { scopes: ['bonuses'], roles: MANAGERS, roleIn: 'source', rule: 'the uploader' },
+  /** Single payouts, and uploads of batches. */
   createPayout: { scopes: ['payouts'], roles: CREATORS, roleIn: 'source' },
   /** Who holds a key of Bre-B. */
   lookUpPayoutRecipient: { scopes: ['payouts'], roles: null, roleIn: null },
@@ -99,6 +100,20 @@ export const PERMISSIONS = {
     rule: 'not the creator',
   },
   cancelPayout: { scopes: ['payouts'], roles: MANAGERS, roleIn: 'source', rule: 'the creator' },
+  readPayoutTemplate: { scopes: ['read', 'payouts'], roles: null, roleIn: null },
+  readPayoutBatches: { scopes: ['read', 'payouts'], roles: EVERY_ROLE, roleIn: 'source' },
+  executePayoutBatch: {
+    scopes: ['payouts'],
+    roles: APPROVERS,
+    roleIn: 'source',
+    rule: 'not the uploader',
+  },
+  withdrawPayoutBatch: {
+    scopes: ['payouts'],
+    roles: MANAGERS,
+    roleIn: 'source',
+    rule: 'the uploader',
+  },
   readEvents: { scopes: ['read', 'webhooks'], roles: null, roleIn: null },
   /** The member's own requests; the token needs a scope that the request itself required. */
   readRequests: { scopes: SCOPES, roles: null, roleIn: null },

@@ -25,7 +25,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   transfers: READ_WRITE,
   payouts: READ_WRITE,
   metadata_pairs: `${APPEND_ONLY}, DELETE`,
-  payout_secrets: READ_WRITE,
+  // Deleted only with the rows of batches.
+  payout_secrets: `${READ_WRITE}, DELETE`,
   // Retention removes old rows; none is ever changed.
   payout_rail_events: `${APPEND_ONLY}, DELETE`,
   payout_resolutions: READ_WRITE,

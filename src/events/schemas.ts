@@ -100,6 +100,7 @@ const DESCRIPTIONS: Readonly<Record<EventType, EventDescription>> = {
     PAYOUT_EXAMPLES.canceled,
   ],
   ...batchEvents('bonus', 'was paid'),
+  ...batchEvents('payout', 'has become a payout'),
   'account.verified': [
     VerificationSchema,
     'An account was verified for the first time',

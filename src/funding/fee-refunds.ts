@@ -72,8 +72,11 @@ interface RefundPlan {
 
 const PAGE_SIZE = 1_000;
 const CONCURRENCY = 50;
-/** An id may be this much older than its operation, because it is made when the request arrives. */
-const REQUESTED_BEFORE_MS = 3_600_000;
+/**
+ * An id may be this much older than its operation, because it is made when the request arrives; a
+ * payout's perhaps when the file of its batch was validated, which lapses after 30 days.
+ */
+const REQUESTED_BEFORE_MS = { transfer: 3_600_000, bonus: 3_600_000, payout: 31 * 86_400_000 };
 /** An id may be this much newer: a batch's bonus gets its id when its group is decided. */
 const CREATED_AFTER_MS = 60_000;
 
@@ -84,7 +87,7 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
   const schedule = await reader.find(feeSchedules, feeKeyOf(request));
   const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
   const newRefunds: (Overcharge & { readonly proposal: Proposal })[] = [];
-  let after: Uuid | null = firstIdAt(request.from - REQUESTED_BEFORE_MS);
+  let after: Uuid | null = firstIdAt(request.from - REQUESTED_BEFORE_MS[request.operation]);
   while (after !== null) {
     const { last, found }: OverchargePage = await readOvercharges(reader, request, after, schedule);
     const ids = found.map(({ operationId }) => operationId);

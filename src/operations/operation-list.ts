@@ -37,6 +37,8 @@ export interface OperationFilter {
   /** The request that created the operation, or that repeated its key. */
   readonly requestId?: Uuid | undefined;
   readonly destination?: Destination | undefined;
+  /** The batch that created the payouts. */
+  readonly batchId?: Uuid | undefined;
   /** The schedule that created the transfers. */
   readonly scheduleId?: Uuid | undefined;
   /** A key and a value of the metadata. */
@@ -122,7 +124,7 @@ function filterSql<Row extends AccountOperation>(
   caller: Caller,
   filter: OperationFilter,
 ): readonly string[] {
-  const { status, sourceAccountId, destination, scheduleId, refundOfId, asset } = filter;
+  const { status, sourceAccountId, destination, batchId, scheduleId, refundOfId, asset } = filter;
   const { from, to, min, max } = filter;
   const { tenantId } = caller;
   const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
@@ -130,7 +132,7 @@ function filterSql<Row extends AccountOperation>(
   return [
     visibleSql(list, caller, 'l'),
     ...equalFilters(list, {
-      ...{ tenantId, status, sourceAccountId, scheduleId, refundOfId, asset },
+      ...{ tenantId, status, sourceAccountId, batchId, scheduleId, refundOfId, asset },
       ...destination,
     }),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
@@ -153,7 +155,7 @@ function equalFilters<Row>(
 
 /**
  * Returns the operations to examine: by the index of pairs if the filter has a pair, schedule or original;
- * otherwise by that of the source account, which does not contain the status; otherwise by that of
+ * otherwise by that of the batch; otherwise by that of the source account, which does not contain the status; otherwise by that of
  * the statuses.
  */
 function chooseIndex<Row extends AccountOperation>(
@@ -161,25 +163,28 @@ function chooseIndex<Row extends AccountOperation>(
   { status, sourceAccountId, from, to, ...filter }: OperationFilter,
   tenantId: Uuid,
 ): OrderedRows<Row> {
-  const { scheduleId, refundOfId } = filter;
+  const { scheduleId, refundOfId, batchId } = filter;
   const pair =
     filter.pair ??
     (scheduleId === undefined ? refundOfId && refundPair(refundOfId) : runPair(scheduleId));
   const within = [
     pair !== undefined
       ? pairSql(table, tenantId, pair)
-      : sourceAccountId === undefined
-        ? `t.tenant_id=${uuid.literal(tenantId)}`
-        : `t.source_account_id=${uuid.literal(sourceAccountId)}`,
+      : batchId !== undefined
+        ? `t.batch_id=${uuid.literal(batchId)}`
+        : sourceAccountId === undefined
+          ? `t.tenant_id=${uuid.literal(tenantId)}`
+          : `t.source_account_id=${uuid.literal(sourceAccountId)}`,
   ];
   if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
   if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
   if (pair !== undefined) return { table, entries: metadataPairs, index: 'PRIMARY', within };
-  if (sourceAccountId !== undefined) return { table, index: 'source', within };
+  if (sourceAccountId !== undefined && batchId === undefined)
+    return { table, index: 'source', within };
   if (statuses.length === 0) return { table, index: 'tenant', within };
   const wanted = status === undefined ? statuses : [status];
   const oneOf = wanted.map((value) => `t.status=${string.literal(value)}`);
-  return { table, index: 'status', within, oneOf };
+  return { table, index: batchId === undefined ? 'status' : 'batch', within, oneOf };
 }
 
 /** Returns the tenant's newest `limit` operations, or those before `before`, for operators. */

@@ -73,7 +73,10 @@ const COMMANDS: Readonly<Record<string, Commands>> = {
       payoutCommands,
     ),
     rails: group('routes by which payouts reach bank accounts', railCommands),
-    batches: group('batches of bonuses: show, pause, resume and cancel them', batchCommands),
+    batches: group(
+      'batches of bonuses and payouts: show, pause, resume and cancel them',
+      batchCommands,
+    ),
     payins: group('money that arrives from outside', payInCommands),
     adjustments: group('corrections: one person proposes, another approves', adjustmentCommands),
     'open <resource>': openCommand,

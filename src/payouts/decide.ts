@@ -22,6 +22,7 @@ import {
   insertRow,
   type LockedState,
   refuse,
+  type Writes,
 } from '../ledger/writer/types.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
@@ -48,7 +49,7 @@ export function decidePayout(
   command: CreatePayout,
   state: LockedState,
 ): Decision<Payout> {
-  const { tenantId, memberId, amount, payoutId: resourceId } = command;
+  const { tenantId, memberId, amount } = command;
   const { asset } = amount;
   const payer = findPayer(state, command);
   if (payer === null) return refuse(missing('source_account'));
@@ -73,17 +74,21 @@ export function decidePayout(
     { fee, limitMonth: month.name, ...chosen, approvals },
     state.at,
   );
-  const raw = amount.raw + fee.raw;
-  return accept(payout, {
-    holds: [{ change: 'place', resourceId, resourceType: 'payout', accountId, asset, raw }],
-    months: [{ accountId, asset, month: month.name, raw: amount.raw }],
-    rows: [
-      insertRow(payouts, payout),
-      insertRow(payoutSecrets, { id: resourceId, ...command.sealed }),
-      insertOutboxEntry(command.outboxId, payout, state.at),
-    ],
-    events: approvals === null ? [payoutEvent('payout.approved', payout)] : [],
-  });
+  const { rows = [], ...writes } = creationWrites(payout, command.outboxId, state.at);
+  const secrets = insertRow(payoutSecrets, { id: payout.id, ...command.sealed });
+  return accept(payout, { ...writes, rows: [...rows, secrets] });
+}
+
+/** Returns the writes of a new payout, besides its secrets. Holds the amount and the fee. */
+export function creationWrites(payout: Payout, outboxId: Uuid, at: Instant): Writes {
+  const { id, sourceAccountId: accountId, asset, raw, feeRaw, limitMonth: month } = payout;
+  const hold = { resourceId: id, resourceType: 'payout', accountId, asset } as const;
+  return {
+    holds: [{ change: 'place', ...hold, raw: raw + feeRaw }],
+    months: [{ accountId, asset, month, raw }],
+    rows: [insertRow(payouts, payout), insertOutboxEntry(outboxId, payout, at)],
+    events: payout.status === 'approved' ? [payoutEvent('payout.approved', payout)] : [],
+  };
 }
 
 interface PayoutTerms extends Pick<Payout, 'limitMonth' | 'rail'> {

@@ -44,8 +44,9 @@ export function payoutRoutes(api: Api, deps: PayoutDeps & RecipientDeps, cursors
     page: PayoutPageSchema,
     schema: PayoutSchema,
     example: PAYOUT_EXAMPLES.completed,
-    filter: ({ status, bank_code: bankCode, account_number_end: accountEnd }) => ({
+    filter: ({ status, batch, bank_code: bankCode, account_number_end: accountEnd }) => ({
       status,
+      batchId: batch,
       destination: { bankCode, accountEnd },
     }),
     present: payoutResource.present,

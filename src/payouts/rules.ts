@@ -47,6 +47,14 @@ export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
   return UNFINISHED.some((one) => one === status);
 }
 
+/** The forms of a bank account's parts, in requests and in files. (docs/contract.md, Payouts) */
+export const BANK_ACCOUNT_FORMS = {
+  bankCode: /^[0-9A-Z]{2,11}$/,
+  accountNumber: /^[0-9A-Za-z]{4,34}$/,
+  holderDocument: /^[0-9A-Z.-]{4,20}$/,
+} as const;
+export const MAX_HOLDER_NAME = 80;
+
 /** Returns at most the last four characters, and at most half of the number. */
 export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));

@@ -24,12 +24,12 @@ import {
   paymentBody,
   sourceField,
   textField,
+  uuidField,
   uuidSchema,
 } from '../http/schemas.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
-import { destinationColumns, transitionsOf } from './rules.js';
+import { BANK_ACCOUNT_FORMS, destinationColumns, MAX_HOLDER_NAME, transitionsOf } from './rules.js';
 
-const HOLDER_NAME_LENGTH = 80;
 const BANK_CODE = 'The code of the bank in its country.';
 const HOLDER_NAME = 'The name of the person or business that holds the account.';
 
@@ -40,7 +40,7 @@ const bankAccount = {
   ),
   bank_code: z
     .string()
-    .regex(/^[0-9A-Z]{2,11}$/, 'malformed')
+    .regex(BANK_ACCOUNT_FORMS.bankCode, 'malformed')
     .openapi({
       description: `${BANK_CODE} Your operator has the list; the service checks only the form.`,
       example: '0007',
@@ -52,14 +52,14 @@ const bankAccountBody = z.strictObject({
   ...bankAccount,
   account_number: z
     .string()
-    .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
+    .regex(BANK_ACCOUNT_FORMS.accountNumber, 'malformed')
     .describe('Stored encrypted; only its end is shown.'),
-  holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH })
+  holder_name: textField({ min: 1, max: MAX_HOLDER_NAME })
     .refine((text) => text.trim() !== '', 'too_short')
     .describe(HOLDER_NAME),
   holder_document: z
     .string()
-    .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
+    .regex(BANK_ACCOUNT_FORMS.holderDocument, 'malformed')
     .describe('Stored encrypted; never shown again.'),
 });
 
@@ -215,6 +215,23 @@ export const payoutResource = defineResource(
       },
       presentDestination,
     ),
+    batch: field(
+      'The batch and row of the file that the payout comes from; null for a single payout.',
+      z
+        .object({
+          id: uuidSchema.describe('The id of the payout batch.'),
+          row: z.int().describe('The row of its file.'),
+        })
+        .nullable(),
+      null,
+      ({ batchId: id, batchRow: row }) => (id === null || row === null ? null : { id, row }),
+    ),
+    reference: field(
+      'Your own reference, from the row of the file; null for a single payout.',
+      z.string().nullable(),
+      null,
+      ({ reference }) => reference,
+    ),
     ...approvableFields('Invoice 2041'),
     rejection: rejectionField(
       '`rejected` by a person, or the code of the rule that refused it at its last approval.',
@@ -291,6 +308,7 @@ export const PayoutQuery = boundedOfAsset(
   z.strictObject({
     ...OPERATION_QUERY,
     status: z.enum(PAYOUT_STATUSES).optional().describe('Only payouts in this state.'),
+    batch: uuidField.optional().describe('Created by the payout batch with this id.'),
     bank_code: bankAccount.bank_code.optional().describe('Paid to the bank with this code.'),
     account_number_end: z
       .string()

@@ -131,11 +131,11 @@ export const payoutWorkflowResource = workflowResource({
 /**
  * The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data)
  */
-type ClearSecrets =
+export type ClearSecrets =
   Pick<BankAccount, 'accountNumber' | 'holderDocument'> | Pick<KeyDestination, 'key' | 'holder'>;
 
 /** Seals secrets for one payout. They cannot be opened with another id. */
-function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
+export function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
   const { bytes, keyId } = seal(keys, JSON.stringify(clear), contextOf(id));
   return { id, destination: bytes, keyId };
 }

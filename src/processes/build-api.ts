@@ -118,7 +118,7 @@ export function buildApi(config: Config, core: Core, webhooks: Webhooks): Api {
   payoutRoutes(api, { ...core, rails, resolving, fingerprintKeys }, cursors);
   approvalPolicyRoutes(api, core);
   bonusRoutes(api, core, cursors);
-  for (const kind of Object.values(buildBatchKinds()))
+  for (const kind of Object.values(buildBatchKinds(config, core)))
     batchRoutes(api, new Batches(core, kind), cursors, baseUrl);
   accountRoutes(api, core, cursors);
   accessRoutes(api, core, cursors);

@@ -138,7 +138,7 @@ function buildWorkerServices(
     ...core,
     writer: core.writers.add('batches'),
     sheets,
-    kinds: buildBatchKinds(),
+    kinds: buildBatchKinds(config, core),
     baseUrl: config.BASE_URL,
     limits: buildBatchLimits(ACTIVITIES_AT_ONCE),
     onRows: rowMetrics(core.registry),

@@ -11,6 +11,7 @@ const RESOURCES: Readonly<Record<WorkflowResourceType, WorkflowResource>> = {
   transfer: transferWorkflowResource,
   payout: payoutWorkflowResource,
   bonus_batch: batchWorkflowResource('bonus'),
+  payout_batch: batchWorkflowResource('payout'),
   webhook_endpoint: endpointWorkflowResource,
   schedule: scheduleWorkflowResource,
 };

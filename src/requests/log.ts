@@ -42,6 +42,7 @@ const CREATION_PATHS = {
   payin: null,
   adjustment: null,
   bonus_batch: '/v1/bonus_batches',
+  payout_batch: '/v1/payout_batches',
   webhook_endpoint: '/v1/webhook_endpoints',
   statement: '/v1/statements',
   schedule: '/v1/schedules',

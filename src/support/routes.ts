@@ -27,7 +27,7 @@ import { bonusKind } from './resources/bonuses.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
 import { listPage, type ResourceKind } from './resources/resource-kind.js';
-import { batchKind, endpointKind, scheduleKind } from './resources/workflow-resources.js';
+import { batchKinds, endpointKind, scheduleKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
   type DeskRouter,
@@ -159,7 +159,7 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, scheduleKind);
   addResourceKind(router, site, bonusKind);
   addResourceKind(router, site, payoutKind);
-  addResourceKind(router, site, batchKind);
+  for (const kind of batchKinds) addResourceKind(router, site, kind);
   addResourceKind(router, site, endpointKind);
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);

@@ -17,6 +17,7 @@ export const WORKFLOW_TYPES = [
   'transfer',
   'payout',
   'bonusBatch',
+  'payoutBatch',
   'webhookEndpoint',
   'schedule',
   'ledgerAudit',
@@ -26,6 +27,7 @@ export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
 export const transferWorkflowId = (id: string): string => `transfer/${id}`;
 export const payoutWorkflowId = (id: string): string => `payout/${id}`;
 export const batchWorkflowId = (id: string): string => `bonus-batch/${id}`;
+export const payoutBatchWorkflowId = (id: string): string => `payout-batch/${id}`;
 export const webhookWorkflowId = (id: string): string => `webhook/${id}`;
 export const scheduleWorkflowId = (id: string): string => `schedule/${id}`;
 
@@ -33,6 +35,7 @@ export const WORKFLOW_ID_OF = {
   transfer: transferWorkflowId,
   payout: payoutWorkflowId,
   bonus_batch: batchWorkflowId,
+  payout_batch: payoutBatchWorkflowId,
   webhook_endpoint: webhookWorkflowId,
   schedule: scheduleWorkflowId,
 } as const;

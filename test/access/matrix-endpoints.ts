@@ -14,7 +14,8 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { generatedFilePieces, statements } from '../../src/db/entities/statements.js';
 import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../helpers/api.js';
-import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
+import { supplierCsv, suppliers } from '../batches/payout-support.js';
+import { formOf, paidBatch, readyBatch, rejectedBatch, ServedBatches } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
 import { scheduled } from '../transfers/schedules/support.js';
 import {
@@ -39,6 +40,7 @@ export const TARGET_IDS = [
     'requestId',
   ] as const),
   ...(['batchId', 'rejectedBatchId', 'readyBatchId', 'statementId'] as const),
+  ...(['payoutBatchId', 'rejectedPayoutBatchId', 'readyPayoutBatchId'] as const),
   ...(['webhookId', 'spareWebhookId', 'scheduleId', 'pausedScheduleId'] as const),
   ...(['memberId', 'tokenKeyId'] as const),
 ];
@@ -77,6 +79,7 @@ export interface Endpoint {
     | 'paused schedule'
     | 'policy'
     | 'ready batch'
+    | 'ready payout batch'
     | 'member';
   /** Names nothing that could be another tenant's. */
   readonly namesNothing?: true;
@@ -107,6 +110,7 @@ const toManageSchedules = right('manageSchedule', ['transfers'], PAYERS);
 const ofBonuses = right('readBonuses', ['read', 'bonuses'], EVERY);
 const ofBatches = right('readBatches', ['read', 'bonuses'], EVERY);
 const ofPayouts = right('readPayouts', ['read', 'payouts'], EVERY);
+const ofPayoutBatches = right('readPayoutBatches', ['read', 'payouts'], EVERY);
 const ofEvents = right('readEvents', ['read', 'webhooks'], null);
 const ofLimits = right('readLimits', ['read', 'transfers'], EVERY);
 const ofManagers = right('manageAccount', ['transfers'], MANAGERS);
@@ -285,6 +289,29 @@ export const ENDPOINTS: readonly Endpoint[] = [
   to('GET /v1/payout_recipients', right('lookUpPayoutRecipient', ['payouts'], null), {
     query: () => '?key=3001112233',
   }),
+  to('GET /v1/payout_batches', ofPayoutBatches, { isList: true }),
+  to('GET /v1/payout_batches/{batch_id}', ofPayoutBatches, { id: 'payoutBatchId' }),
+  to('GET /v1/payout_batches/{batch_id}/rows', ofPayoutBatches, { id: 'payoutBatchId' }),
+  to('POST /v1/payout_batches', right('createPayout', ['payouts'], PAYERS), {
+    status: 201,
+    form: ({ account }) => formOf(supplierCsv({}), { source_account: account.id }),
+  }),
+  to('GET /v1/payout_batches/template', right('readPayoutTemplate', ['read', 'payouts'], null)),
+  to('GET /v1/payout_batches/{batch_id}/files/errors', ofPayoutBatches, {
+    id: 'rejectedPayoutBatchId',
+  }),
+  to('GET /v1/payout_batches/{batch_id}/files/result', ofPayoutBatches, { id: 'payoutBatchId' }),
+  // But for the uploader, who is asked for in the tests of these batches.
+  to(
+    'POST /v1/payout_batches/{batch_id}/execute',
+    right('executePayoutBatch', ['payouts'], APPROVERS),
+    { id: 'payoutBatchId', ...IN_VAIN },
+  ),
+  to(
+    'POST /v1/payout_batches/{batch_id}/cancel',
+    right('withdrawPayoutBatch', ['payouts'], MANAGERS),
+    { id: 'readyPayoutBatchId', usesUp: 'ready payout batch' },
+  ),
   to('POST /v1/payouts', right('createPayout', ['payouts'], PAYERS), {
     status: 201,
     body: ({ account }) => payoutBody({ from: account }),
@@ -349,7 +376,12 @@ export async function makeTarget(
   const alias = `$a${tenantId.slice(-12)}`;
   const maker = await bank.member('who makes what waits');
   const token = await bank.issue(maker);
-  const roles = [{ memberId: maker.id, role: 'operator' as const }, ...(wanted.roles ?? [])];
+  const executor = await bank.member('who executes batches of payouts');
+  const roles = [
+    { memberId: maker.id, role: 'operator' as const },
+    { memberId: executor.id, role: 'approver' as const },
+    ...(wanted.roles ?? []),
+  ];
   const funds = { COPM: 1_000n * LEAST, DUSD: 1_000n * LEAST };
   const account = await bank.account({ alias, funds, ...wanted, roles });
   const other = await bank.account({ roles });
@@ -359,11 +391,14 @@ export async function makeTarget(
       200,
     );
   await guard(account);
+  const payoutBatches = new ServedBatches(bank, 'payout');
   const renew: NonNullable<Target['renew']> = async (what) => {
     if (what === 'member') return { memberId: (await bank.member()).id };
     if (what === 'policy') return guard(other).then(() => ({}));
     if (what === 'ready batch')
       return { readyBatchId: (await readyBatch(bank, account, other)).id };
+    if (what === 'ready payout batch')
+      return { readyPayoutBatchId: (await payoutBatches.ready(account, suppliers({}))).id };
     if (what === 'schedule' || what === 'paused schedule') {
       const id = text((await scheduled(bank, { from: account, to: other })).id);
       if (what === 'schedule') return { scheduleId: id };
@@ -386,6 +421,11 @@ export async function makeTarget(
   answered(await bank.request('POST', `/v1/payouts/${text(payout.id)}/cancel`), 200);
   const batchId = (await paidBatch(bank, account, other)).id;
   const rejectedBatchId = (await rejectedBatch(bank, account)).id;
+  const { id: payoutBatchId } = await payoutBatches.ready(account, suppliers({}));
+  await payoutBatches.execute(payoutBatchId, executor);
+  await payoutBatches.pay(payoutBatchId);
+  const wrong = await payoutBatches.upload(account, suppliers({ country: 'XX' }));
+  const { id: rejectedPayoutBatchId } = await payoutBatches.validate(wrong.id);
   const bonus = list((await bank.get('/v1/bonuses?limit=1')).json.items)[0];
   await bank.fund(other, { raw: 2n * LEAST, asset: 'COPM' });
   const received = await bank.sent({ from: other, to: account, raw: LEAST });
@@ -397,6 +437,7 @@ export async function makeTarget(
   const [event] = list((await bank.get('/v1/events?limit=1')).json.items);
   const { pendingId = '' } = await renew('pending transfer');
   const { readyBatchId = '' } = await renew('ready batch');
+  const { readyPayoutBatchId = '' } = await renew('ready payout batch');
   const { heldId = '' } = await renew('held transfer');
   const { scheduleId = '' } = await renew('schedule');
   const { pausedScheduleId = '' } = await renew('paused schedule');
@@ -421,7 +462,10 @@ export async function makeTarget(
   const statementId = await storedStatement(bank, account);
   const shared = await bank.member();
   const access = { memberId: shared.id, tokenKeyId: keyIdOf(await bank.issue(shared)) ?? '' };
-  const batches = { batchId, rejectedBatchId, readyBatchId };
+  const batches = {
+    ...{ batchId, rejectedBatchId, readyBatchId },
+    ...{ payoutBatchId, rejectedPayoutBatchId, readyPayoutBatchId },
+  };
   const made = { bonusId, payoutId: text(payout.id), statementId, requestId: pendingId };
   return { account, other, alias, ...made, ...batches, ...named, ...access, renew };
 }

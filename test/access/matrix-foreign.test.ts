@@ -55,6 +55,8 @@ describe("another tenant's resources", () => {
       await walk(stranger, '/v1/transfers'),
       await walk(stranger, '/v1/bonuses'),
       await walk(stranger, '/v1/bonus_batches'),
+      await walk(stranger, '/v1/payout_batches'),
+      await walk(stranger, '/v1/payouts'),
       await walk(stranger, '/v1/events'),
       await walk(stranger, `/v1/accounts/${foreign.account.id}/movements`),
       await stranger.available(foreign.account),
@@ -139,6 +141,8 @@ describe("another tenant's resources", () => {
       await walk(bank, '/v1/transfers'),
       await walk(bank, '/v1/bonuses'),
       await walk(bank, '/v1/bonus_batches'),
+      await walk(bank, '/v1/payout_batches'),
+      await walk(bank, `/v1/payouts?batch=${foreign.payoutBatchId}`),
       await walk(bank, '/v1/events'),
       await walk(bank, '/v1/accounts'),
       await walk(bank, '/v1/webhook_endpoints'),
@@ -146,11 +150,11 @@ describe("another tenant's resources", () => {
       await walk(bank, '/v1/tokens'),
     ]);
     const { account, transferId, pendingId, bonusId, batchId, eventId, webhookId } = foreign;
-    const { memberId, tokenKeyId } = foreign;
+    const { memberId, tokenKeyId, payoutBatchId } = foreign;
     const { id } = stranger.tenant.tenant;
     for (const own of [
       ...[account.id, transferId, pendingId, bonusId, batchId, eventId, webhookId, id],
-      ...[memberId, tokenKeyId],
+      ...[memberId, tokenKeyId, payoutBatchId],
     ])
       assert(!seen.includes(own));
   });

@@ -14,14 +14,20 @@ import { type Clock, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import {
   type Batch,
+  type BatchKindName,
   batches,
   type BatchProblem,
   type BatchRow,
 } from '../../src/db/entities/batches.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
+import { addMember } from '../../src/members/members.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
+import type { BatchKinds } from '../../src/batches/kind.js';
+import { payoutBatches } from '../../src/batches/kinds/payout.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import { TEST_KEYS } from '../helpers/api.js';
 import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
@@ -106,7 +112,13 @@ export function number(text: string): Cell {
 }
 
 /** All kinds of batches. */
-export const KINDS = { bonus: BONUS_BATCHES };
+export const KINDS: BatchKinds = {
+  bonus: BONUS_BATCHES,
+  payout: payoutBatches({
+    rails: { routes: [{ tenant: '*', country: '*', rail: SIMULATED }], terms: new Map() },
+    encryptionKeys: TEST_KEYS,
+  }),
+};
 
 /** One for all tests of a process, because each would start a thread of its own. */
 const ALL = 1_000_000;
@@ -167,6 +179,7 @@ export const UNWATCHED: BatchWatch = {
 };
 
 interface WorldOptions {
+  readonly kind?: BatchKindName;
   readonly clock?: Clock;
   readonly writer?: Partial<WriterOptions>;
   /** Over a proxy, where connections shall break. */
@@ -201,12 +214,15 @@ export class BatchWorld {
   readonly batches: Batches;
   private readonly timeoutMs: number;
   readonly execution: BatchExecution;
+  /** Who executes: for payouts, never the uploader. */
+  private readonly executor: Pick<Member, 'id'>;
 
   private constructor(
     readonly tenant: TestTenant,
     database: Database,
-    options: Omit<WorldOptions, 'database'>,
+    options: Omit<WorldOptions, 'database'> & { readonly executor?: Pick<Member, 'id'> },
   ) {
+    this.executor = options.executor ?? tenant.owner;
     this.database = database;
     this.clock = options.clock ?? systemClock;
     // As a worker's writer for batches.
@@ -214,7 +230,10 @@ export class BatchWorld {
     const { writer } = this.watched;
     const { clock } = this;
     this.timeoutMs = options.timeoutMs ?? STATEMENT_TIMEOUT_MS;
-    this.batches = new Batches({ database, writer, clock, notifier: NOBODY }, BONUS_BATCHES);
+    this.batches = new Batches(
+      { database, writer, clock, notifier: NOBODY },
+      KINDS[options.kind ?? 'bonus'],
+    );
     const files = fileMaker(database);
     this.execution = new BatchExecution({
       kinds: KINDS,
@@ -228,13 +247,21 @@ export class BatchWorld {
 
   static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
     const { database = db.database, ...others } = options;
-    return new BatchWorld(await makeTenant(db.database), database, others);
+    const tenant = await makeTenant(db.database);
+    const executor =
+      options.kind === 'payout'
+        ? await addMember(db.database, systemClock, tenant.tenant.id, 'executor', TEST_ACTOR)
+        : tenant.owner;
+    return new BatchWorld(tenant, database, { ...others, executor });
   }
 
   /** That of a bank whose API runs in this process: what the worker and the upload's route do for it. */
-  static of({ api, tenant }: Pick<Bank, 'api' | 'tenant'>): BatchWorld {
+  static of(
+    { api, tenant }: Pick<Bank, 'api' | 'tenant'>,
+    kind: BatchKindName = 'bonus',
+  ): BatchWorld {
     const { database, clock } = api.core;
-    return new BatchWorld(tenant, database, { clock });
+    return new BatchWorld(tenant, database, { clock, kind });
   }
 
   get deps() {
@@ -243,7 +270,11 @@ export class BatchWorld {
   }
 
   account(wanted: WantedAccount = {}, tenant = this.tenant): Promise<Account> {
-    return makeAccount(this.deps, tenant, wanted);
+    const { id: memberId } = this.executor;
+    if (tenant !== this.tenant || memberId === tenant.owner.id)
+      return makeAccount(this.deps, tenant, wanted);
+    const roles = [...(wanted.roles ?? []), { memberId, role: 'approver' as const }];
+    return makeAccount(this.deps, tenant, { ...wanted, roles });
   }
 
   caller(member: Pick<Member, 'id'> = this.tenant.owner): Caller {
@@ -290,7 +321,7 @@ export class BatchWorld {
 
   execute(
     { id }: Pick<Batch, 'id'>,
-    member: Pick<Member, 'id'> = this.tenant.owner,
+    member: Pick<Member, 'id'> = this.executor,
     key: string = randomUUID(),
   ): Promise<CommandResult<Batch>> {
     const fingerprint = commandFingerprint(['execute', id, member.id]);
@@ -359,8 +390,8 @@ export class ServedBatches {
   lastKey = '';
   private readonly world: BatchWorld;
 
-  constructor(bank: Pick<Bank, 'api' | 'tenant'>) {
-    this.world = BatchWorld.of(bank);
+  constructor(bank: Pick<Bank, 'api' | 'tenant'>, kind: BatchKindName = 'bonus') {
+    this.world = BatchWorld.of(bank, kind);
   }
 
   async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<Batch> {
@@ -387,8 +418,8 @@ export class ServedBatches {
     await this.world.execution.payNextGroup(id, 100);
   }
 
-  async execute(id: Uuid): Promise<Batch> {
-    return resourceOf(await this.world.execute({ id }));
+  async execute(id: Uuid, member?: Pick<Member, 'id'>): Promise<Batch> {
+    return resourceOf(await this.world.execute({ id }, member));
   }
 }
 

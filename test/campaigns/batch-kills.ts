@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
-import { batches } from '../../src/db/entities/batches.js';
+import { type BatchKindName, batches } from '../../src/db/entities/batches.js';
 import { formOf } from '../batches/support.js';
 import { request, type RequestOptions, startTestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
-import { type Json, LEAST } from '../helpers/bank.js';
+import { idLiteral, type Json, LEAST } from '../helpers/bank.js';
 import {
   assertPaidOnce,
   batchEvents,
@@ -24,6 +24,7 @@ import { withCleanup } from '../helpers/with-cleanup.js';
 import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 
 interface BatchKills {
+  readonly kind: BatchKindName;
   readonly rows: number;
   readonly kills: number;
   /** How long what was killed and started again has before the next kill, at most. */
@@ -43,6 +44,8 @@ interface Victim {
 }
 
 const END_MS = 1_200_000;
+/** Seconds after which a workflow that a restored Temporal lacks is found. */
+const LOOK = { WORKFLOW_LOOK_AGAIN_S: '10' };
 /** A batch may end before a kill. This many of 20,000 rows are within the month of a business. */
 const MAX_BATCHES = 200n;
 
@@ -55,16 +58,28 @@ export function batchKills(wanted: BatchKills): Promise<string> {
     const mysql = await open(PrivateMysql.start(), (own) => own.remove());
     const server = await open(PrivateTemporal.start(), (own) => own.remove());
     const { temporal } = server;
+    await server.keepCopy();
     const db = await open(freshDatabase(mysql.adminUrl, 'money_batches'), (own) => own.close());
     const api = await open(ApiProcess.start(db.url, temporalEnvironment(temporal)), (own) =>
       own.kill(),
     );
-    const worker = await open(WorkerProcess.start(db.url, temporal, serving('batches')), (own) =>
-      own.kill(),
+    const queues = wanted.kind === 'payout' ? serving('batches', 'payouts') : serving('batches');
+    const worker = await open(
+      WorkerProcess.start(db.url, temporal, { ...queues, ...LOOK }),
+      (own) => own.kill(),
     );
-    const victims = [worker, api, mysql, server];
+    // A worker's memory may have got further than the Temporal that is restored.
+    const restored: Victim = {
+      kill: () => worker.kill(),
+      start: async () => {
+        await server.restoreCopy();
+        await worker.start();
+      },
+    };
+    const isRestored = wanted.kind === 'payout';
+    const victims = [worker, api, mysql, server, ...(isRestored ? [restored] : [])];
     const summary = await killedWhilePaying({ db, temporal, api }, victims, wanted);
-    return `the worker, the API, MySQL and Temporal were killed in turn, ${summary}`;
+    return `the worker, the API, MySQL and Temporal were killed in turn${isRestored ? ', and Temporal was restored to its state before all batches' : ''}, ${summary}`;
   });
 }
 
@@ -74,9 +89,9 @@ async function killedWhilePaying(
   wanted: BatchKills,
 ): Promise<string> {
   const { db } = stage;
-  const { rows, kills, betweenMs } = wanted;
+  const { kind, rows, kills, betweenMs } = wanted;
   const tool = await startTestApi(db);
-  const payroll = await openPayrollBank(tool, MAX_BATCHES * BigInt(rows) * LEAST);
+  const payroll = await openPayrollBank(tool, MAX_BATCHES * BigInt(rows) * LEAST, kind);
   await tool.stop();
   const funds = (await balanceOf(db.database, payroll.source.id)).available;
   let [done, batches] = [0, 0];
@@ -85,15 +100,17 @@ async function killedWhilePaying(
     batches += 1;
     while (done < kills) {
       await sleep(betweenMs * Math.random());
-      if (await isBatchOver(db, id)) break;
+      if ((await isBatchOver(db, id)) && (await areSettled(db, id, kind))) break;
       const victim = victims[done % victims.length]!;
       await victim.kill();
       await victim.start();
       done += 1;
     }
     await until(`batch ${id} ends`, () => isBatchOver(db, id), { limitMs: END_MS });
-    await untilBatchEnded(stage.temporal, id, END_MS);
-    assert.equal(await assertPaidOnce(db, id, rows), rows);
+    if (kind === 'bonus') await untilBatchEnded(stage.temporal, id, END_MS, kind);
+    await until('its payouts end', () => areSettled(db, id, kind), { limitMs: END_MS });
+    if (kind === 'payout') await assertRailPaidOnce(db, rows * batches);
+    assert.equal(await assertPaidOnce(db, id, rows, kind), rows);
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
     const left = funds - BigInt(batches) * BigInt(rows) * LEAST;
     assert.deepEqual(await balanceOf(db.database, payroll.source.id), {
@@ -102,7 +119,32 @@ async function killedWhilePaying(
     });
   }
   await assertLedgerSound(db.database);
-  return `${done} kills during the payment of ${batches === 1 ? 'a batch' : `${batches} batches`} of ${rows} rows: each row was paid once, every sum is exact, every batch ended`;
+  return `${done} kills during the payment of ${batches === 1 ? 'a batch' : `${batches} batches`} of ${rows} rows: each row was paid once${kind === 'payout' ? ' by the rail' : ''}, every sum is exact, every batch ended`;
+}
+
+/** Whether no payout of the batch is under way. While MySQL comes back nothing can be read. */
+async function areSettled(
+  { database }: Pick<TestDatabase, 'database'>,
+  id: Uuid,
+  kind: BatchKindName,
+): Promise<boolean> {
+  if (kind === 'bonus') return true;
+  const open = await database.reader
+    .query(
+      `SELECT COUNT(*) AS n FROM payouts WHERE batch_id=${idLiteral(id)} AND status IN ('approved','in_progress')`,
+    )
+    .catch(() => undefined);
+  return open !== undefined && Number(open[0]?.n) === 0;
+}
+
+async function assertRailPaidOnce(
+  { database }: Pick<TestDatabase, 'database'>,
+  payouts: number,
+): Promise<void> {
+  const [paid] = await database.reader.query(
+    'SELECT COUNT(*) AS times, COUNT(DISTINCT payment_key) AS paid FROM simulated_rail_actions',
+  );
+  assert.deepEqual([Number(paid?.times), Number(paid?.paid)], [payouts, payouts]);
 }
 
 /** While MySQL comes back nothing can be read. */
@@ -123,7 +165,7 @@ export async function executedBatch(
   const { bank, source } = payroll;
   const { token } = bank;
   const form = formOf(payroll.file(rows), { source_account: source.id });
-  const uploaded = await answeredBy(api, 'POST', '/v1/bonus_batches', {
+  const uploaded = await answeredBy(api, 'POST', payroll.path, {
     token,
     form,
     key: randomUUID(),
@@ -132,10 +174,13 @@ export async function executedBatch(
   await until(
     `batch ${id} is ready`,
     async () =>
-      (await answeredBy(api, 'GET', `/v1/bonus_batches/${id}`, { token })).status === 'ready',
+      (await answeredBy(api, 'GET', `${payroll.path}/${id}`, { token })).status === 'ready',
     { limitMs: END_MS },
   );
-  await answeredBy(api, 'POST', `/v1/bonus_batches/${id}/execute`, { token, key: randomUUID() });
+  await answeredBy(api, 'POST', `${payroll.path}/${id}/execute`, {
+    token: payroll.executor ?? token,
+    key: randomUUID(),
+  });
   return id;
 }
 

@@ -54,6 +54,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
   batches: /^1,501\.50 COPM\n[0-9a-f-]{36} completed\n[^]*,paid,/m,
   payouts: /^[0-9a-f-]{36} completed$/m,
   keys: /^Ana M\*\*\* P\*\*\*\n[0-9a-f-]{36} completed$/m,
+  'payout-batches': /^3,253\.2[0-9] COPM\n[0-9a-f-]{36} completed 2$/m,
   statements: /^[0-9a-f-]{36} ready\n[^]*closing_balance/m,
   filters: /^[0-9a-f-]{36} \d+n?$/m,
   metadata: /^[0-9a-f-]{36} .*A-17.*yes/m,

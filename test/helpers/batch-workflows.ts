@@ -3,21 +3,30 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { type BatchState, batchWorkflowId, QUERIES } from '../../src/temporal/contracts.js';
+import type { BatchKindName } from '../../src/db/entities/batches.js';
+import { type BatchState, QUERIES, WORKFLOW_ID_OF } from '../../src/temporal/contracts.js';
+import { supplierCsv } from '../batches/payout-support.js';
 import { csvOf, formOf } from '../batches/support.js';
 import type { TestApi } from './api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text } from './bank.js';
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, until } from './temporal.js';
 
-/** Who pays bonuses from files, and to whom: all that its program must know. */
+/** Who pays from files, and to whom: all that its program must know. Payouts go to bank accounts. */
 export interface PayrollAccounts {
+  readonly kind?: BatchKindName;
+  /** The token of the second person, who executes batches of payouts. */
+  readonly executor?: string;
   readonly source: Pick<Account, 'id'>;
   readonly people: readonly Pick<Account, 'id'>[];
 }
 
 /** The work of this program; waiting is the workflows' business. */
 interface Payroll {
+  readonly kind: BatchKindName;
+  readonly path: string;
+  /** The token that executes. */
+  readonly executor: string | undefined;
   /** Rows of LEAST each, to the people in turn. */
   file(rows: number): Buffer;
   upload(file: Buffer): Promise<Uuid>;
@@ -41,32 +50,49 @@ const PEOPLE = 3;
 export async function openPayrollBank(
   api: TestApi,
   funds = 100_000n * LEAST,
+  kind: BatchKindName = 'bonus',
 ): Promise<PayrollBank> {
   const bank = await openBank(api);
-  const source = await bank.account({ funds: { COPM: funds }, type: 'business' });
+  const second = await bank.member('who executes');
+  const roles = [{ memberId: second.id, role: 'approver' as const }];
+  const source = await bank.account({ funds: { COPM: funds }, type: 'business', roles });
   const people = await Promise.all(
     Array.from({ length: PEOPLE }, () => bank.account({ isVerified: false })),
   );
-  return { bank, source, people, ...payrollOf(bank.request.bind(bank), { source, people }) };
+  const executor = kind === 'payout' ? await bank.issue(second) : bank.token;
+  const accounts = { source, people, kind, executor };
+  return { bank, source, people, ...payrollOf(bank.request.bind(bank), accounts) };
 }
 
-export function payrollOf(request: Bank['request'], { source, people }: PayrollAccounts): Payroll {
+export function payrollOf(
+  request: Bank['request'],
+  { source, people, kind = 'bonus', executor }: PayrollAccounts,
+): Payroll {
+  const path = `/v1/${kind}_batches`;
   const read = async (id: Uuid): Promise<Json> =>
-    answered(await request('GET', `/v1/bonus_batches/${id}`), 200).json;
+    answered(await request('GET', `${path}/${id}`), 200).json;
   const payroll: Payroll = {
+    kind,
+    path,
+    executor,
     read,
     file: (rows) =>
-      csvOf(
-        Array.from({ length: rows }, (_, index) => [
-          people[index % people.length]!.id,
-          ...[LEAST.toString(), 'COPM', null, `r${index}`],
-        ]),
-      ),
+      kind === 'payout'
+        ? supplierCsv(
+            ...Array.from({ length: rows }, (_, index) => ({
+              amount: LEAST.toString(),
+              reference: `r${index}`,
+            })),
+          )
+        : csvOf(
+            Array.from({ length: rows }, (_, index) => [
+              people[index % people.length]!.id,
+              ...[LEAST.toString(), 'COPM', null, `r${index}`],
+            ]),
+          ),
     upload: async (file) => {
       const form = formOf(file, { source_account: source.id });
-      return text(
-        answered(await request('POST', '/v1/bonus_batches', { form }), 201).json.id,
-      ) as Uuid;
+      return text(answered(await request('POST', path, { form }), 201).json.id) as Uuid;
     },
     ready: async (rows) => {
       const id = await payroll.upload(payroll.file(rows));
@@ -74,8 +100,13 @@ export function payrollOf(request: Bank['request'], { source, people }: PayrollA
       return id;
     },
     execute: async (id) =>
-      answered(await request('POST', `/v1/bonus_batches/${id}/execute`, { key: randomUUID() }), 202)
-        .json,
+      answered(
+        await request('POST', `${path}/${id}/execute`, {
+          key: randomUUID(),
+          ...(executor === undefined ? {} : { token: executor }),
+        }),
+        202,
+      ).json,
     until: (id, status) =>
       until(`batch ${id} is ${status}`, async () => {
         const batch = await read(id);
@@ -85,18 +116,30 @@ export function payrollOf(request: Bank['request'], { source, people }: PayrollA
   return payroll;
 }
 
-export function batchWorkflow({ client }: TestTemporal, id: string): WorkflowHandle {
-  return client.workflow.getHandle(batchWorkflowId(id));
+export function batchWorkflow(
+  { client }: TestTemporal,
+  id: string,
+  kind: BatchKindName = 'bonus',
+): WorkflowHandle {
+  return client.workflow.getHandle(WORKFLOW_ID_OF[`${kind}_batch`](id));
 }
 
 /** The answer of the workflow's query; null before the first one. */
-export function batchState(temporal: TestTemporal, id: string): Promise<BatchState | null> {
-  return batchWorkflow(temporal, id).query<BatchState | null>(QUERIES.state);
+export function batchState(
+  temporal: TestTemporal,
+  id: string,
+  kind?: BatchKindName,
+): Promise<BatchState | null> {
+  return batchWorkflow(temporal, id, kind).query<BatchState | null>(QUERIES.state);
 }
 
 /** The words that the UI shows. */
-export async function batchDetails(temporal: TestTemporal, id: string): Promise<string> {
-  const metadata = await batchWorkflow(temporal, id).query<{ currentDetails?: string }>(
+export async function batchDetails(
+  temporal: TestTemporal,
+  id: string,
+  kind?: BatchKindName,
+): Promise<string> {
+  const metadata = await batchWorkflow(temporal, id, kind).query<{ currentDetails?: string }>(
     '__temporal_workflow_metadata',
   );
   return metadata.currentDetails ?? '';
@@ -105,9 +148,10 @@ export async function batchDetails(temporal: TestTemporal, id: string): Promise<
 async function batchWorkflowStatus(
   temporal: TestTemporal,
   id: string,
+  kind?: BatchKindName,
 ): Promise<string | undefined> {
   try {
-    return (await batchWorkflow(temporal, id).describe()).status.name;
+    return (await batchWorkflow(temporal, id, kind).describe()).status.name;
   } catch (failure) {
     if (failure instanceof Error && failure.name === 'WorkflowNotFoundError') return undefined;
     throw failure;
@@ -119,10 +163,11 @@ export function untilBatchEnded(
   temporal: TestTemporal,
   id: string,
   limitMs = 60_000,
+  kind?: BatchKindName,
 ): Promise<true> {
   return until(
     `the workflow of batch ${id} has completed`,
-    async () => (await batchWorkflowStatus(temporal, id)) === 'COMPLETED',
+    async () => (await batchWorkflowStatus(temporal, id, kind)) === 'COMPLETED',
     { limitMs },
   );
 }
@@ -130,21 +175,23 @@ export function untilBatchEnded(
 /** A database whose pool outlives a killed server. */
 type Databased = Pick<TestDatabase, 'database'>;
 
-/** Every row is settled, those that are paid once: by one bonus, one movement out and one in. Answers how many are paid. */
+/** Every row is settled, those that are paid by one bonus or payout. Answers how many are paid. */
 export async function assertPaidOnce(
   { database }: Databased,
   id: string,
   rows: number,
+  kind: BatchKindName = 'bonus',
 ): Promise<number> {
+  const table = kind === 'bonus' ? 'bonuses' : 'payouts';
   const [counted] = await database.reader.query(
-    `SELECT COUNT(*) AS settled, COUNT(r.payment_id) AS paid, COUNT(DISTINCT r.payment_id) AS bonuses,
-       (SELECT COUNT(*) FROM bonuses b WHERE b.batch_id=${idLiteral(id)}) AS made
+    `SELECT COUNT(*) AS settled, COUNT(r.payment_id) AS paid, COUNT(DISTINCT r.payment_id) AS payments,
+       (SELECT COUNT(*) FROM ${table} b WHERE b.batch_id=${idLiteral(id)}) AS made
      FROM batch_rows r WHERE r.batch_id=${idLiteral(id)} AND r.status<>'pending'`,
   );
-  const [settled, paid, bonuses, made] = ['settled', 'paid', 'bonuses', 'made'].map((name) =>
+  const [settled, paid, payments, made] = ['settled', 'paid', 'payments', 'made'].map((name) =>
     Number(counted![name]),
   );
-  assert.deepEqual([settled, bonuses, made], [rows, paid, paid]);
+  assert.deepEqual([settled, payments, made], [rows, paid, paid]);
   return paid!;
 }
 
@@ -153,5 +200,5 @@ export async function batchEvents({ database }: Databased, id: string): Promise<
   const rows = await database.reader.query(
     `SELECT type FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence`,
   );
-  return rows.map(({ type }) => String(type).replace('bonus_batch.', ''));
+  return rows.map(({ type }) => String(type).replace(/^\w+_batch\./, ''));
 }

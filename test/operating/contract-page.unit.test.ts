@@ -113,7 +113,7 @@ describe('docs/contract.md', () => {
 
   it('docs/contract.md lists every type of event, and the types that webhooks may have', () => {
     const events = codeIn('Events').filter((code) =>
-      /^(transfer|payout|bonus_batch|account)\./.test(code),
+      /^(transfer|payout|bonus_batch|payout_batch|account)\./.test(code),
     );
     assert.deepEqual(events, [...EVENT_TYPES]);
     const subscribable = codeIn('Webhooks').filter((code) =>

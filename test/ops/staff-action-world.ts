@@ -5,7 +5,9 @@ import { proposeAdjustment } from '../../src/funding/service.js';
 import { proposeResolution } from '../../src/payouts/resolution/resolutions.js';
 import { proposeFactorReset } from '../../src/staff/factor-resets.js';
 import type { StaffActionName } from '../../src/staff/rules.js';
+import { suppliers } from '../batches/payout-support.js';
 import { BatchWorld, payroll } from '../batches/support.js';
+import type { BatchKindName } from '../../src/db/entities/batches.js';
 import { openPayoutBank, railsOf, seen } from '../payouts/support.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered, LEAST, text } from '../helpers/bank.js';
@@ -138,16 +140,30 @@ async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
 }
 
 async function batches(test: TestDatabase) {
-  const world = await BatchWorld.open(test);
+  const [bonuses, payouts] = [
+    await batchActions(test, 'bonus'),
+    await batchActions(test, 'payout'),
+  ];
+  return {
+    'bonus_batch.pause': bonuses[0],
+    'bonus_batch.resume': bonuses[1],
+    'bonus_batch.cancel': bonuses[2],
+    'payout_batch.pause': payouts[0],
+    'payout_batch.resume': payouts[1],
+    'payout_batch.cancel': payouts[2],
+  };
+}
+
+async function batchActions(test: TestDatabase, kind: BatchKindName) {
+  const world = await BatchWorld.open(test, { kind });
   const payee = await world.account();
   const payer = await world.account({ funds: { COPM: 10n * LEAST } });
-  const { id } = await world.executed(payer, payroll([[payee.id, LEAST.toString(), 'COPM']]));
+  const { id } = await world.executed(
+    payer,
+    kind === 'payout' ? suppliers({}) : payroll([[payee.id, LEAST.toString(), 'COPM']]),
+  );
   const act = (action: string) => ['batches', action, id, ...WHY];
-  return {
-    'bonus_batch.pause': act('pause'),
-    'bonus_batch.resume': act('resume'),
-    'bonus_batch.cancel': act('cancel'),
-  };
+  return [act('pause'), act('resume'), act('cancel')] as const;
 }
 
 async function schedules(api: TestApi) {

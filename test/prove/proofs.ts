@@ -211,7 +211,9 @@ export const PROOFS: Proofs = {
     }),
   ),
   schedules: () => scheduleKills({ schedules: 100, runs: 40, kills: 52, betweenMs: 3_000 }),
-  'batch-kills': () => batchKills({ rows: 20_000, kills: 52, betweenMs: 3_000 }),
+  'batch-kills': () => batchKills({ kind: 'bonus', rows: 20_000, kills: 52, betweenMs: 3_000 }),
+  'payout-batch-kills': () =>
+    batchKills({ kind: 'payout', rows: 2_000, kills: 52, betweenMs: 3_000 }),
   'webhook-kills': withTemporal(async ({ temporal, open }) => {
     const mysql = await open(PrivateMysql.start(), (own) => own.remove());
     const db = await open(freshDatabase(mysql.adminUrl, 'money_webhooks'), (own) => own.close());

@@ -26,6 +26,7 @@ const PAID: BatchRow = {
   number: 2,
   recipient: '+573001112233',
   recipientKey: newId(),
+  destination: null,
   raw: 9_007_199_254_740_993n,
   feeRaw: 100n,
   description: null,

@@ -7,7 +7,9 @@ import { proposeAdjustment } from '../../src/funding/service.js';
 import { proposeResolution } from '../../src/payouts/resolution/resolutions.js';
 import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
+import { suppliers } from '../batches/payout-support.js';
 import { BatchWorld, payroll } from '../batches/support.js';
+import type { BatchKindName } from '../../src/db/entities/batches.js';
 import { openPayoutBank, type PayoutBank, seen, submitAndRaise } from '../payouts/support.js';
 import { answered, idLiteral, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
@@ -121,13 +123,21 @@ describe('a staff action at the support desk needs exactly the right and the pro
   const pause = (name: string, id: string): Promise<unknown> =>
     db.sql(`UPDATE ${name} SET paused_at=NOW(3), paused_by='x' WHERE id=${idLiteral(id)}`);
 
-  async function batch(verb: string): Promise<Target> {
-    const batches = await BatchWorld.open(db);
+  async function batch(verb: string, kind: BatchKindName): Promise<Target> {
+    const batches = await BatchWorld.open(db, { kind });
     await batches.account({ alias: '$ana' });
     const payer = await batches.account({ funds: { COPM: 10n * LEAST } });
-    const { id } = await batches.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    const { id } = await batches.executed(
+      payer,
+      kind === 'payout' ? suppliers({}) : payroll([['$ana', LEAST.toString(), 'COPM']]),
+    );
     if (verb === 'resume') await pause('batches', id);
-    return { page: `/batches/${id}`, verb, id, state: table('batches', id) };
+    return {
+      page: `/${kind === 'bonus' ? 'batches' : 'payout_batches'}/${id}`,
+      verb,
+      id,
+      state: table('batches', id),
+    };
   }
 
   async function schedule(verb: string): Promise<Target> {
@@ -174,9 +184,12 @@ describe('a staff action at the support desk needs exactly the right and the pro
     },
     'adjustment.approve': () => adjustment('approve'),
     'adjustment.reject': () => adjustment('reject'),
-    'bonus_batch.pause': () => batch('pause'),
-    'bonus_batch.resume': () => batch('resume'),
-    'bonus_batch.cancel': () => batch('cancel'),
+    'bonus_batch.pause': () => batch('pause', 'bonus'),
+    'bonus_batch.resume': () => batch('resume', 'bonus'),
+    'bonus_batch.cancel': () => batch('cancel', 'bonus'),
+    'payout_batch.pause': () => batch('pause', 'payout'),
+    'payout_batch.resume': () => batch('resume', 'payout'),
+    'payout_batch.cancel': () => batch('cancel', 'payout'),
     'schedule.pause': () => schedule('pause'),
     'schedule.resume': () => schedule('resume'),
     'schedule.cancel': () => schedule('cancel'),

@@ -122,6 +122,10 @@ describe('a current history', () => {
     await replayAndRecord(await playBatches({ api, temporal, sign }));
   });
 
+  it('a current history of a batch of payouts replays, whatever the outcome of the batch', async () => {
+    await replayAndRecord(await playBatches({ api, temporal, sign }, 'payout'));
+  });
+
   it('a current history of a payout replays, whatever the outcome of the payout', async () => {
     await replayAndRecord(await playPayouts({ db, api, temporal, sign }));
   });

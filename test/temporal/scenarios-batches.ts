@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
-import { batchWorkflowId } from '../../src/temporal/contracts.js';
+import type { BatchKindName } from '../../src/db/entities/batches.js';
+import { WORKFLOW_ID_OF } from '../../src/temporal/contracts.js';
+import { supplierCsv } from '../batches/payout-support.js';
 import { csvOf } from '../batches/support.js';
 import type { TestApi } from '../helpers/api.js';
 import { answered, LEAST } from '../helpers/bank.js';
@@ -35,25 +37,29 @@ export const LOOK_AGAIN_S = 2;
 const MANY = 2_000;
 
 function signal(
-  { temporal }: Stage,
+  { temporal, payroll: { kind } }: Stage,
   id: Uuid,
   action: string,
   ...input: readonly unknown[]
 ): Promise<void> {
-  return batchWorkflow(temporal, id).signal<unknown[]>(action, ...input);
+  return batchWorkflow(temporal, id, kind).signal<unknown[]>(action, ...input);
 }
 
 /** Each answers the batch, whose workflow ends. */
 const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
   rejected: ({ payroll }) =>
-    payroll.upload(csvOf([['$nobody', LEAST.toString(), 'COPM', null, null]])),
+    payroll.upload(
+      payroll.kind === 'payout'
+        ? supplierCsv({ country: 'XX' })
+        : csvOf([['$nobody', LEAST.toString(), 'COPM', null, null]]),
+    ),
   completed: async ({ payroll }) => {
     const id = await payroll.ready(3);
     await payroll.execute(id);
     return id;
   },
-  'partially-failed': async ({ api }) => {
-    const poor = await openPayrollBank(api, 2n * LEAST);
+  'partially-failed': async ({ api, payroll: { kind } }) => {
+    const poor = await openPayrollBank(api, 2n * LEAST, kind);
     const id = await poor.ready(3);
     await poor.execute(id);
     return id;
@@ -64,7 +70,9 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     await signal(stage, id, 'pause');
     await signal(stage, id, 'cancel', { actor: 'Mallory', reason: REASON });
     await signal(stage, id, 'resume', await sign());
-    await until('they are refused', async () => /Refused/.test(await batchDetails(temporal, id)));
+    await until('they are refused', async () =>
+      /Refused/.test(await batchDetails(temporal, id, payroll.kind)),
+    );
     await payroll.execute(id);
     return id;
   },
@@ -73,7 +81,10 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
     const id = await payroll.ready(MANY);
     await payroll.execute(id);
     await signal(stage, id, 'pause', await sign());
-    await until('it is paused', async () => (await batchState(temporal, id))?.isPaused);
+    await until(
+      'it is paused',
+      async () => (await batchState(temporal, id, payroll.kind))?.isPaused,
+    );
     await signal(stage, id, 'resume', await sign());
     return id;
   },
@@ -86,7 +97,7 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
   },
   'withdrawn-by-api': async ({ payroll }) => {
     const id = await payroll.ready(1);
-    answered(await payroll.bank.request('POST', `/v1/bonus_batches/${id}/cancel`), 200);
+    answered(await payroll.bank.request('POST', `${payroll.path}/${id}/cancel`), 200);
     return id;
   },
   'withdrawn-by-signal': async (stage) => {
@@ -107,7 +118,8 @@ const WITHDRAWN = /^Withdrawn before it was executed\. Nothing is waited for\.$/
 /** The details that the UI shows at the end. */
 const DETAILS: Readonly<Record<string, RegExp>> = {
   rejected: /^Rejected: 1 of 1 row.* Nothing is waited for\.$/,
-  completed: /^The batch is completed: 3 of 3 rows paid, 0 failed\. Nothing is waited for\.$/,
+  completed:
+    /^The batch is completed: 3 of 3 rows (paid|made into payouts), 0 failed\. Nothing is waited for\.$/,
   'withdrawn-by-api': WITHDRAWN,
   'withdrawn-by-signal': WITHDRAWN,
 };
@@ -116,13 +128,16 @@ const DETAILS: Readonly<Record<string, RegExp>> = {
 const SIGNALED = ['paused-and-resumed', 'canceled'];
 
 /** Every way, each gone by a batch of its own. */
-export async function playBatches(stage: BatchStage): Promise<readonly Played[]> {
-  const payroll = await openPayrollBank(stage.api);
+export async function playBatches(
+  stage: BatchStage,
+  kind: BatchKindName = 'bonus',
+): Promise<readonly Played[]> {
+  const payroll = await openPayrollBank(stage.api, undefined, kind);
   const play = async (way: string): Promise<Played> => {
     const id = await WAYS[way]!({ ...stage, payroll });
-    await untilBatchEnded(stage.temporal, id);
-    assert.match(await batchDetails(stage.temporal, id), DETAILS[way] ?? /./);
-    return { workflow: 'bonusBatch', way, workflowId: batchWorkflowId(id) };
+    await untilBatchEnded(stage.temporal, id, undefined, kind);
+    assert.match(await batchDetails(stage.temporal, id, kind), DETAILS[way] ?? /./);
+    return { workflow: `${kind}Batch`, way, workflowId: WORKFLOW_ID_OF[`${kind}_batch`](id) };
   };
   const others = Object.keys(WAYS).filter((way) => !SIGNALED.includes(way));
   const played = await Promise.all(others.map(play));

@@ -83,6 +83,7 @@ const DESCRIPTIONS = {
   bonus_batches: 'Paying up to 100,000 people from a file: upload, review, execute.',
   payouts: 'Money to bank accounts and keys, over the rail of their country.',
   payout_recipients: "Who holds a key of Colombia's instant payments (Bre-B).",
+  payout_batches: 'Paying up to 100,000 bank accounts from a file: upload, review, execute.',
   events: 'The log of what happened: the source of truth behind the webhooks.',
   webhook_endpoints: 'Where signed notifications go, and what happened to them.',
   statements:

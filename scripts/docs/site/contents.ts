@@ -19,6 +19,7 @@ const CHAPTERS = {
     '/batches': 'pay up to 100,000 people from one file',
     '/payouts': 'money to a bank account, and its possible outcomes',
     '/keys': 'pay a phone, document or alias in Colombia, and know whom',
+    '/payout-batches': 'pay up to 100,000 bank accounts from one file',
     '/metadata': 'your own data on payments, and finding them by it',
   },
   'Get notified': {
@@ -65,6 +66,8 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/payouts': 'withdraw withdrawal bank beneficiary',
   '/payouts#states': 'return chargeback dispute',
   '/keys': 'bre-b breb instant payment phone number alias llave',
+  '/payout-batches': 'suppliers vendors bulk mass payment accounts payable',
+  '/payout-batches#the-file': 'csv excel',
   '/metadata': 'labels tags custom fields invoice order number',
   '/webhooks': 'webhook callback notification',
   '/webhooks#responses-and-retries': 'retries',

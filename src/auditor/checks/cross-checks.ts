@@ -22,23 +22,18 @@ import { checkSchedulesExist } from './schedules.js';
 import { checkKeys, isRequestKey } from './references.js';
 import { checkOperations } from './operations.js';
 
+const TABLES = [...new Set(SOURCES.map(({ table }) => table.name))];
+
 /**
  * Compares operations with the transactions, entries, events and keys that they require. No index
  * leads from an operation to these rows, so each table is scanned once, and only ranges whose
  * totals differ are compared exactly.
  */
 export const crossChecks: Check = {
-  tables: [
-    ...SOURCES.map(({ table }) => table.name),
-    'ledger_transactions',
-    'entries',
-    'events',
-    'idempotency_keys',
-  ],
+  tables: [...TABLES, 'ledger_transactions', 'entries', 'events', 'idempotency_keys'],
   run: async (audit) => {
-    const tables = SOURCES.map(({ table }) => table.name);
     const now = Date.now();
-    const totals = await audit.slice((reader) => Totals.read(reader, tables, now));
+    const totals = await audit.slice((reader) => Totals.read(reader, TABLES, now));
     const isExcluded = await audit.slice((reader) => readExcluded(reader, now));
     for (const source of SOURCES)
       await source.scan(audit, async (reader, operations) => {

@@ -42,9 +42,15 @@ const SHEET: SheetKind = {
     }),
   ],
   markers: ['recipient', 'amount'],
-  paymentColumn: 'bonus_id',
+  paid: {
+    file: 'bonus_id',
+    column: 'status',
+    matches: (text) => text.toLowerCase() === 'paid',
+    message: 'has the status "paid", so its bonus was paid by an earlier batch',
+  },
   feeOperation: 'bonus',
   readRecipient: (at) => ({ recipient: readRecipient(at), faults: [] }),
+  conceal: null,
 };
 
 /** Reads an alias (`$ana`), an account's id or a phone. A phone may be in a number cell. */
@@ -76,7 +82,7 @@ function readRecipient(at: CellFinder): Reading<ReadRecipient> {
       );
     if (recipientKey === sourceAccountId)
       return problem('same_account', 'this is the account that the batch is paid from');
-    return { value: { recipientKey } };
+    return { value: { recipientKey, destination: null, secrets: null } };
   };
   return { value: { text, name, resolve } };
 }
@@ -141,6 +147,7 @@ export const BONUS_BATCHES: BatchKind = {
   },
   alwaysNeedsSecondPerson: false,
   sheet: SHEET,
+  seal: null,
   payRows,
   result: {
     columns: RESULT_COLUMNS,

@@ -17,8 +17,8 @@ type Columns = Readonly<Record<string, number | undefined>>;
 export interface Header {
   readonly sheet: SheetKind;
   readonly columns: Columns;
-  /** The columns `status` of a result file, which also has the column of payments. */
-  readonly statusColumns: readonly number[];
+  /** The columns that show whether a row of a result file was paid. Empty for any other file. */
+  readonly paidColumns: readonly number[];
   /** The position of each column `metadata.<key>`, by its key. */
   readonly metadata: ReadonlyMap<string, number>;
   readonly width: number;
@@ -42,16 +42,16 @@ export function readHeader({ cells }: SheetRow, sheet: SheetKind): Header {
     if (columns[name] === undefined) columns[name] = index;
     else problems.push(cellProblem(name, 'duplicate_column', twice, cell));
   });
-  const found = cells.map((cell) => cell?.text ?? '');
+  const found = cells.map((cell) => (sheet.conceal ?? String)(cell?.text ?? ''));
   for (const { name, isRequired } of sheet.columns)
     if (isRequired && columns[name] === undefined)
       problems.push(cellProblem(name, 'missing_column', missing(name, found), null));
   const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
-  const isResult = texts.includes(sheet.paymentColumn);
-  const statusColumns = texts.flatMap((text, index) =>
-    isResult && text === 'status' ? [index] : [],
+  const isResult = texts.includes(sheet.paid.file);
+  const paidColumns = texts.flatMap((text, index) =>
+    isResult && text === sheet.paid.column ? [index] : [],
   );
-  return { sheet, columns, metadata, statusColumns, width, problems };
+  return { sheet, columns, metadata, paidColumns, width, problems };
 }
 
 const METADATA = 'metadata.';

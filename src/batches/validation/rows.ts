@@ -105,11 +105,11 @@ export function readRow({ number, cells }: SheetRow, layout: Layout): ReadRow | 
 function rowFaults(
   number: number,
   cells: readonly Cell[],
-  { sheet, columns, metadata, statusColumns, width }: Layout,
+  { sheet, columns, metadata, paidColumns, width }: Layout,
 ): Problem[] {
   const read = positionsOf({ columns, metadata });
   const faults: Problem[] = [];
-  const paid = statusColumns.find((index) => cells[index]?.text.trim().toLowerCase() === 'paid');
+  const paid = paidColumns.find((index) => sheet.paid.matches(cells[index]?.text.trim() ?? ''));
   if (paid !== undefined) faults.push(paidProblem(sheet, number, cells[paid] ?? null));
   const hasLineBreak = (index: number): boolean => cells[index]?.hasLineBreak === true;
   const broken = cells.findIndex(
@@ -124,9 +124,9 @@ function rowFaults(
 }
 
 /** A result file that is uploaded again would pay everyone again. */
-function paidProblem({ feeOperation: noun }: SheetKind, number: number, cell: Cell): Problem {
-  const message = `row ${number} has the status "paid", so its ${noun} was paid by an earlier batch. Remove the row, or the column status if it shall be paid again.`;
-  return cellProblem('status', 'already_paid', message, cell);
+function paidProblem({ paid }: SheetKind, number: number, cell: Cell): Problem {
+  const message = `row ${number} ${paid.message}. Remove the row, or the column ${paid.column} if it shall be paid again.`;
+  return cellProblem(paid.column, 'already_paid', message, cell);
 }
 
 /** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves all later cells. */
@@ -135,6 +135,11 @@ function tooLongProblem(number: number, cell: Cell, index: number, width: number
   const advice =
     'In a CSV, put text that contains the separator in quotation marks; in a workbook, name the column or empty the cell';
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
+}
+
+/** True for columns whose faults do not suggest that cells are in the wrong columns. */
+function isOwnText(field: string): boolean {
+  return ['amount', 'description', 'reference'].includes(field) || field.startsWith('metadata');
 }
 
 type Refuse = (field: string, code: Problem['code'], message: string) => void;
@@ -149,9 +154,25 @@ export class RowChecker {
   private readonly references = new Map<string, number>();
   private readonly recipients = new Set<Uuid>();
 
-  constructor(private readonly terms: BatchTerms) {}
+  constructor(
+    private readonly terms: BatchTerms,
+    private readonly conceal: SheetKind['conceal'],
+  ) {}
 
+  /** Checks a row. Shows no secret, even if an unquoted comma has moved it to another column. */
   check(row: ReadRow, found: Recipients): CheckedRow {
+    const checked = this.checkCells(row, found);
+    const { conceal } = this;
+    if ('valid' in checked || conceal === null) return checked;
+    const { number, problems } = checked;
+    if (problems.every(({ field }) => isOwnText(field))) return checked;
+    const concealed = problems.map((problem) => {
+      return { ...problem, message: conceal(problem.message), value: conceal(problem.value) };
+    });
+    return { number, problems: concealed };
+  }
+
+  private checkCells(row: ReadRow, found: Recipients): CheckedRow {
     const { number, cells } = row;
     const problems: Problem[] = [...row.faults];
     const refuse: Refuse = (field, code, message) => {

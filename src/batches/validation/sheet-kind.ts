@@ -1,5 +1,6 @@
 import type { RecipientName, Recipients } from '../../accounts/recipients.js';
 import type { Uuid } from '../../core/ids.js';
+import type { BatchRow } from '../../db/entities/batches.js';
 import type { FeeOperation, Tenant } from '../../db/entities/parties.js';
 import type { FilledCell } from '../../spreadsheets/sheet.js';
 import type { Column } from '../../spreadsheets/writing/cells.js';
@@ -19,10 +20,17 @@ export interface SheetKind {
   readonly columns: readonly TemplateColumn[];
   /** Two columns by which another sheet of a workbook is recognised as one to pay. */
   readonly markers: readonly [string, string];
-  /** The column of a result file that names a row's payment. */
-  readonly paymentColumn: string;
+  /** How a row of a result file, which has the column `file`, shows that it was paid. */
+  readonly paid: {
+    readonly file: string;
+    readonly column: string;
+    readonly matches: (text: string) => boolean;
+    readonly message: string;
+  };
   readonly feeOperation: FeeOperation;
   readonly readRecipient: (at: CellFinder) => RecipientReading;
+  /** Masks what may be a secret in a cell whose column is not known. Null if no column is secret. */
+  readonly conceal: ((text: string) => string) | null;
 }
 
 /** Returns the cell of a column. Null if it is empty or the column is missing. */
@@ -47,7 +55,12 @@ export interface Payer {
   readonly tenant: Tenant;
 }
 
-export interface Payee {
-  /** Equal for all rows with the same recipient. */
-  readonly recipientKey: Uuid;
+export interface Payee extends Pick<BatchRow, 'recipientKey' | 'destination'> {
+  /** Stored only sealed; null if the row has no secrets. */
+  readonly secrets: RowSecrets | null;
+}
+
+export interface RowSecrets {
+  readonly accountNumber: string;
+  readonly holderDocument: string;
 }

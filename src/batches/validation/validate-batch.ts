@@ -17,7 +17,6 @@ import { EventLoopYielder, SheetProblem, type SheetRow } from '../../spreadsheet
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import { computeEarlierPayments, earlierPaymentsColumns } from '../earlier-payments.js';
 import type { BatchFiles } from '../files.js';
-import type { BatchKinds } from '../kind.js';
 import { storedFile } from '../upload.js';
 import { fileProblem, type Problem } from './cells.js';
 import { readHeader } from './header.js';
@@ -33,7 +32,6 @@ import type { SheetKind } from './sheet-kind.js';
 import { hiddenColumns, sheetProblem, unreadSheets } from './workbook-view.js';
 
 export interface ValidationDeps extends RecordDeps {
-  readonly kinds: BatchKinds;
   readonly recipientBudget: RecipientBudget;
   readonly files: BatchFiles;
   readonly maxRows: number;
@@ -63,7 +61,7 @@ export async function validateBatch(
     await record.clear();
     const kind = deps.kinds[record.batch.kind];
     const { terms, feeAccountId } = await readTerms(reader, record.batch, kind.sheet.feeOperation);
-    const checker = new RowChecker(terms);
+    const checker = new RowChecker(terms, kind.sheet.conceal);
     const reading = new FileReading(deps, kind.sheet, record, checker, watch);
     const { tenantId } = record.batch;
     await reading.readAll(

@@ -1,5 +1,5 @@
 import { policyRefusingBatch } from '../../approvals/rules.js';
-import { newId, type Uuid } from '../../core/ids.js';
+import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { bytes, time, uuid } from '../../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../../db/database.js';
@@ -9,8 +9,6 @@ import {
   batches,
   type BatchProblem,
   batchProblems,
-  type BatchRow,
-  batchRows,
   batchStorage,
 } from '../../db/entities/batches.js';
 import { accounts } from '../../db/entities/parties.js';
@@ -20,6 +18,8 @@ import { appendEvents } from '../../ledger/event-log.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
 import { completeFiles } from '../files.js';
 import type { earlierPaymentsColumns } from '../earlier-payments.js';
+import type { BatchKind, BatchKinds } from '../kind.js';
+import { deleteSomeProblems, deleteSomeRows, insertRowsSql } from '../row-storage.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { batchEvent } from '../schemas.js';
 import type { Problem } from './cells.js';
@@ -31,6 +31,7 @@ export class ValidationSuperseded extends Error {
 }
 
 export interface RecordDeps extends DatabaseDeps {
+  readonly kinds: BatchKinds;
   readonly baseUrl: string;
 }
 
@@ -61,7 +62,6 @@ interface Findings {
   readonly earlier: Partial<ReturnType<typeof earlierPaymentsColumns>>;
 }
 
-const ROWS_PER_DELETE = 5_000;
 const PROBLEMS_PER_INSERT = 1_000;
 
 /**
@@ -73,6 +73,10 @@ export class ValidationRecord {
     private readonly deps: RecordDeps,
     readonly batch: Batch,
   ) {}
+
+  private get kind(): BatchKind {
+    return this.deps.kinds[this.batch.kind];
+  }
 
   /** Begins a run and supersedes earlier ones. Returns null if the batch has been validated. */
   static begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
@@ -97,19 +101,12 @@ export class ValidationRecord {
   }
 
   async clear(): Promise<void> {
-    await this.clearTable(batchRows.name);
-    await this.clearTable(batchProblems.name);
+    await this.clearRows();
+    while (await this.write((transaction) => deleteSomeProblems(transaction, this.batch)));
   }
 
-  private async clearTable(table: string): Promise<void> {
-    for (;;) {
-      const deleted = await this.write(async (transaction) =>
-        transaction.execute(
-          `DELETE FROM ${table} WHERE batch_id=${uuid.literal(this.batch.id)} ORDER BY number LIMIT ${ROWS_PER_DELETE}`,
-        ),
-      );
-      if (deleted < ROWS_PER_DELETE) return;
-    }
+  private async clearRows(): Promise<void> {
+    while (await this.write((transaction) => deleteSomeRows(transaction, this.batch)));
   }
 
   async add(
@@ -119,13 +116,7 @@ export class ValidationRecord {
   ): Promise<void> {
     await this.write(async (transaction) => {
       const statements = [updateSql(batches, progress, { id: this.batch.id })];
-      if (rows.length > 0)
-        statements.push(
-          insertSql(
-            batchRows,
-            rows.map((row) => this.pendingRow(row)),
-          ),
-        );
+      statements.push(...insertRowsSql(this.kind, this.batch.id, rows));
       const stored = problems.flatMap((one) => this.problemRows(one));
       if (stored.length > 0)
         statements.push(
@@ -146,7 +137,7 @@ export class ValidationRecord {
     sums: RowChecker,
     feeAccountId: Uuid | null,
   ): Promise<Batch> {
-    if (!isAccepted) await this.clearTable(batchRows.name);
+    if (!isAccepted) await this.clearRows();
     const { database, clock, baseUrl } = this.deps;
     return transact(database, async (transaction) => {
       if (errors !== null) await completeFiles(transaction, errors);
@@ -216,11 +207,6 @@ export class ValidationRecord {
       await this.assertCurrentRun(transaction);
       return work(transaction);
     });
-  }
-
-  private pendingRow(row: ValidRow): BatchRow {
-    const unsettled = { paymentId: null, code: null, message: null, settledAt: null };
-    return { id: newId(), batchId: this.batch.id, ...row, status: 'pending', ...unsettled };
   }
 
   private problemRows({ number, problems }: RowProblems): BatchProblem[] {

@@ -18,7 +18,7 @@ export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
 /** The kinds of payments that the rows of a batch become. (docs/contract.md, Batches) */
-export const BATCH_KINDS = ['bonus'] as const;
+export const BATCH_KINDS = ['bonus', 'payout'] as const;
 export type BatchKindName = (typeof BATCH_KINDS)[number];
 export type BatchType = `${BatchKindName}_batch`;
 
@@ -92,7 +92,7 @@ export type Batch = RowOf<typeof batches>;
 export const BATCH_ROW_STATUSES = ['pending', 'paid', 'failed'] as const;
 export type BatchRowStatus = (typeof BATCH_ROW_STATUSES)[number];
 
-/** Valid rows of files. Idempotency keys of payments contain the id. */
+/** Valid rows of files. Idempotency keys of payments contain the id, and payouts have it. */
 export const batchRows = defineTable(
   'batch_rows',
   {
@@ -101,8 +101,13 @@ export const batchRows = defineTable(
     /** As in a spreadsheet: the first data row is 2. */
     number: column.integer,
     recipient: column.varchar(100),
-    /** The account, resolved at validation and paid even if its alias or phone changes later. */
+    /**
+     * The account, resolved at validation and paid even if its alias or phone changes later. For a
+     * payout, a keyed digest of the bank account.
+     */
     recipientKey: column.uuid,
+    /** The shown parts of a payout's bank account as JSON. `payout_secrets` has the others. */
+    destination: column.nullable(column.string),
     raw: column.bigint,
     feeRaw: column.bigint,
     description: column.nullable(column.varchar(140)),

@@ -16,6 +16,10 @@ const CARRIED_BY_WEBHOOKS = {
   'bonus_batch.rejected': false,
   'bonus_batch.completed': true,
   'bonus_batch.partially_failed': false,
+  'payout_batch.ready': true,
+  'payout_batch.rejected': false,
+  'payout_batch.completed': true,
+  'payout_batch.partially_failed': false,
   'account.verified': true,
 } as const;
 export type EventType = keyof typeof CARRIED_BY_WEBHOOKS;

@@ -27,6 +27,7 @@ export const RESOURCE_TYPES = [
   'payin',
   'adjustment',
   'bonus_batch',
+  'payout_batch',
 ] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 

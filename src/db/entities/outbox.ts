@@ -5,6 +5,7 @@ const WORKFLOW_RESOURCE_TYPES = [
   'transfer',
   'payout',
   'bonus_batch',
+  'payout_batch',
   'webhook_endpoint',
   'schedule',
 ] as const;

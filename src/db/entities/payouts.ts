@@ -43,6 +43,10 @@ export const payouts = defineTable(
     keyType: column.nullable(column.oneOf(KEY_TYPES)),
     /** The last four characters of the key. */
     keyEnd: column.nullable(column.ascii(4)),
+    /** The batch, row and reference of the file that the payout comes from; null for a single payout. */
+    batchId: column.nullable(column.uuid),
+    batchRow: column.nullable(column.integer),
+    reference: column.nullable(column.varchar(64)),
     status: column.oneOf(PAYOUT_STATUSES),
     ...approvalColumns,
     failureCode: column.nullable(column.ascii(40)),
@@ -68,7 +72,9 @@ export const payouts = defineTable(
     nextPollAt: column.nullable(column.time),
   },
   {
+    unique: { batchRow: ['batchId', 'batchRow'] },
     indexes: {
+      batch: ['batchId', 'status', 'createdAt', 'id'],
       polling: ['rail', 'nextPollAt'],
       ended: ['rail', 'endedAt'],
       expiring: ['status', 'approvalExpiresAt'],
@@ -82,7 +88,10 @@ export const payouts = defineTable(
 );
 export type Payout = RowOf<typeof payouts>;
 
-/** Stored in a table of its own, so that a key rotation never collides with a change of state. */
+/**
+ * Secrets of payouts, and of the rows that become payouts with their ids. Stored in a table of its own,
+ * so that a key rotation never collides with a change of state.
+ */
 export const payoutSecrets = defineTable(
   'payout_secrets',
   {

@@ -16,7 +16,8 @@ import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: Batch): Fields {
   const { asset, totalRaw } = batch;
-  const counted = 'id status rowCount:rows rowsRejected:rejected rowsPaid:paid rowsFailed:failed';
+  const counted =
+    'id kind status rowCount:rows rowsRejected:rejected rowsPaid:paid rowsFailed:failed';
   return {
     ...rowFields(batches, batch, counted),
     pending: isAccepted(batch) ? pendingRows(batch) : 0,
@@ -70,7 +71,11 @@ function controlCommand(
       batch: named.batch,
       reason: reason(),
     },
-    needs: `bonus_batch.${action}`,
+    needs: {
+      anyOf: [`bonus_batch.${action}`, `payout_batch.${action}`],
+      // Both need the same right. The batch is read later, and its own action is checked then.
+      for: () => `bonus_batch.${action}` as const,
+    },
     run: async (ops, { batch, reason }) => {
       if (more.question !== undefined) await ops.output.confirm(more.question(batch));
       const request = { batchId: batch.id, action, by: ops.by(), reason, actionId: newId() };

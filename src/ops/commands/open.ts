@@ -1,3 +1,6 @@
+import { batchType } from '../../batches/rules.js';
+import { BATCH_KINDS } from '../../db/entities/batches.js';
+import { batchPath } from '../../support/pages/rows.js';
 import { approvalProgress } from '../../approvals/rules.js';
 import { workflowUrlOf } from '../../config/servers.js';
 import type { Uuid } from '../../core/ids.js';
@@ -35,7 +38,13 @@ SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Onl
       ...rows('transfers', direct),
       ...rows('schedules', found.schedules, WORKFLOW_ID_OF.schedule),
       ...rows('payouts', found.payouts, WORKFLOW_ID_OF.payout),
-      ...rows('batches', found.batches, WORKFLOW_ID_OF.bonus_batch),
+      ...BATCH_KINDS.flatMap((kind) =>
+        rows(
+          batchPath(kind),
+          found.batches.filter((batch) => batch.kind === kind),
+          WORKFLOW_ID_OF[batchType({ kind })],
+        ),
+      ),
       ...rows('endpoints', found.endpoints, WORKFLOW_ID_OF.webhook_endpoint),
       ...rows('adjustments', found.adjustments),
       ...rows('accounts', found.accounts),

@@ -5,7 +5,7 @@ import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
 import { counted } from '../../core/collections.js';
-import type { Batch } from '../../db/entities/batches.js';
+import type { Batch, BatchType } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Schedule } from '../../db/entities/schedules.js';
@@ -105,13 +105,14 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
 type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
 
 function batchAction(
+  type: BatchType,
   action: BatchAction,
   shown: Omit<DeskAction<Batch>, 'verb' | 'name' | 'recordsRefusals' | 'run'>,
 ): DeskAction<Batch> {
   return {
     ...shown,
     verb: action,
-    name: `bonus_batch.${action}`,
+    name: `${type}.${action}`,
     recordsRefusals: true,
     run: async (deps, { id: batchId }, { by, reason, actionId }) => {
       const result = await performBatchAction(deps, { batchId, action, by, reason, actionId });
@@ -120,21 +121,21 @@ function batchAction(
   };
 }
 
-export const BATCH_ACTIONS = [
-  batchAction('pause', {
+export const batchActions = (type: BatchType): readonly DeskAction<Batch>[] => [
+  batchAction(type, 'pause', {
     label: 'Pause',
     explanation: 'Pays no further rows until the batch is resumed.',
     done: 'Paused. No further rows are paid until the batch is resumed.',
     isOffered: (batch) =>
       PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
   }),
-  batchAction('resume', {
+  batchAction(type, 'resume', {
     label: 'Resume',
     explanation: 'Continues to pay the remaining rows.',
     done: 'Resumed. The remaining rows are being paid.',
     isOffered: isPaused,
   }),
-  batchAction('cancel', {
+  batchAction(type, 'cancel', {
     label: 'Cancel the batch',
     explanation: 'Ends the batch. Paid rows stay paid, and all other rows fail.',
     done: 'The batch is being canceled. Paid rows stay paid, and all other rows fail.',

@@ -296,7 +296,7 @@ export function pageLinks(previous: PageLink | null, next: PageLink | null): Htm
 type PageLink = readonly [text: string, href: string];
 
 export type ResourcePath =
-  | ('transfers' | 'bonuses' | 'schedules' | 'payouts' | 'batches')
+  | ('transfers' | 'bonuses' | 'schedules' | 'payouts' | 'batches' | 'payout_batches')
   | ('endpoints' | 'adjustments' | 'accounts' | 'tenants');
 
 export function link(path: ResourcePath, id: string, content: Content, query = ''): Html {

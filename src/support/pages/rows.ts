@@ -6,7 +6,7 @@ import type { Instant } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import type { Batch } from '../../db/entities/batches.js';
+import type { Batch, BatchKindName } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
@@ -155,7 +155,10 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
   batches(batch, context) {
     const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
     return [
-      ['Batch', link('batches', id, batch.description ?? batchTitle(batch), context.query)],
+      [
+        'Batch',
+        link(batchPath(batch.kind), id, batch.description ?? batchTitle(batch), context.query),
+      ],
       ['Rows', batch.rowCount > 0 && batch.rowCount, 'number'],
       ['Total', asset !== null && money({ raw, asset }), 'number'],
       ['From', context.account(batch.sourceAccountId)],
@@ -270,7 +273,8 @@ function since(label: string, at: Instant | null, context: Context, tenantId: Uu
 }
 
 export function paymentsText(batch: Batch): string {
-  return `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to be paid`;
+  const done = batch.kind === 'bonus' ? 'paid' : 'made into payouts';
+  return `${batch.rowsPaid} ${done}, ${batch.rowsFailed} failed, ${pendingRows(batch)} to be paid`;
 }
 
 function progressText(batch: Batch): string | null {
@@ -283,9 +287,14 @@ export function rejectionText({ status, rejectionCode }: Batch): string | null {
   return status === 'rejected' ? (inWords(rejectionCode) ?? 'the file has problems') : null;
 }
 
-export function batchTitle({ status, rowCount }: Batch): string {
+export function batchTitle({ kind, status, rowCount }: Batch): string {
   if (status === 'validating') return 'Batch that is being validated';
-  return `Batch of ${rowCount} ${rowCount === 1 ? 'bonus' : 'bonuses'}`;
+  const plural = kind === 'bonus' ? 'bonuses' : 'payouts';
+  return `Batch of ${rowCount} ${rowCount === 1 ? kind : plural}`;
+}
+
+export function batchPath(kind: BatchKindName): ResourcePath {
+  return kind === 'bonus' ? 'batches' : 'payout_batches';
 }
 
 export function batchStatus(batch: Batch): Content {

@@ -1,7 +1,7 @@
 import type { Asset } from '../../core/amount.js';
 import { parseDay, type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
-import { string, uuid } from '../../db/columns.js';
+import { string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
@@ -41,9 +41,15 @@ export async function windowsOf(
   });
 }
 
+/** A payout's id may be this much older: it is made when the file of its batch is validated. */
+const PAYOUT_IDS_BEFORE_MS = 31 * 86_400_000;
+
 /** Returns the SQL condition that the row `t` of tenant `o` was created in the window. */
-function withinSql({ from, to, timeZone }: Window): string {
-  const within = `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
+function withinSql(kind: keyof typeof ID_COLUMNS, { from, to, timeZone }: Window): string {
+  const within =
+    kind === 'payouts'
+      ? `t.created_at>=${time.literal(from)} AND t.created_at<${time.literal(to)}`
+      : `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
   return timeZone === null
     ? `(${within})`
     : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
@@ -104,12 +110,13 @@ export async function findCreatedWithin(
   filter: OperationFilter,
   newest: Uuid | null = null,
 ) {
-  const oldest = firstIdAt(instant(Math.min(...windows.map(({ from }) => from))));
+  const oldest = Math.min(...windows.map(({ from }) => from));
   const end = newest ?? firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
   const stops: Uuid[] = [];
   const found = await findEach(OPERATIONS, async (table, kind) => {
     const fromEnd = `t.id<=${uuid.literal(end)}`;
-    const toOldest = `t.id>=${uuid.literal(oldest)}`;
+    const before = kind === 'payouts' ? PAYOUT_IDS_BEFORE_MS : 0;
+    const toOldest = `t.id>=${uuid.literal(firstIdAt(oldest - before))}`;
     const [last] = await reader.query(
       `SELECT id FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE ${fromEnd} AND ${toOldest}
        ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED}`,
@@ -119,7 +126,7 @@ export async function findCreatedWithin(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
        WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>${uuid.literal(stop)}`}${filterSql(kind, filter)}
-       AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
+       AND (${windows.map((window) => withinSql(kind, window)).join(' OR ')}) ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
     const next = items[MAX_FOUND]?.id ?? stop;

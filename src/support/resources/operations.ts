@@ -130,7 +130,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   titleOf: ({ payout }) => `Payout of ${formatAmount(payout)}`,
   async describe({ payout, proposal }, { reader, now, names, time, since, tenant }) {
     const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
-    const { createdAt, approvalExpiresAt } = payout;
+    const { createdAt, approvalExpiresAt, batchId } = payout;
     const [reports, [applied]] = await Promise.all([
       reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
       reader.select(payoutResolutions, { payoutId: id, status: 'applied' }),
@@ -155,7 +155,9 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ['From', link('accounts', from, names.account(from))],
         ['To', destinationText(payout)],
         ...publicFacts(payoutResource.presentToStaff('desk', payout)),
+        ['Reference', payout.reference],
         metadataFact(payout.metadata),
+        ['Batch', batchId !== null && link('payout_batches', batchId, `row ${payout.batchRow}`)],
         tenant,
         ['Requested', time(createdAt, `by ${requester}`)],
         ['Rail', payout.rail],

@@ -161,6 +161,7 @@ const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   payout: 'payouts',
   adjustment: 'adjustments',
   bonus_batch: 'batches',
+  payout_batch: 'payout_batches',
 };
 
 /** Links the text to the resource if it has a page. */

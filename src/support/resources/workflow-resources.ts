@@ -1,22 +1,32 @@
 import { readEarlierPayments } from '../../batches/earlier-payments.js';
 import { readBatchRows, readProblems } from '../../batches/read-batches.js';
-import { CANCELABLE, type EarlierPayments, isAccepted, totalDebit } from '../../batches/rules.js';
+import { readPayoutCounts } from '../../batches/payout-counts.js';
+import {
+  batchType,
+  CANCELABLE,
+  type EarlierPayments,
+  isAccepted,
+  totalDebit,
+} from '../../batches/rules.js';
+import { type PayoutCounts } from '../../batches/payout-counts.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
-import { type Batch, batches, type BatchProblem } from '../../db/entities/batches.js';
+import {
+  type Batch,
+  BATCH_KINDS,
+  type BatchKindName,
+  batches,
+  type BatchProblem,
+} from '../../db/entities/batches.js';
 import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
-import {
-  batchWorkflowId,
-  scheduleWorkflowId,
-  webhookWorkflowId,
-} from '../../temporal/contracts.js';
+import { scheduleWorkflowId, WORKFLOW_ID_OF, webhookWorkflowId } from '../../temporal/contracts.js';
 import { listNewest } from '../../operations/operation-list.js';
 import { readDeliveries } from '../../webhooks/endpoints.js';
 import { transferList } from '../../transfers/service.js';
 import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { readDescribedEndpoint } from '../../webhooks/staff-actions.js';
-import { BATCH_ACTIONS, ENDPOINT_ACTIONS, SCHEDULE_ACTIONS } from '../actions/controls.js';
+import { batchActions, ENDPOINT_ACTIONS, SCHEDULE_ACTIONS } from '../actions/controls.js';
 import type { Content } from '../html.js';
 import { deliveryTable } from '../pages/history.js';
 import {
@@ -31,6 +41,7 @@ import {
 } from '../pages/layout.js';
 import { parsePosition, printPosition } from '../pages/position.js';
 import {
+  batchPath,
   batchStatus,
   batchTitle,
   endpointStatus,
@@ -47,20 +58,29 @@ const SHOWN_RUNS = 10;
 /** Time for which the start page lists failed batches. */
 const FAILED_LISTED_MS = 24 * 3_600_000;
 
-export const batchKind: ResourceKind<Batch> = {
-  name: 'batches',
-  subjectType: 'bonus_batch',
-  actions: BATCH_ACTIONS,
-  find: ({ database: { reader } }, id) => reader.find(batches, { id }),
+/** Batches of one kind. All have the same lists. */
+function batchKind(kind: BatchKindName): ResourceKind<Batch> {
+  const type = batchType({ kind });
+  return {
+    ...BATCH_PAGE,
+    name: batchPath(kind),
+    subjectType: type,
+    actions: batchActions(type),
+    find: ({ database: { reader } }, id) => reader.find(batches, { id, kind }),
+  };
+}
+
+const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' | 'find'> = {
   rowOf: (batch) => batch,
   titleOf: batchTitle,
   async describe(batch, { reader, now, names, time, tenant }) {
     const { id, status, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
     const { executedAt, validatedAt, finishedAt, sameFileBatchId: same } = batch;
-    const [problems, failed, earlier] = await Promise.all([
+    const [problems, failed, earlier, payouts] = await Promise.all([
       readProblems(reader, id, SHOWN_ROWS),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
       status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
+      readPayoutCounts(reader, [batch]),
     ]);
     const isOpen = status === 'validating' || CANCELABLE.includes(status);
     const hasFailed = status === 'rejected' || status === 'partially_failed';
@@ -72,13 +92,14 @@ export const batchKind: ResourceKind<Batch> = {
         ['Paused because', batch.pauseReason],
         ['Paused by', batch.pausedBy],
         ...rowFacts(batch),
+        ['Payouts', payoutsText(payouts.get(id))],
         ['From', link('accounts', from, names.account(from))],
         ['Description', batch.description],
         tenant,
         ['Uploaded', time(createdAt, `by ${names.person(createdBy)}`)],
         ['Canceled', time(batch.canceledAt)],
         ['Rejected because', rejectionText(batch)],
-        ['Same file as', same !== null && link('batches', same, 'an earlier batch')],
+        ['Same file as', same !== null && link(batchPath(batch.kind), same, 'an earlier batch')],
       ],
       // Each bonus has its own id, so no entries are listed for the batch.
       history: {
@@ -93,15 +114,17 @@ export const batchKind: ResourceKind<Batch> = {
       },
       beforeLists: [
         problemRows(problems),
-        earlier !== null && earlierPayments(earlier),
+        earlier !== null && earlierPayments(batch, earlier),
         failedRows(failed, batch.rowsFailed),
       ],
       ...(isOpen && { list: 'batches' }),
       ...(hasFailed && isNew && { list: 'rejected' }),
-      workflowId: batchWorkflowId(id),
+      workflowId: WORKFLOW_ID_OF[batchType(batch)](id),
     };
   },
 };
+
+export const batchKinds = BATCH_KINDS.map(batchKind);
 
 function rowFacts(batch: Batch): readonly Fact[] {
   const { asset, hiddenRows, hiddenColumns, skippedSheets, unreadSheets } = batch;
@@ -133,12 +156,22 @@ function rowFacts(batch: Batch): readonly Fact[] {
   ];
 }
 
-function earlierPayments({ count, rows }: EarlierPayments): Content {
+function payoutsText(counts: PayoutCounts | undefined): Content {
+  const present = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
+  return (
+    present.length > 0 && present.map(([status, count]) => `${count} ${inWords(status)}`).join(', ')
+  );
+}
+
+function earlierPayments({ kind }: Batch, { count, rows }: EarlierPayments): Content {
   const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
   return tableSection('earlier', heading, rows, ({ number, batchId, paymentId }) => [
     ['Row', `Row ${number}`],
-    ['Batch', batchId !== null && link('batches', batchId, batchId)],
-    ['Bonus', paymentId ?? 'not paid yet: the other batch is ready or executing'],
+    ['Batch', batchId !== null && link(batchPath(kind), batchId, batchId)],
+    [
+      kind === 'bonus' ? 'Bonus' : 'Payout',
+      paymentId ?? 'not paid yet: the other batch is ready or executing',
+    ],
   ]);
 }
 

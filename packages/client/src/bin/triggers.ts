@@ -52,6 +52,10 @@ export const TRIGGERS: Readonly<Record<EventType, Trigger>> = {
   'bonus_batch.rejected': (tenant) => batch(tenant, 'treasury', 1n),
   'bonus_batch.completed': (tenant) => executeBatch(tenant, 'treasury', SMALL),
   'bonus_batch.partially_failed': (tenant) => executeBatch(tenant, 'bruno', HUGE),
+  'payout_batch.ready': (tenant) => payoutBatch(tenant, 'treasury', SMALL),
+  'payout_batch.rejected': (tenant) => payoutBatch(tenant, 'treasury', 1n),
+  'payout_batch.completed': (tenant) => executePayoutBatch(tenant, 'treasury', SMALL),
+  'payout_batch.partially_failed': (tenant) => executePayoutBatch(tenant, 'bruno', HUGE),
   'account.verified': verifyAccount,
 };
 
@@ -109,12 +113,44 @@ async function batch(tenant: DemoTenant, from: string, raw: bigint): Promise<Tri
 
 async function executeBatch(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
   const { resource } = await batch(tenant, from, raw);
+  await untilReady(resource, () => tenant.owner.getBonusBatch(resource));
+  return resourceOf(await tenant.owner.executeBonusBatch(resource));
+}
+
+/** A file with one row to a bank account. An amount below the minimum makes the file invalid. */
+async function payoutBatch(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
+  const csv = `country,bank_code,account_type,account_number,holder_name,holder_document,amount,asset
+CO,007,savings,4567891234000,Luz Rojas,79456123,${raw},COPM
+`;
+  return resourceOf(
+    await tenant.owner.uploadPayoutBatch({
+      source_account: tenant.account(from),
+      description: 'money-trigger',
+      file: new Blob([csv], { type: 'text/csv' }),
+    }),
+  );
+}
+
+/** A member other than the uploader executes the batch. */
+async function executePayoutBatch(
+  tenant: DemoTenant,
+  from: string,
+  raw: bigint,
+): Promise<Triggered> {
+  const { resource } = await payoutBatch(tenant, from, raw);
+  await untilReady(resource, () => tenant.owner.getPayoutBatch(resource));
+  return resourceOf(await tenant.as('approver').executePayoutBatch(resource));
+}
+
+async function untilReady(
+  id: string,
+  read: () => Promise<{ readonly status: string }>,
+): Promise<void> {
   for (let tries = 0; tries < READY_TRIES; tries += 1) {
-    const { status } = await tenant.owner.getBonusBatch(resource);
-    if (status === 'ready') return resourceOf(await tenant.owner.executeBonusBatch(resource));
+    if ((await read()).status === 'ready') return;
     await pause(READY_POLL_MS);
   }
-  throw new UsageError(`the batch ${resource} is not validated: does the worker run?`);
+  throw new UsageError(`the batch ${id} is not validated: does the worker run?`);
 }
 
 /** Only the first declaration emits an event, and one account of the demo world has none yet. */

@@ -84,6 +84,10 @@ export const EVENT_TYPES = [
   'bonus_batch.rejected',
   'bonus_batch.completed',
   'bonus_batch.partially_failed',
+  'payout_batch.ready',
+  'payout_batch.rejected',
+  'payout_batch.completed',
+  'payout_batch.partially_failed',
   'account.verified',
 ] as const;
 export const SUBSCRIBABLE_EVENTS = [
@@ -93,5 +97,7 @@ export const SUBSCRIBABLE_EVENTS = [
   'payout.returned',
   'bonus_batch.ready',
   'bonus_batch.completed',
+  'payout_batch.ready',
+  'payout_batch.completed',
   'account.verified',
 ] as const;

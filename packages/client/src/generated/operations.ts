@@ -1180,6 +1180,195 @@ export class Operations extends Calls {
   }
 
   /**
+   * List batches.
+   * Newest first. With `idempotency_key`, what that key created or executed; an empty list does not rule out that it appears later.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  listPayoutBatches(
+    query: QueryOf<'listPayoutBatches'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listPayoutBatches'>> {
+    return this.list(
+      {
+        operation: 'listPayoutBatches',
+        method: 'GET',
+        path: '/v1/payout_batches',
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Upload a batch of payouts.
+   * An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/payout_batches/template`. It is validated afterwards; no money moves until it is executed.
+   * Scope: `payouts`. Role in source: operator, admin, owner.
+   */
+  uploadPayoutBatch(
+    form: FormOf<'uploadPayoutBatch'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'uploadPayoutBatch'>> {
+    return this.send(
+      {
+        operation: 'uploadPayoutBatch',
+        method: 'POST',
+        path: '/v1/payout_batches',
+        repeats: 'by_key',
+        form,
+      },
+      options,
+    ) as Promise<ResultOf<'uploadPayoutBatch'>>;
+  }
+
+  /**
+   * Read a batch.
+   * While the batch is `ready`, the response includes what a person reviews before money moves.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  getPayoutBatch(
+    batchId: ParamOf<'getPayoutBatch', 'batch_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getPayoutBatch'>> {
+    return this.send(
+      {
+        operation: 'getPayoutBatch',
+        method: 'GET',
+        path: `/v1/payout_batches/${segment(batchId)}`,
+        repeats: 'freely',
+      },
+      options,
+    ) as Promise<ResultOf<'getPayoutBatch'>>;
+  }
+
+  /**
+   * List the rows of a batch.
+   * In file order, once the file is accepted.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  listPayoutBatchRows(
+    batchId: ParamOf<'listPayoutBatchRows', 'batch_id'>,
+    query: QueryOf<'listPayoutBatchRows'> = {},
+    options?: CallOptions,
+  ): List<ResultOf<'listPayoutBatchRows'>> {
+    return this.list(
+      {
+        operation: 'listPayoutBatchRows',
+        method: 'GET',
+        path: `/v1/payout_batches/${segment(batchId)}/rows`,
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Execute a batch.
+   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`.
+   * Scope: `payouts`. Role in source: approver, admin, owner, not the uploader.
+   */
+  executePayoutBatch(
+    batchId: ParamOf<'executePayoutBatch', 'batch_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'executePayoutBatch'>> {
+    return this.send(
+      {
+        operation: 'executePayoutBatch',
+        method: 'POST',
+        path: `/v1/payout_batches/${segment(batchId)}/execute`,
+        repeats: 'by_key',
+      },
+      options,
+    ) as Promise<ResultOf<'executePayoutBatch'>>;
+  }
+
+  /**
+   * Withdraw a batch.
+   * Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.
+   * Scope: `payouts`. Role in source: admin, owner, the uploader.
+   */
+  cancelPayoutBatch(
+    batchId: ParamOf<'cancelPayoutBatch', 'batch_id'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'cancelPayoutBatch'>> {
+    return this.send(
+      {
+        operation: 'cancelPayoutBatch',
+        method: 'POST',
+        path: `/v1/payout_batches/${segment(batchId)}/cancel`,
+        repeats: 'never',
+      },
+      options,
+    ) as Promise<ResultOf<'cancelPayoutBatch'>>;
+  }
+
+  /**
+   * Download an empty file to fill in.
+   * A file with the columns and an example row. CSV, or XLSX with `format=xlsx`.
+   * Scope: `read` or `payouts`.
+   */
+  downloadPayoutBatchTemplate(
+    query: QueryOf<'downloadPayoutBatchTemplate'> = {},
+    options?: CallOptions,
+  ): Promise<Blob> {
+    return this.download(
+      {
+        operation: 'downloadPayoutBatchTemplate',
+        method: 'GET',
+        path: '/v1/payout_batches/template',
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Download the errors file.
+   * Every problem in a rejected file, one per line: row, column, code, message, value. The codes: missing_field, invalid_field, not_found, ambiguous_recipient, same_account, below_minimum, above_per_operation_limit, mixed_asset, duplicate_reference, already_paid, formula_cell, missing_column, duplicate_column, ambiguous_sheet, no_rows, too_many_rows, too_many_columns, above_approval_threshold, rate_limited, unreadable_file, bad_encoding, too_large_inflated. CSV, or XLSX with `format=xlsx`.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  downloadPayoutBatchErrors(
+    batchId: ParamOf<'downloadPayoutBatchErrors', 'batch_id'>,
+    query: QueryOf<'downloadPayoutBatchErrors'> = {},
+    options?: CallOptions,
+  ): Promise<Blob> {
+    return this.download(
+      {
+        operation: 'downloadPayoutBatchErrors',
+        method: 'GET',
+        path: `/v1/payout_batches/${segment(batchId)}/files/errors`,
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Download the result file.
+   * What became of each row of an executed batch. CSV, or XLSX with `format=xlsx`.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+   */
+  downloadPayoutBatchResult(
+    batchId: ParamOf<'downloadPayoutBatchResult', 'batch_id'>,
+    query: QueryOf<'downloadPayoutBatchResult'> = {},
+    options?: CallOptions,
+  ): Promise<Blob> {
+    return this.download(
+      {
+        operation: 'downloadPayoutBatchResult',
+        method: 'GET',
+        path: `/v1/payout_batches/${segment(batchId)}/files/result`,
+        repeats: 'freely',
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
    * List the events of the tenant.
    * Newest first. With `order=asc`, oldest first: `next_cursor` is then never null, and gets newer events later. A cursor before `first_sequence` gets 400 with the reason `expired`. `gaps` names the sequences that a restore of the service skipped.
    * Scope: `read` or `webhooks`.

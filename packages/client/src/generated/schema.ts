@@ -715,6 +715,188 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/payout_batches': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List batches
+     * @description Newest first. With `idempotency_key`, what that key created or executed; an empty list does not rule out that it appears later.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listPayoutBatches'];
+    put?: never;
+    /**
+     * Upload a batch of payouts
+     * @description An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/payout_batches/template`. It is validated afterwards; no money moves until it is executed.
+     *
+     *     Scope: `payouts`. Role in source: operator, admin, owner.
+     */
+    post: operations['uploadPayoutBatch'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/{batch_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read a batch
+     * @description While the batch is `ready`, the response includes what a person reviews before money moves.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['getPayoutBatch'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/{batch_id}/rows': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the rows of a batch
+     * @description In file order, once the file is accepted.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['listPayoutBatchRows'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/{batch_id}/execute': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Execute a batch
+     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. A member other than the uploader must execute it: this is the approval of its payouts, which start as `approved`.
+     *
+     *     Scope: `payouts`. Role in source: approver, admin, owner, not the uploader.
+     */
+    post: operations['executePayoutBatch'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/{batch_id}/cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Withdraw a batch
+     * @description Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.
+     *
+     *     Scope: `payouts`. Role in source: admin, owner, the uploader.
+     */
+    post: operations['cancelPayoutBatch'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/template': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download an empty file to fill in
+     * @description A file with the columns and an example row. CSV, or XLSX with `format=xlsx`.
+     *
+     *     Scope: `read` or `payouts`.
+     */
+    get: operations['downloadPayoutBatchTemplate'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/{batch_id}/files/errors': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the errors file
+     * @description Every problem in a rejected file, one per line: row, column, code, message, value. The codes: missing_field, invalid_field, not_found, ambiguous_recipient, same_account, below_minimum, above_per_operation_limit, mixed_asset, duplicate_reference, already_paid, formula_cell, missing_column, duplicate_column, ambiguous_sheet, no_rows, too_many_rows, too_many_columns, above_approval_threshold, rate_limited, unreadable_file, bad_encoding, too_large_inflated. CSV, or XLSX with `format=xlsx`.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['downloadPayoutBatchErrors'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/payout_batches/{batch_id}/files/result': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the result file
+     * @description What became of each row of an executed batch. CSV, or XLSX with `format=xlsx`.
+     *
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     */
+    get: operations['downloadPayoutBatchResult'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/accounts': {
     parameters: {
       query?: never;
@@ -1607,6 +1789,18 @@ export interface components {
              */
             key_type: 'document' | 'phone' | 'email' | 'alias' | 'merchant';
           };
+      /** @description The batch and row of the file that the payout comes from; null for a single payout. */
+      batch: {
+        /**
+         * Format: uuid
+         * @description The id of the payout batch.
+         */
+        id: string;
+        /** @description The row of its file. */
+        row: number;
+      } | null;
+      /** @description Your own reference, from the row of the file; null for a single payout. */
+      reference: string | null;
       amount: components['schemas']['Amount'];
       /** @description The fee that the source account pays in addition to the amount. */
       fee: components['schemas']['Amount'];
@@ -1888,6 +2082,160 @@ export interface components {
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['BonusBatchOfEvent'];
+      };
+    };
+    PayoutBatchReadyEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout_batch.ready';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['PayoutBatchOfEvent'];
+      };
+    };
+    /** @description The batch in events, without the fields that are only valid at the time of a response. */
+    PayoutBatchOfEvent: {
+      /**
+       * Format: uuid
+       * @description The id of the batch.
+       */
+      id: string;
+      /**
+       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @enum {string}
+       */
+      status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+      /**
+       * Format: uuid
+       * @description The account that pays the payouts and their fees.
+       */
+      source_account: string;
+      /** @description The text that was given with the upload. */
+      description: string | null;
+      /** @description Rows in the file; while validating, those read so far. */
+      rows: number;
+      /** @description Rows with a problem. One is enough to reject the whole file. */
+      rows_rejected: number;
+      /** @description Of the valid rows; null until the asset is known. */
+      total: components['schemas']['Amount'] | null;
+      /** @description Once ready. */
+      fees: components['schemas']['Amount'] | null;
+      /** @description The total plus the fees. Once ready. */
+      total_debit: components['schemas']['Amount'] | null;
+      /** @description Rows and files that may be a mistake; null until ready. A warning. */
+      duplicates: {
+        /** @description Rows with the same recipient as an earlier row. */
+        count: number;
+        /** @description The first 100 of them. */
+        rows: number[];
+        /**
+         * Format: uuid
+         * @description The most recent earlier batch with the same bytes, within the last 90 days.
+         */
+        same_file_batch_id: string | null;
+      } | null;
+      /** @description Once validated. */
+      hidden: {
+        /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
+        rows: number;
+        /** @description Columns that are hidden in the spreadsheet, or zero wide. They are read. */
+        columns: string[];
+        /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
+        skipped_sheets: number;
+      } | null;
+      /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
+      unread_sheets: string[] | null;
+      /** @description The files about the batch; null unless they can be downloaded. */
+      files: {
+        /**
+         * Format: uri
+         * @description Which rows failed and why; from the rejection until retention removes it.
+         */
+        errors_url: string | null;
+        /**
+         * Format: uri
+         * @description The outcome of each row; from the end of the execution until retention removes it.
+         */
+        result_url: string | null;
+      };
+      /** @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time. */
+      rejection: {
+        /**
+         * @description The cause, for machines.
+         * @enum {string}
+         */
+        code: 'withdrawn' | 'lapsed';
+      } | null;
+      /**
+       * Format: date-time
+       * @description When it was uploaded.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When a member executed it; null until then.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      executed_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it ended; null until then.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      finished_at: string | null;
+    };
+    PayoutBatchCompletedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout_batch.completed';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['PayoutBatchOfEvent'];
       };
     };
     AccountVerifiedEvent: {
@@ -2694,6 +3042,245 @@ export interface components {
        */
       paid_at: string | null;
     };
+    PayoutBatchPage: {
+      /** @description The resources of this page, in the order of the list. */
+      items: components['schemas']['PayoutBatch'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    /** @description A file of payouts, which are validated together and paid once the batch is executed. */
+    PayoutBatch: {
+      /**
+       * Format: uuid
+       * @description The id of the batch.
+       */
+      id: string;
+      /**
+       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @enum {string}
+       */
+      status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+      /**
+       * Format: uuid
+       * @description The account that pays the payouts and their fees.
+       */
+      source_account: string;
+      /** @description The text that was given with the upload. */
+      description: string | null;
+      /** @description Rows in the file; while validating, those read so far. */
+      rows: number;
+      /** @description Rows with a problem. One is enough to reject the whole file. */
+      rows_rejected: number;
+      /** @description Of the valid rows; null until the asset is known. */
+      total: components['schemas']['Amount'] | null;
+      /** @description Once ready. */
+      fees: components['schemas']['Amount'] | null;
+      /** @description The total plus the fees. Once ready. */
+      total_debit: components['schemas']['Amount'] | null;
+      /** @description Rows and files that may be a mistake; null until ready. A warning. */
+      duplicates: {
+        /** @description Rows with the same recipient as an earlier row. */
+        count: number;
+        /** @description The first 100 of them. */
+        rows: number[];
+        /**
+         * Format: uuid
+         * @description The most recent earlier batch with the same bytes, within the last 90 days.
+         */
+        same_file_batch_id: string | null;
+      } | null;
+      /** @description Once validated. */
+      hidden: {
+        /** @description Rows that are hidden in the spreadsheet. They are paid like all rows. */
+        rows: number;
+        /** @description Columns that are hidden in the spreadsheet, or zero wide. They are read. */
+        columns: string[];
+        /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
+        skipped_sheets: number;
+      } | null;
+      /** @description Once validated: the names of the first 100 other visible sheets with content. Their rows are not paid. */
+      unread_sheets: string[] | null;
+      /** @description The files about the batch; null unless they can be downloaded. */
+      files: {
+        /**
+         * Format: uri
+         * @description Which rows failed and why; from the rejection until retention removes it.
+         */
+        errors_url: string | null;
+        /**
+         * Format: uri
+         * @description The outcome of each row; from the end of the execution until retention removes it.
+         */
+        result_url: string | null;
+      };
+      /** @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time. */
+      rejection: {
+        /**
+         * @description The cause, for machines.
+         * @enum {string}
+         */
+        code: 'withdrawn' | 'lapsed';
+      } | null;
+      /**
+       * Format: date-time
+       * @description When it was uploaded.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description When a member executed it; null until then.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      executed_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it ended; null until then.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      finished_at: string | null;
+      /** @description While ready: whether the source account covers the debit now. */
+      funding: {
+        /**
+         * Format: int64
+         * @description What the source account can spend.
+         * @example 150000
+         */
+        available: bigint;
+        /** @description Whether that covers the debit. */
+        sufficient: boolean;
+        /**
+         * Format: int64
+         * @description What is missing; 0 if nothing is.
+         * @example 150000
+         */
+        shortfall: bigint;
+      } | null;
+      /** @description While ready: whether the source account may send now. */
+      can_send: boolean | null;
+      /** @description While ready, when one batch is read: the rows whose reference the tenant paid to the same bank account within the last 90 days, by another batch, and those that another batch, ready or executing, will pay. A warning. */
+      earlier_payments: {
+        /** @description Rows of the file. */
+        count: number;
+        /** @description The first 100 of them. */
+        rows: {
+          /** @description The row of the file. */
+          row: number;
+          /**
+           * Format: uuid
+           * @description The batch that paid or will pay.
+           */
+          batch_id: string | null;
+          /**
+           * Format: uuid
+           * @description The newest payout that paid; null if the other batch has yet to pay.
+           */
+          payout_id: string | null;
+        }[];
+      } | null;
+      /** @description While ready: the amount for people, such as 1,500.00 COPM. */
+      total_formatted: string | null;
+      /** @description While ready: the amount for people, such as 1,500.00 COPM. */
+      fees_formatted: string | null;
+      /** @description While ready: the amount for people, such as 1,500.00 COPM. */
+      total_debit_formatted: string | null;
+      /** @description Rows, once executed. */
+      progress: {
+        /** @description Rows whose payout was created. */
+        created: number;
+        /** @description Rows that could not be paid. */
+        failed: number;
+        /** @description Rows that have yet to be paid. */
+        pending: number;
+      } | null;
+      /** @description How many payouts of the batch are in each state now; null until a member executes it. */
+      payouts: {
+        /** @description Payouts that are `pending_approval`. */
+        pending_approval: number;
+        /** @description Payouts that are `approved`. */
+        approved: number;
+        /** @description Payouts that are `in_progress`. */
+        in_progress: number;
+        /** @description Payouts that are `completed`. */
+        completed: number;
+        /** @description Payouts that are `returned`. */
+        returned: number;
+        /** @description Payouts that are `rejected`. */
+        rejected: number;
+        /** @description Payouts that are `canceled`. */
+        canceled: number;
+        /** @description Payouts that are `failed`. */
+        failed: number;
+      } | null;
+    };
+    PayoutBatchRowPage: {
+      /** @description The resources of this page, in the order of the list. */
+      items: components['schemas']['PayoutBatchRow'][];
+      /** @description null on the last page */
+      next_cursor: string | null;
+    };
+    PayoutBatchRow: {
+      /** @description As a spreadsheet shows it: the first data row is 2. */
+      row: number;
+      /**
+       * @description The state of the row.
+       * @enum {string}
+       */
+      status: 'pending' | 'created' | 'failed';
+      /** @description The bank account that receives the amount. */
+      destination: {
+        /**
+         * @description Always `bank_account`.
+         * @enum {string}
+         */
+        type: 'bank_account';
+        /** @description The country of the bank, in ISO 3166 alpha-2. */
+        country: string;
+        /** @description The code of the bank in its country. */
+        bank_code: string;
+        /**
+         * @description The kind of account.
+         * @enum {string}
+         */
+        account_type: 'savings' | 'checking';
+        /** @description Masked: at most its last four characters. */
+        account_number: string;
+        /** @description Who holds the account. */
+        holder_name: string;
+        /** @description Masked: at most its last four characters. */
+        holder_document: string;
+      };
+      /** @description The amount that the recipient receives. */
+      amount: components['schemas']['Amount'];
+      /** @description The fee that the source account pays in addition. */
+      fee: components['schemas']['Amount'];
+      /** @description As written in the file. */
+      description: string | null;
+      /** @description Your own reference for it, from the file. */
+      reference: string | null;
+      /** @description Your own data about it; empty if there is none. */
+      metadata: {
+        [key: string]: string;
+      };
+      /**
+       * Format: uuid
+       * @description Once created.
+       */
+      payout_id: string | null;
+      /** @description Why it could not be paid; null unless it failed. */
+      failure: {
+        /** @description The cause, for machines. */
+        code: string;
+        /** @description The cause, for people. */
+        message: string;
+      } | null;
+      /**
+       * Format: date-time
+       * @description When the payout was created; null until then.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string | null;
+    };
     AccountPage: {
       /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Account'][];
@@ -2881,7 +3468,8 @@ export interface components {
          * @description The kind of operation.
          * @enum {string}
          */
-        type: 'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch';
+        type:
+          'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch' | 'payout_batch';
         /**
          * Format: uuid
          * @description The id of the operation.
@@ -3334,6 +3922,7 @@ export interface components {
           | 'payin'
           | 'adjustment'
           | 'bonus_batch'
+          | 'payout_batch'
           | 'webhook_endpoint'
           | 'statement'
           | 'schedule'
@@ -3367,6 +3956,10 @@ export interface components {
       | components['schemas']['BonusBatchRejectedEvent']
       | components['schemas']['BonusBatchCompletedEvent']
       | components['schemas']['BonusBatchPartiallyFailedEvent']
+      | components['schemas']['PayoutBatchReadyEvent']
+      | components['schemas']['PayoutBatchRejectedEvent']
+      | components['schemas']['PayoutBatchCompletedEvent']
+      | components['schemas']['PayoutBatchPartiallyFailedEvent']
       | components['schemas']['AccountVerifiedEvent'];
     TransferRejectedEvent: {
       /**
@@ -3585,6 +4178,68 @@ export interface components {
         object: components['schemas']['BonusBatchOfEvent'];
       };
     };
+    PayoutBatchRejectedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout_batch.rejected';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['PayoutBatchOfEvent'];
+      };
+    };
+    PayoutBatchPartiallyFailedEvent: {
+      /**
+       * Format: uuid
+       * @description Stays the same when the event is delivered again.
+       */
+      id: string;
+      /**
+       * @description What happened. (enum property replaced by openapi-typescript)
+       * @enum {string}
+       */
+      type: 'payout_batch.partially_failed';
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
+      api_version: '2026-11-01';
+      /**
+       * Format: date-time
+       * @description When it happened.
+       * @example 2026-11-01T14:05:00.000Z
+       */
+      created_at: string;
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
+      sequence: number;
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
+      restores?: number;
+      /** @description The resource at that moment. */
+      data: {
+        object: components['schemas']['PayoutBatchOfEvent'];
+      };
+    };
     EventGap: {
       /** @description The sequence of the last event before the gap; 0 if there is none. */
       after: number;
@@ -3637,6 +4292,8 @@ export interface components {
         | 'payout.returned'
         | 'bonus_batch.ready'
         | 'bonus_batch.completed'
+        | 'payout_batch.ready'
+        | 'payout_batch.completed'
         | 'account.verified'
       )[];
       /**
@@ -3688,6 +4345,8 @@ export interface components {
         | 'payout.returned'
         | 'bonus_batch.ready'
         | 'bonus_batch.completed'
+        | 'payout_batch.ready'
+        | 'payout_batch.completed'
         | 'account.verified'
       )[];
     };
@@ -3712,6 +4371,8 @@ export interface components {
             | 'payout.returned'
             | 'bonus_batch.ready'
             | 'bonus_batch.completed'
+            | 'payout_batch.ready'
+            | 'payout_batch.completed'
             | 'account.verified'
           )[]
         | null;
@@ -3833,6 +4494,9 @@ export type PayoutReturnedEvent = components['schemas']['PayoutReturnedEvent'];
 export type BonusBatchReadyEvent = components['schemas']['BonusBatchReadyEvent'];
 export type BonusBatchOfEvent = components['schemas']['BonusBatchOfEvent'];
 export type BonusBatchCompletedEvent = components['schemas']['BonusBatchCompletedEvent'];
+export type PayoutBatchReadyEvent = components['schemas']['PayoutBatchReadyEvent'];
+export type PayoutBatchOfEvent = components['schemas']['PayoutBatchOfEvent'];
+export type PayoutBatchCompletedEvent = components['schemas']['PayoutBatchCompletedEvent'];
 export type AccountVerifiedEvent = components['schemas']['AccountVerifiedEvent'];
 export type Verification = components['schemas']['Verification'];
 export type WebhookTest = components['schemas']['WebhookTest'];
@@ -3863,6 +4527,10 @@ export type BonusBatchPage = components['schemas']['BonusBatchPage'];
 export type BonusBatch = components['schemas']['BonusBatch'];
 export type BonusBatchRowPage = components['schemas']['BonusBatchRowPage'];
 export type BonusBatchRow = components['schemas']['BonusBatchRow'];
+export type PayoutBatchPage = components['schemas']['PayoutBatchPage'];
+export type PayoutBatch = components['schemas']['PayoutBatch'];
+export type PayoutBatchRowPage = components['schemas']['PayoutBatchRowPage'];
+export type PayoutBatchRow = components['schemas']['PayoutBatchRow'];
 export type AccountPage = components['schemas']['AccountPage'];
 export type Account = components['schemas']['Account'];
 export type OpenAccount = components['schemas']['OpenAccount'];
@@ -3897,6 +4565,9 @@ export type PayoutCanceledEvent = components['schemas']['PayoutCanceledEvent'];
 export type BonusBatchRejectedEvent = components['schemas']['BonusBatchRejectedEvent'];
 export type BonusBatchPartiallyFailedEvent =
   components['schemas']['BonusBatchPartiallyFailedEvent'];
+export type PayoutBatchRejectedEvent = components['schemas']['PayoutBatchRejectedEvent'];
+export type PayoutBatchPartiallyFailedEvent =
+  components['schemas']['PayoutBatchPartiallyFailedEvent'];
 export type EventGap = components['schemas']['EventGap'];
 export type EventPage = components['schemas']['EventPage'];
 export type RegisteredWebhookEndpoint = components['schemas']['RegisteredWebhookEndpoint'];
@@ -5435,6 +6106,8 @@ export interface operations {
           | 'rejected'
           | 'canceled'
           | 'failed';
+        /** @description Created by the payout batch with this id. */
+        batch?: string;
         /** @description Paid to the bank with this code. */
         bank_code?: string;
         /** @description The end of the account number, which is the part that is shown. */
@@ -5471,6 +6144,8 @@ export interface operations {
            *             "account_number": "****6789",
            *             "holder_name": "Ana María Pérez"
            *           },
+           *           "batch": null,
+           *           "reference": null,
            *           "amount": {
            *             "raw": "150000",
            *             "asset": "COPM"
@@ -5561,6 +6236,8 @@ export interface operations {
            *         "key": "****2233",
            *         "key_type": "phone"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -5609,6 +6286,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -5657,6 +6336,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -5760,6 +6441,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -5844,6 +6527,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -5918,6 +6603,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -5999,6 +6686,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -6074,6 +6763,8 @@ export interface operations {
            *         "account_number": "****6789",
            *         "holder_name": "Ana María Pérez"
            *       },
+           *       "batch": null,
+           *       "reference": null,
            *       "amount": {
            *         "raw": "150000",
            *         "asset": "COPM"
@@ -7177,6 +7868,660 @@ export interface operations {
           /**
            * @example row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at
            *     2,NOV-0001,$ana,150000,COPM,paid,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44,150,,,2026-11-21T14:06:12.480Z
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  listPayoutBatches: {
+    parameters: {
+      query?: {
+        /** @description How many items the page has at most. */
+        limit?: number;
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
+        cursor?: string;
+        /** @description Created at this moment or later. */
+        'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
+        'created_at[lte]'?: string;
+        /** @description Paid from this account. */
+        source_account?: string;
+        /** @description Created, approved or executed under this `Idempotency-Key`: at most one item. */
+        idempotency_key?: string;
+        /** @description Only batches in this state. */
+        status?:
+          'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "status": "ready",
+           *           "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "description": "November",
+           *           "rows": 2,
+           *           "rows_rejected": 0,
+           *           "total": {
+           *             "raw": "300000",
+           *             "asset": "COPM"
+           *           },
+           *           "fees": {
+           *             "raw": "300",
+           *             "asset": "COPM"
+           *           },
+           *           "total_debit": {
+           *             "raw": "300300",
+           *             "asset": "COPM"
+           *           },
+           *           "duplicates": {
+           *             "count": 0,
+           *             "rows": [],
+           *             "same_file_batch_id": null
+           *           },
+           *           "hidden": {
+           *             "rows": 0,
+           *             "columns": [],
+           *             "skipped_sheets": 0
+           *           },
+           *           "unread_sheets": [],
+           *           "files": {
+           *             "errors_url": null,
+           *             "result_url": null
+           *           },
+           *           "rejection": null,
+           *           "created_at": "2026-11-21T14:05:01.123Z",
+           *           "executed_at": null,
+           *           "finished_at": null,
+           *           "funding": {
+           *             "available": "49850000",
+           *             "sufficient": true,
+           *             "shortfall": "0"
+           *           },
+           *           "can_send": true,
+           *           "earlier_payments": {
+           *             "count": 0,
+           *             "rows": []
+           *           },
+           *           "total_formatted": "3,000.00 COPM",
+           *           "fees_formatted": "3.00 COPM",
+           *           "total_debit_formatted": "3,003.00 COPM",
+           *           "progress": null,
+           *           "payouts": null
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatchPage'];
+        };
+      };
+    };
+  };
+  uploadPayoutBatch: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+         *       "description": "November",
+         *       "file": "the bytes of the file"
+         *     }
+         */
+        'multipart/form-data': {
+          /**
+           * Format: uuid
+           * @description The account that pays the payouts and their fees.
+           */
+          source_account: string;
+          /** @description A text about the batch. */
+          description?: string;
+          /**
+           * Format: binary
+           * @description The file, at most 10485760 bytes. Its part may have any name; there must be exactly one.
+           */
+          file: Blob;
+        };
+      };
+    };
+    responses: {
+      /** @description A replay: the key's original result, as it is now. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "columns": [],
+           *         "skipped_sheets": 0
+           *       },
+           *       "unread_sheets": [],
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": null,
+           *       "funding": {
+           *         "available": "49850000",
+           *         "sufficient": true,
+           *         "shortfall": "0"
+           *       },
+           *       "can_send": true,
+           *       "earlier_payments": {
+           *         "count": 0,
+           *         "rows": []
+           *       },
+           *       "total_formatted": "3,000.00 COPM",
+           *       "fees_formatted": "3.00 COPM",
+           *       "total_debit_formatted": "3,003.00 COPM",
+           *       "progress": null,
+           *       "payouts": null
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatch'];
+        };
+      };
+      /** @description Created. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "validating",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 0,
+           *       "rows_rejected": 0,
+           *       "total": null,
+           *       "fees": null,
+           *       "total_debit": null,
+           *       "duplicates": null,
+           *       "hidden": null,
+           *       "unread_sheets": null,
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": null,
+           *       "funding": null,
+           *       "can_send": null,
+           *       "earlier_payments": null,
+           *       "total_formatted": null,
+           *       "fees_formatted": null,
+           *       "total_debit_formatted": null,
+           *       "progress": null,
+           *       "payouts": null
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatch'];
+        };
+      };
+    };
+  };
+  getPayoutBatch: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "columns": [],
+           *         "skipped_sheets": 0
+           *       },
+           *       "unread_sheets": [],
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": null,
+           *       "funding": {
+           *         "available": "49850000",
+           *         "sufficient": true,
+           *         "shortfall": "0"
+           *       },
+           *       "can_send": true,
+           *       "earlier_payments": {
+           *         "count": 0,
+           *         "rows": []
+           *       },
+           *       "total_formatted": "3,000.00 COPM",
+           *       "fees_formatted": "3.00 COPM",
+           *       "total_debit_formatted": "3,003.00 COPM",
+           *       "progress": null,
+           *       "payouts": null
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatch'];
+        };
+      };
+    };
+  };
+  listPayoutBatchRows: {
+    parameters: {
+      query?: {
+        /** @description How many items the page has at most. */
+        limit?: number;
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
+        cursor?: string;
+        /** @description Only rows in this state. */
+        status?: 'pending' | 'created' | 'failed';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "row": 2,
+           *           "status": "created",
+           *           "destination": {
+           *             "type": "bank_account",
+           *             "country": "CO",
+           *             "bank_code": "0007",
+           *             "account_type": "savings",
+           *             "account_number": "****6789",
+           *             "holder_name": "Ana María Pérez",
+           *             "holder_document": "****4050"
+           *           },
+           *           "amount": {
+           *             "raw": "150000",
+           *             "asset": "COPM"
+           *           },
+           *           "fee": {
+           *             "raw": "150",
+           *             "asset": "COPM"
+           *           },
+           *           "description": "Invoice 2041",
+           *           "reference": "INV-2041",
+           *           "metadata": {
+           *             "invoice": "A-17"
+           *           },
+           *           "payout_id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "failure": null,
+           *           "created_at": "2026-11-21T14:06:12.480Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatchRowPage'];
+        };
+      };
+    };
+  };
+  executePayoutBatch: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
+        'Idempotency-Key': components['parameters']['Idempotency-Key'];
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Accepted, but not finished yet. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "executing",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "columns": [],
+           *         "skipped_sheets": 0
+           *       },
+           *       "unread_sheets": [],
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": null,
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": "2026-11-21T14:06:12.480Z",
+           *       "finished_at": null,
+           *       "funding": null,
+           *       "can_send": null,
+           *       "earlier_payments": null,
+           *       "total_formatted": null,
+           *       "fees_formatted": null,
+           *       "total_debit_formatted": null,
+           *       "progress": {
+           *         "created": 0,
+           *         "failed": 0,
+           *         "pending": 2
+           *       },
+           *       "payouts": {
+           *         "pending_approval": 0,
+           *         "approved": 0,
+           *         "in_progress": 0,
+           *         "completed": 0,
+           *         "returned": 0,
+           *         "rejected": 0,
+           *         "canceled": 0,
+           *         "failed": 0
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatch'];
+        };
+      };
+    };
+  };
+  cancelPayoutBatch: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "rejected",
+           *       "source_account": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "description": "November",
+           *       "rows": 2,
+           *       "rows_rejected": 0,
+           *       "total": {
+           *         "raw": "300000",
+           *         "asset": "COPM"
+           *       },
+           *       "fees": {
+           *         "raw": "300",
+           *         "asset": "COPM"
+           *       },
+           *       "total_debit": {
+           *         "raw": "300300",
+           *         "asset": "COPM"
+           *       },
+           *       "duplicates": {
+           *         "count": 0,
+           *         "rows": [],
+           *         "same_file_batch_id": null
+           *       },
+           *       "hidden": {
+           *         "rows": 0,
+           *         "columns": [],
+           *         "skipped_sheets": 0
+           *       },
+           *       "unread_sheets": [],
+           *       "files": {
+           *         "errors_url": null,
+           *         "result_url": null
+           *       },
+           *       "rejection": {
+           *         "code": "withdrawn"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z",
+           *       "executed_at": null,
+           *       "finished_at": "2026-11-21T14:06:12.480Z",
+           *       "funding": null,
+           *       "can_send": null,
+           *       "earlier_payments": null,
+           *       "total_formatted": null,
+           *       "fees_formatted": null,
+           *       "total_debit_formatted": null,
+           *       "progress": null,
+           *       "payouts": null
+           *     }
+           */
+          'application/json': components['schemas']['PayoutBatch'];
+        };
+      };
+    };
+  };
+  downloadPayoutBatchTemplate: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example country,bank_code,account_type,account_number,holder_name,holder_document,amount,asset,description,reference
+           *     CO,0007,savings,example-delete-this-row,Ana María Pérez,1020304050,150000,COPM,Invoice 2041,INV-2041
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  downloadPayoutBatchErrors: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example row,column,code,message,value
+           *     3,account_number,missing_field,account_number is empty,
+           */
+          'text/csv': Blob;
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
+        };
+      };
+    };
+  };
+  downloadPayoutBatchResult: {
+    parameters: {
+      query?: {
+        format?: 'csv' | 'xlsx';
+      };
+      header?: {
+        /** @description The dated version of the API; by default 2026-11-01. */
+        'Svc-Version'?: components['parameters']['Svc-Version'];
+      };
+      path: {
+        batch_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The result. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example row,reference,country,bank_code,account_type,account_number,holder_name,amount,asset,status,payout_id,fee,code,message
+           *     2,INV-2041,CO,0007,savings,****6789,Ana María Pérez,150000,COPM,in_progress,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44,150,,
            */
           'text/csv': Blob;
           'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
@@ -8395,6 +9740,10 @@ export interface operations {
           | 'bonus_batch.rejected'
           | 'bonus_batch.completed'
           | 'bonus_batch.partially_failed'
+          | 'payout_batch.ready'
+          | 'payout_batch.rejected'
+          | 'payout_batch.completed'
+          | 'payout_batch.partially_failed'
           | 'account.verified';
         /** @description `desc` is newest first, `asc` oldest first. */
         order?: 'asc' | 'desc';

@@ -47,7 +47,20 @@ const RETRY = { summary: 'Retry: MySQL did not return the remaining rows' };
 const CHECK = { summary: 'Regular check of the batch' };
 
 /** A batch of bonuses, `bonus-batch/{id}`, from its upload to its end. The progress is in MySQL. */
-export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
+export function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
+  return runBatch(input, 'paid', continueAsNew<typeof bonusBatch>);
+}
+
+/** A batch of payouts, `payout-batch/{id}`. Its payouts have workflows of their own. */
+export function payoutBatch(input: BatchWorkflowInput): Promise<BatchState> {
+  return runBatch(input, 'made into payouts', continueAsNew<typeof payoutBatch>);
+}
+
+async function runBatch(
+  input: BatchWorkflowInput,
+  done: string,
+  continueRun: (input: BatchWorkflowInput) => Promise<never>,
+): Promise<BatchState> {
   const { status: startedAs, ...continuedInput } = input;
   const { batchId } = continuedInput;
   const inbox = { isChanged: true };
@@ -56,7 +69,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   const view = new View<BatchState>(
     notice,
     ({ status }) => status,
-    detailsOf,
+    (state) => detailsOf(state, done),
     ({ amount }) => amount,
   );
   setHandlers({
@@ -97,14 +110,14 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     }
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof bonusBatch>(notice.nextInput(continuedInput));
+      await continueRun(notice.nextInput(continuedInput));
     }
   }
 }
 
-function detailsOf(state: BatchState): string {
+function detailsOf(state: BatchState, done: string): string {
   const { status, rows, rejected, rejection } = state;
-  const progress = `${state.paid} of ${rows} rows paid, ${state.failed} failed`;
+  const progress = `${state.paid} of ${rows} rows ${done}, ${state.failed} failed`;
   switch (status) {
     case 'validating':
       return 'Reading the file.';

@@ -1,0 +1,177 @@
+import type { Asset } from '../../core/amount.js';
+import type { Keyring } from '../../core/fingerprint.js';
+import { newId, type Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import type { BatchRow } from '../../db/entities/batches.js';
+import { type Payout, payouts } from '../../db/entities/payouts.js';
+import { nullsOf } from '../../db/table.js';
+import { systemAccountId } from '../../funding/service.js';
+import { type CreatePayout, creationWrites } from '../../payouts/decide.js';
+import { chooseDestination, type PayoutRails } from '../../payouts/destination.js';
+import { sealSecrets } from '../../payouts/service.js';
+import type { Column, TableRow } from '../../spreadsheets/writing/cells.js';
+import type { BatchKind, OpenRow } from '../kind.js';
+import { rowPayer } from '../pay-rows.js';
+import { paymentColumns } from '../template.js';
+import type { SheetKind, TemplateColumn } from '../validation/sheet-kind.js';
+import { concealNumbers, recipientReader, type RowDestination } from './payout-recipient.js';
+
+/** Batches whose rows become payouts to bank accounts. (docs/contract.md, Payout batches) */
+
+interface PayoutBatchDeps {
+  readonly rails: PayoutRails;
+  readonly encryptionKeys: Keyring;
+}
+
+export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
+  return {
+    name: 'payout',
+    permissions: {
+      upload: 'createPayout',
+      read: 'readPayoutBatches',
+      template: 'readPayoutTemplate',
+      execute: 'executePayoutBatch',
+      withdraw: 'withdrawPayoutBatch',
+    },
+    alwaysNeedsSecondPerson: true,
+    sheet: { ...SHEET, readRecipient: recipientReader(deps), conceal: concealNumbers },
+    seal: (rowId, secrets) => sealSecrets(deps.encryptionKeys, rowId, secrets),
+    payRows: rowPayer<NewPayout, Payout>({
+      resourceType: 'payout',
+      table: payouts,
+      prepare: preparePayouts,
+      recipientOf: () => null,
+      pay(command, { row, tenant, rule, columns }, state) {
+        const { documentEnd: _, ...shown } = destinationOf(row);
+        const destination = { type: 'bank_account', ...shown, holderName: row.recipient } as const;
+        const amount = { raw: columns.raw, asset: columns.asset };
+        const chosen = chooseDestination(deps.rails, tenant, { destination, amount }, state.at);
+        if ('refusal' in chosen) return { refusal: chosen.refusal };
+        if (rule !== null) return { refusal: rule };
+        const { systemAccountId, outboxId } = command;
+        const payment: Payout = {
+          ...nullsOf(payouts),
+          ...columns,
+          // The rail knows the row by this id, even if the database is restored to before its creation.
+          id: row.id,
+          systemAccountId,
+          ...chosen.columns,
+          rail: chosen.rail,
+          // Executing the batch was the approval.
+          status: 'approved',
+          approvedAt: state.at,
+          attempts: 0,
+        };
+        return { payment, writes: creationWrites(payment, outboxId, state.at) };
+      },
+    }),
+    result: { columns: RESULT_COLUMNS, rowsOf: resultRows },
+  };
+}
+
+const SHEET: Omit<SheetKind, 'readRecipient' | 'conceal'> = {
+  title: 'Payouts',
+  columns: [
+    column('country', 10, 'CO', 'The country of the bank: two capital letters.'),
+    column('bank_code', 12, '0007', 'The code of the bank, as text, with its leading zeros.'),
+    column('account_type', 14, 'savings', 'savings or checking.'),
+    // No account number has hyphens, so a forgotten example is refused.
+    column(
+      'account_number',
+      24,
+      'example-delete-this-row',
+      'As text, with its leading zeros: 4 to 34 digits and letters. Kept encrypted.',
+    ),
+    column('holder_name', 32, 'Ana María Pérez', 'Who holds the account; at most 80 characters.'),
+    column(
+      'holder_document',
+      20,
+      '1020304050',
+      'The identity or tax document of the holder. Kept encrypted.',
+    ),
+    ...paymentColumns({
+      description: 'Invoice 2041',
+      reader: 'The bank',
+      reference: 'INV-2041',
+    }),
+  ],
+  markers: ['account_number', 'amount'],
+  paid: {
+    file: 'payout_id',
+    column: 'payout_id',
+    matches: (text) => text !== '',
+    message: 'has a payout_id, so its payout was created by an earlier batch',
+  },
+  feeOperation: 'payout',
+};
+
+function column(name: string, width: number, example: string, note: string): TemplateColumn {
+  return { name, kind: 'text', width, example, note, isRequired: true };
+}
+
+type NewPayout = Pick<CreatePayout, 'systemAccountId' | 'outboxId'>;
+
+async function preparePayouts(
+  reader: Reader,
+  rows: readonly OpenRow[],
+): Promise<readonly (readonly [OpenRow, NewPayout])[]> {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const system = await systemAccountId(reader, first.batch.tenantId, 'pay_out');
+  return rows.map((open) => [open, { systemAccountId: system, outboxId: newId() }]);
+}
+
+/** Returns the shown parts of a row's bank account. */
+export function destinationOf({ destination }: Pick<BatchRow, 'destination'>): RowDestination {
+  if (destination === null) throw new Error('a row of a payout batch has no bank account');
+  // The text of `recipientReader`.
+  return JSON.parse(destination) as RowDestination;
+}
+
+const RESULT_COLUMNS: readonly Column[] = [
+  { name: 'row', kind: 'number', width: 8 },
+  { name: 'reference', kind: 'text', width: 22 },
+  { name: 'country', kind: 'text', width: 10 },
+  { name: 'bank_code', kind: 'text', width: 12 },
+  { name: 'account_type', kind: 'text', width: 14 },
+  { name: 'account_number', kind: 'text', width: 16 },
+  { name: 'holder_name', kind: 'text', width: 32 },
+  { name: 'amount', kind: 'text', width: 22 },
+  { name: 'asset', kind: 'text', width: 8 },
+  { name: 'status', kind: 'text', width: 14 },
+  { name: 'payout_id', kind: 'text', width: 38 },
+  { name: 'fee', kind: 'text', width: 14 },
+  { name: 'code', kind: 'text', width: 26 },
+  { name: 'message', kind: 'text', width: 60 },
+];
+
+/** The status is that of the payout when the file is made. A row that a rule refused has `failed`. */
+async function resultRows(
+  reader: Reader,
+  rows: readonly BatchRow[],
+  asset: Asset,
+): Promise<readonly TableRow[]> {
+  const ids = rows.flatMap(({ paymentId }): Uuid[] => (paymentId === null ? [] : [paymentId]));
+  const found = ids.length === 0 ? [] : await reader.select(payouts, { id: ids });
+  const statusOf = new Map(found.map(({ id, status }) => [id, status]));
+  return rows.map((row) => {
+    const { country, bankCode, accountType, accountEnd } = destinationOf(row);
+    const { paymentId } = row;
+    return [
+      String(row.number),
+      row.reference,
+      country,
+      bankCode,
+      accountType,
+      `****${accountEnd}`,
+      row.recipient,
+      String(row.raw),
+      asset,
+      paymentId === null ? 'failed' : (statusOf.get(paymentId) ?? null),
+      paymentId,
+      paymentId === null ? null : String(row.feeRaw),
+      row.code,
+      row.message,
+    ];
+  });
+}
