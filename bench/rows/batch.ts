@@ -4,6 +4,7 @@ import type { Ledger } from '../ledgers/ledger.js';
 import { latencyText, megabytes, ms, perSecond, seconds } from '../report/text.js';
 import { RowFailed } from '../row-failed.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
+import type { ApiProcess } from '../service/api-process.js';
 import { Client } from '../service/client.js';
 import { measureDownloads } from './concurrent-downloads.js';
 import {
@@ -14,6 +15,8 @@ import {
   readByExcelJs,
   sendersOf,
   untilSettled,
+  PAYOUT_BATCHES,
+  suppliersFile,
   untilStatus,
   uploadPayroll,
 } from './payroll.js';
@@ -28,6 +31,8 @@ const PAID_WITHIN_S = 600;
 const MAX_MB = 512;
 const CLIENTS = 64;
 const DOWNLOADERS = 200;
+/** Suppliers are not accounts. */
+const SUPPLIER_ACCOUNTS = 1_000;
 
 const PER_SECOND = 200;
 const CONNECTIONS = 32;
@@ -46,7 +51,13 @@ const beside: Row = {
   run: measureBeside,
 };
 
-export const batchRows: readonly Row[] = [batch, beside];
+const payouts: Row = {
+  name: 'payout-batch',
+  title: `A batch of ${ROWS.toLocaleString('en')} payouts (XLSX): validate, execute`,
+  run: measurePayouts,
+};
+
+export const batchRows: readonly Row[] = [batch, payouts, beside];
 
 async function measureBatch(bench: Bench): Promise<Measured> {
   const { isQuick } = bench.options;
@@ -79,6 +90,59 @@ async function measureBatch(bench: Bench): Promise<Measured> {
     ],
     details: { rows, fileBytes: file.length, ...paid, exceljsReadS: readS, transfers: load },
   };
+}
+
+async function measurePayouts(bench: Bench): Promise<Measured> {
+  const rows = bench.options.isQuick ? QUICK_ROWS : ROWS;
+  const ledger = await bench.newLedger(payrollLedger('payout_batch', SUPPLIER_ACCOUNTS));
+  const file = await suppliersFile(rows);
+  const made = await bench.withService(ledger, async ({ api, worker }) => {
+    const client = new Client(api, ledger);
+    const { payroll: source } = sendersOf(ledger);
+    const second = await secondPerson(client, source, api);
+    const began = performance.now();
+    const id = await uploadPayroll(client, source, file, PAYOUT_BATCHES);
+    await untilStatus(client, id, 'ready', READY_WITHIN_S, PAYOUT_BATCHES);
+    const readyS = (performance.now() - began) / 1000;
+    const executed = performance.now();
+    await second.post(`${PAYOUT_BATCHES}/${id}/execute`, 202);
+    await untilSettled(client, id, PAID_WITHIN_S, PAYOUT_BATCHES);
+    const createdS = (performance.now() - executed) / 1000;
+    return { readyS, createdS, apiMb: api.peakMb(), workerMb: worker.peakMb() };
+  });
+  const readS = await readByExcelJs(file);
+  const { readyS, createdS, apiMb, workerMb } = made;
+  const memory = [apiMb, workerMb].map(megabytes).join(' and ');
+  return {
+    figures:
+      `${rows.toLocaleString('en')} rows, ${(file.length / 1e6).toFixed(1)} MB: ready after ${seconds(readyS)}, every payout created after ${seconds(createdS)} ` +
+      `(${perSecond(rows / createdS)}), while the first ones go to their rail; most memory of API and worker ${memory}`,
+    baseline: `exceljs only reads the file in ${seconds(readS)}`,
+    ratio: readS / readyS,
+    targets: [
+      atMost('s to ready', readyS, 8),
+      atMost('s to the last payout', createdS, 30),
+      atMost('MB, API', apiMb ?? 0, MAX_MB),
+      atMost('MB, worker', workerMb ?? 0, MAX_MB),
+    ],
+    details: { rows, fileBytes: file.length, ...made },
+  };
+}
+
+/** Returns a client of a new member who may execute batches of the account. */
+async function secondPerson(
+  client: Client,
+  account: string,
+  api: Pick<ApiProcess, 'port'>,
+): Promise<Client> {
+  const made = async (path: string, body: object, field: string): Promise<string> => {
+    const answer = (await (await client.post(path, 201, body)).json()) as Record<string, unknown>;
+    return String(answer[field]);
+  };
+  const member = await made('/v1/members', { name: 'second person' }, 'id');
+  await client.put(`/v1/accounts/${account}/roles/${member}`, { role: 'approver' });
+  const body = { member_id: member, scopes: ['payouts'], name: 'second person' };
+  return new Client(api, { token: await made('/v1/tokens', body, 'token') });
 }
 
 /** Pays one batch. Memory is each process's peak, from its start to the end of the downloads. */

@@ -43,7 +43,34 @@ export function sendersOf({ accountIds }: Ledger): {
  * As saved by a spreadsheet program, with shared strings. A third of the recipients each by alias, phone and account
  * id.
  */
-export async function payrollFile(ledger: Ledger, rows: number): Promise<Buffer> {
+export function payrollFile(ledger: Ledger, rows: number): Promise<Buffer> {
+  return fileOf(HEADER, rows, (row) => {
+    const number = (row + 1).toString().padStart(6, '0');
+    return [
+      ...[recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre'],
+      ...[`NOV-${number}`, `CC-${row % 100}`, number, `A-${number}`, '2026-11', 'Nómina'],
+    ];
+  });
+}
+
+const BANK_ACCOUNT = ['country', 'bank_code', 'account_type', 'account_number'];
+const HOLDER = ['holder_name', 'holder_document'];
+
+/** A different bank account in each row. */
+export function suppliersFile(rows: number): Promise<Buffer> {
+  return fileOf([...BANK_ACCOUNT, ...HOLDER, ...HEADER.slice(1, 5)], rows, (row) => {
+    const number = row.toString().padStart(6, '0');
+    const account = ['CO', '0007', 'savings', `4567${number}99`];
+    const holder = [`Proveedor ${number}`, `900${number}-1`];
+    return [...account, ...holder, UNIT_RAW.toString(), 'COPM', 'Factura', `INV-${number}`];
+  });
+}
+
+async function fileOf(
+  header: readonly string[],
+  rows: number,
+  cellsOf: (row: number) => readonly string[],
+): Promise<Buffer> {
   const out = new PassThrough();
   const written = buffer(out);
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
@@ -52,16 +79,8 @@ export async function payrollFile(ledger: Ledger, rows: number): Promise<Buffer>
     useStyles: false,
   });
   const sheet = workbook.addWorksheet('Nómina');
-  sheet.addRow(HEADER).commit();
-  for (let row = 0; row < rows; row += 1) {
-    const number = (row + 1).toString().padStart(6, '0');
-    sheet
-      .addRow([
-        ...[recipient(ledger, row), UNIT_RAW.toString(), 'COPM', 'Bono de noviembre'],
-        ...[`NOV-${number}`, `CC-${row % 100}`, number, `A-${number}`, '2026-11', 'Nómina'],
-      ])
-      .commit();
-  }
+  sheet.addRow([...header]).commit();
+  for (let row = 0; row < rows; row += 1) sheet.addRow([...cellsOf(row)]).commit();
   sheet.commit();
   await workbook.commit();
   return written;
@@ -95,13 +114,17 @@ export async function readByExcelJs(file: Buffer): Promise<number> {
   return (performance.now() - began) / 1000;
 }
 
+export const BONUS_BATCHES = '/v1/bonus_batches';
+export const PAYOUT_BATCHES = '/v1/payout_batches';
+
 interface ShownBatch {
   readonly id: string;
   readonly status: string;
   readonly rows: number;
   readonly rows_rejected: number;
   readonly progress: {
-    readonly paid: number;
+    /** Of bonuses; batches of payouts count `created` in its place. */
+    readonly paid?: number;
     readonly failed: number;
     readonly pending: number;
   } | null;
@@ -112,16 +135,21 @@ export async function uploadPayroll(
   client: Client,
   sourceAccount: string,
   file: Buffer,
+  path = BONUS_BATCHES,
 ): Promise<string> {
   const form = new FormData();
   form.set('source_account', sourceAccount);
   form.set('description', 'Bonos de noviembre');
   form.set('file', new Blob([new Uint8Array(file)]), 'nomina.xlsx');
-  return (await bodyOf(await client.post('/v1/bonus_batches', 201, form))).id;
+  return (await bodyOf(await client.post(path, 201, form))).id;
 }
 
-export async function readBatch(client: Client, id: string): Promise<ShownBatch> {
-  return bodyOf(await client.get(`/v1/bonus_batches/${id}`));
+export async function readBatch(
+  client: Client,
+  id: string,
+  path = BONUS_BATCHES,
+): Promise<ShownBatch> {
+  return bodyOf(await client.get(`${path}/${id}`));
 }
 
 /** Polls like a client. Throws RowFailed if the batch ends differently or takes too long. */
@@ -130,11 +158,12 @@ export async function untilStatus(
   id: string,
   status: string,
   withinS: number,
+  path = BONUS_BATCHES,
 ): Promise<ShownBatch> {
   const passing = ['validating', 'executing'];
   const end = performance.now() + withinS * 1000;
   for (;;) {
-    const batch = await readBatch(client, id);
+    const batch = await readBatch(client, id, path);
     if (batch.status === status) return batch;
     if (!passing.includes(batch.status) || performance.now() > end)
       throw new RowFailed(`the batch is not ${status}: ${JSON.stringify(batch)}`);
@@ -143,10 +172,15 @@ export async function untilStatus(
 }
 
 /** Polls until no row is pending. The batch ends later, when its files exist. Throws as `untilStatus` does. */
-export async function untilSettled(client: Client, id: string, withinS: number): Promise<void> {
+export async function untilSettled(
+  client: Client,
+  id: string,
+  withinS: number,
+  path = BONUS_BATCHES,
+): Promise<void> {
   const end = performance.now() + withinS * 1000;
   for (;;) {
-    const { progress } = await readBatch(client, id);
+    const { progress } = await readBatch(client, id, path);
     if (progress?.pending === 0) return;
     if (performance.now() > end) throw new RowFailed(`rows are open after ${withinS} s`);
     await sleep(POLL_MS);

@@ -11,7 +11,7 @@ export class Client {
   private readonly base: string;
   private readonly token: string;
 
-  constructor({ port }: Pick<ApiProcess, 'port'>, { token }: Ledger) {
+  constructor({ port }: Pick<ApiProcess, 'port'>, { token }: Pick<Ledger, 'token'>) {
     this.base = `http://127.0.0.1:${port}`;
     this.token = token;
   }
@@ -33,6 +33,11 @@ export class Client {
       headers: json,
       body: JSON.stringify(body),
     });
+  }
+
+  put(path: string, body: object): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json' };
+    return this.send(200, path, { method: 'PUT', headers, body: JSON.stringify(body) });
   }
 
   /** Downloads a file, and returns its bytes and seconds. Uses `http`, because fetch is slower than the service. */

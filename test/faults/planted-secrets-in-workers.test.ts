@@ -3,6 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import {
+  payoutBatchWorkflowId,
   scheduleWorkflowId,
   transferWorkflowId,
   webhookWorkflowId,
@@ -10,7 +11,9 @@ import {
 import type { Account } from '../../src/db/entities/parties.js';
 import { request, startTestApi, type TestAnswer } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
-import { answered, idLiteral, LEAST, text, transferBody } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST, object, text, transferBody } from '../helpers/bank.js';
+import { supplierCsv, type SupplierRow } from '../batches/payout-support.js';
+import { formOf } from '../batches/support.js';
 import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
 import { keptByTemporal } from '../helpers/kept-by-temporal.js';
@@ -77,7 +80,7 @@ describe('secrets and personal data in workers and in Temporal', () => {
       ...{ ...temporalEnvironment(temporal), ...logged },
       WEBHOOK_PROXY_URL: `http://egress:${plant('the password of the egress proxy')}@127.0.0.1:1`,
     });
-    const served = { ...serving('approvals', 'webhooks'), ...logged };
+    const served = { ...serving('approvals', 'webhooks', 'batches', 'payouts'), ...logged };
     worker = await WorkerProcess.start(db.url, temporal, served);
     planted.set('the token', guarded.bank.token.slice(-40));
     planted.set('the password of MySQL', new URL(db.url).password);
@@ -208,6 +211,59 @@ describe('secrets and personal data in workers and in Temporal', () => {
     await assertHidden({ Temporal: kept });
   });
 
+  it('account numbers and documents of the rows of a batch are in no history, log line, metric, table, event or file, whether the file is accepted or not', async () => {
+    const { bank, source, approvers } = guarded;
+    const secrets: string[] = [];
+    const digits = (what: string, length: number): string => {
+      const value = Array.from({ length }, () => randomInt(1, 10)).join('');
+      planted.set(what, value);
+      secrets.push(value);
+      return value;
+    };
+    const row = (what: string, amount: bigint) => ({
+      account_number: digits(`an account of ${what}`, 16),
+      holder_document: digits(`a document of ${what}`, 12),
+      amount: amount.toString(),
+    });
+    const upload = async (...rows: readonly SupplierRow[]): Promise<string> => {
+      const form = formOf(supplierCsv(...rows), { source_account: source.id });
+      const options = { token: bank.token, form };
+      const made = await request(api.baseUrl, 'POST', '/v1/payout_batches', options);
+      const id = text(answered(made, 201).json.id);
+      await until('it is validated', async () => {
+        const { status } = (await ask('GET', `/v1/payout_batches/${id}`)).json;
+        return status !== 'validating';
+      });
+      return id;
+    };
+    const wrong = await upload(row('a wrong row', 0n), { ...row('a row', LEAST), country: 'XX' });
+    await ask('GET', `/v1/payout_batches/${wrong}/files/errors`);
+    const id = await upload(row('a paid row', LEAST), row('another', LEAST));
+    answered(await ask('POST', `/v1/payout_batches/${id}/execute`, undefined, approvers[0]), 202);
+    await until('its payouts have ended', async () => {
+      const { json } = await ask('GET', `/v1/payout_batches/${id}`);
+      return json.status === 'completed' && Number(object(json.payouts).approved) === 0;
+    });
+    for (const path of ['', '/rows', '/files/result'])
+      await ask('GET', `/v1/payout_batches/${id}${path}`);
+    await ask('GET', `/v1/payouts?batch=${id}`);
+    const { text: events } = await request(api.baseUrl, 'GET', '/v1/events?limit=100', {
+      token: bank.token,
+    });
+    for (const secret of secrets) assert(!events.includes(secret), 'found in events');
+    const kept = await keptByTemporal(temporal, [
+      payoutBatchWorkflowId(wrong),
+      payoutBatchWorkflowId(id),
+    ]);
+    assert(kept.includes(id), 'the histories cannot be read');
+    await db.sql('DELETE FROM upload_chunks');
+    await assertHidden({
+      Temporal: kept,
+      answers: answers.join('\n'),
+      'the tables': await tables('batch_rows', 'batch_problems', 'payouts', 'outbox'),
+    });
+  });
+
   /** Schedules a transfer whose run is due at once, and returns the schedule's id when it has ended. */
   async function ranSchedule(): Promise<string> {
     const description = plant('the description of a schedule');
@@ -223,10 +279,12 @@ describe('secrets and personal data in workers and in Temporal', () => {
     return id;
   }
 
-  async function tables(): Promise<string> {
+  async function tables(...more: readonly string[]): Promise<string> {
     const names = 'endpoints deliveries attempts'.split(' ').map((name) => `webhook_${name}`);
     const rows = await Promise.all(
-      [...names, 'idempotency_keys', 'audit_log'].map((table) => db.sql(`SELECT * FROM ${table}`)),
+      [...names, 'idempotency_keys', 'audit_log', ...more].map((table) =>
+        db.sql(`SELECT * FROM ${table}`),
+      ),
     );
     const readable = (value: unknown): string =>
       Buffer.isBuffer(value) ? value.toString('latin1') : String(value);

@@ -101,6 +101,8 @@ export class ReferencePayouts {
       approval: ledger.approvals.shown(approval),
       rejection: null,
       failure: null,
+      batch: null,
+      reference: null,
       rail_reference: null,
       status_transitions: [{ status, at: time(ledger.now) }],
     };

@@ -59,6 +59,8 @@ describe('POST /v1/payouts', () => {
       approval: null,
       rejection: null,
       failure: null,
+      batch: null,
+      reference: null,
       rail_reference: null,
       status_transitions: [{ status: 'approved', at }],
     });
