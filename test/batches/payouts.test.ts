@@ -230,7 +230,7 @@ describe('a batch of payouts', () => {
     assert.equal(destination.account_number, '****6354');
     assert.equal(destination.holder_document, `****${DOCUMENT.slice(-4)}`);
     const stored = await db.sql(
-      `SELECT HEX(s.account_number) AS sealed FROM payout_secrets s JOIN batch_rows r ON r.id=s.id WHERE r.batch_id=${idLiteral(id)}`,
+      `SELECT HEX(s.destination) AS sealed FROM payout_secrets s JOIN batch_rows r ON r.id=s.id WHERE r.batch_id=${idLiteral(id)}`,
     );
     assert.equal(stored.length, 1);
     assert.ok(

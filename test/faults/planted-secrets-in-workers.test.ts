@@ -213,6 +213,7 @@ describe('secrets and personal data in workers and in Temporal', () => {
 
   it('account numbers and documents of the rows of a batch are in no history, log line, metric, table, event or file, whether the file is accepted or not', async () => {
     const { bank, source, approvers } = guarded;
+    const earlier = answers.length;
     const secrets: string[] = [];
     const digits = (what: string, length: number): string => {
       const value = Array.from({ length }, () => randomInt(1, 10)).join('');
@@ -250,18 +251,15 @@ describe('secrets and personal data in workers and in Temporal', () => {
     const { text: events } = await request(api.baseUrl, 'GET', '/v1/events?limit=100', {
       token: bank.token,
     });
-    for (const secret of secrets) assert(!events.includes(secret), 'found in events');
+    const stored = await tables('batch_rows', 'batch_problems', 'payouts', 'outbox');
+    for (const secret of secrets) assert(!`${events}${stored}`.includes(secret), 'found');
     const kept = await keptByTemporal(temporal, [
       payoutBatchWorkflowId(wrong),
       payoutBatchWorkflowId(id),
     ]);
     assert(kept.includes(id), 'the histories cannot be read');
     await db.sql('DELETE FROM upload_chunks');
-    await assertHidden({
-      Temporal: kept,
-      answers: answers.join('\n'),
-      'the tables': await tables('batch_rows', 'batch_problems', 'payouts', 'outbox'),
-    });
+    await assertHidden({ Temporal: kept, answers: answers.slice(earlier).join('\n') });
   });
 
   /** Schedules a transfer whose run is due at once, and returns the schedule's id when it has ended. */
