@@ -142,6 +142,11 @@ export function batchType({ kind }: Pick<Batch, 'kind'>): BatchType {
   return `${kind}_batch`;
 }
 
+/** Returns the folder of a kind's pages at the support desk. */
+export function batchPath(kind: Batch['kind']): 'batches' | 'payout_batches' {
+  return kind === 'bonus' ? 'batches' : 'payout_batches';
+}
+
 export function batchAudit(
   batch: Pick<Batch, 'kind' | 'tenantId' | 'id'>,
   action: string,

@@ -1,6 +1,5 @@
-import { batchType } from '../../batches/rules.js';
+import { batchPath, batchType } from '../../batches/rules.js';
 import { BATCH_KINDS } from '../../db/entities/batches.js';
-import { batchPath } from '../../support/pages/rows.js';
 import { approvalProgress } from '../../approvals/rules.js';
 import { workflowUrlOf } from '../../config/servers.js';
 import type { Uuid } from '../../core/ids.js';

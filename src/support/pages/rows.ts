@@ -1,12 +1,12 @@
 import { displayName } from '../../accounts/recipients.js';
 import { isExpired, SUPPORT, approvalProgress } from '../../approvals/rules.js';
-import { isPaused, pendingRows } from '../../batches/rules.js';
+import { batchPath, isPaused, pendingRows } from '../../batches/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import type { Batch, BatchKindName } from '../../db/entities/batches.js';
+import type { Batch } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
@@ -291,10 +291,6 @@ export function batchTitle({ kind, status, rowCount }: Batch): string {
   if (status === 'validating') return 'Batch that is being validated';
   const plural = kind === 'bonus' ? 'bonuses' : 'payouts';
   return `Batch of ${rowCount} ${rowCount === 1 ? kind : plural}`;
-}
-
-export function batchPath(kind: BatchKindName): ResourcePath {
-  return kind === 'bonus' ? 'batches' : 'payout_batches';
 }
 
 export function batchStatus(batch: Batch): Content {

@@ -7,6 +7,7 @@ import {
   type EarlierPayments,
   isAccepted,
   totalDebit,
+  batchPath,
 } from '../../batches/rules.js';
 import { type PayoutCounts } from '../../batches/payout-counts.js';
 import { formatAmount } from '../../core/amount.js';
@@ -41,7 +42,6 @@ import {
 } from '../pages/layout.js';
 import { parsePosition, printPosition } from '../pages/position.js';
 import {
-  batchPath,
   batchStatus,
   batchTitle,
   endpointStatus,
