@@ -93,7 +93,7 @@ const WRONG_ROWS: readonly (readonly [string, SupplierRow, readonly Expected[]])
     [
       [2, 'country', 'missing_field', 'is empty'],
       [2, 'account_number', 'missing_field', 'is empty'],
-      [2, 'amount', 'invalid_field', 'not a valid amount'],
+      [2, 'amount', 'invalid_field', '(150000 is 1,500.00 COPM'],
     ],
   ],
 ];

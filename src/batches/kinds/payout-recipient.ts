@@ -17,6 +17,7 @@ import {
   readText,
   requireCell,
 } from '../validation/cells.js';
+import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../rules.js';
 import type { CellFinder, Payee, Payer, SheetKind } from '../validation/sheet-kind.js';
 
 /** The bank accounts in files. Messages and values show secrets only by their ends. */
@@ -190,9 +191,14 @@ function readHolderName(at: CellFinder): Reading<string> {
   return { value: read.value ?? '' };
 }
 
+const NUMBER_LIKE = /(?<![*0-9A-Za-z.-])[0-9A-Za-z.-]{4,}/g;
+const EXAMPLES = new Set(`${EXAMPLE_RAW} ${EXAMPLE_AMOUNTS}`.match(NUMBER_LIKE));
+
 /** Masks what may be an account number or a document in a cell whose column is not known. */
 export function concealNumbers(text: string): string {
-  return text.replace(/(?<![*0-9A-Za-z.-])[0-9A-Za-z.-]{4,}/g, (word) =>
-    word.replace(/[^0-9]/g, '').length < 4 ? word : `****${endOfNumber(word)}`,
+  return text.replace(NUMBER_LIKE, (word) =>
+    EXAMPLES.has(word) || word.replace(/[^0-9]/g, '').length < 4
+      ? word
+      : `****${endOfNumber(word)}`,
   );
 }
