@@ -105,11 +105,11 @@ describe('in a browser, the docs', () => {
   it('in a browser, the docs are complete without JavaScript, including the menu on a phone', async () => {
     const page = await open({ viewport: PHONE, javaScriptEnabled: false });
     await page.goto(`${api.baseUrl}/docs`);
-    assert.equal(await page.getByRole('link', { name: 'Payouts' }).isVisible(), false);
+    assert.equal(await page.getByRole('link', { name: 'Payouts', exact: true }).isVisible(), false);
     await page.getByRole('button', { name: 'Menu' }).click();
     await page
       .getByRole('navigation', { name: 'Pages' })
-      .getByRole('link', { name: 'Payouts' })
+      .getByRole('link', { name: 'Payouts', exact: true })
       .click();
     assert.equal(await page.locator('h1').textContent(), 'Payouts');
     await page.context().close();
