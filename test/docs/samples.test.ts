@@ -20,6 +20,9 @@ import { assertLedgerSound } from '../helpers/world.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
 const CSV = 'recipient,amount,asset\n$bruno,150000,COPM\n';
+const SUPPLIERS = `country,bank_code,account_type,account_number,holder_name,holder_document,amount,asset
+CO,0007,savings,4567891234099,Luz Rojas,79456123,150000,COPM
+`;
 const GUARDED = { raw: 1_000_000n, asset: 'COPM' } as const; // Needs an approval.
 const BANK_ACCOUNT = {
   type: 'bank_account',
@@ -215,6 +218,24 @@ describe('the samples of the reference', () => {
     await until('the result exists', async () => (await owner.getBonusBatch(id)).files.result_url);
     return id;
   };
+  const payoutBatchOf = async (text: string, status: string) => {
+    const form = { source_account: live.account('treasury'), file: new Blob([text]) };
+    // Whoever runs the sample may not have uploaded the file.
+    const uploader = new MoneyClient({ baseUrl: live.baseUrl, token: live.token('operator') });
+    const { id } = await uploader.uploadPayoutBatch(form);
+    await until(`the batch is ${status}`, async () => {
+      const batch = await owner.getPayoutBatch(id);
+      return batch.status === status || null;
+    });
+    return id;
+  };
+  const readySuppliers = () => payoutBatchOf(SUPPLIERS, 'ready');
+  const paidSuppliers = async () => {
+    const id = await readySuppliers();
+    await owner.executePayoutBatch(id);
+    await until('the result exists', async () => (await owner.getPayoutBatch(id)).files.result_url);
+    return id;
+  };
   const statement = async (): Promise<string> => {
     await sleep(Math.max(0, startedAt + 16_000 - Date.now()));
     const { id } = await owner.createStatement({
@@ -262,6 +283,10 @@ describe('the samples of the reference', () => {
     ...{ getBonusBatch: readyBatch, listBonusBatchRows: readyBatch, executeBonusBatch: readyBatch },
     ...{ cancelBonusBatch: readyBatch, downloadBonusBatchResult: paidBatch },
     downloadBonusBatchErrors: () => batchOf('recipient,amount,asset\n$no,1,COPM\n', 'rejected'),
+    ...{ getPayoutBatch: readySuppliers, listPayoutBatchRows: readySuppliers },
+    ...{ executePayoutBatch: readySuppliers, cancelPayoutBatch: readySuppliers },
+    downloadPayoutBatchResult: paidSuppliers,
+    downloadPayoutBatchErrors: () => payoutBatchOf(SUPPLIERS.replace('0007', 'x'), 'rejected'),
     ...{
       statements: statement,
       createStatement: statement,

@@ -22,7 +22,13 @@ const TAKE_AN_ADDRESS = ['POST /v1/webhook_endpoints', 'PATCH /v1/webhook_endpoi
 const ASKED = ENDPOINTS.filter(({ route }) => !TAKE_AN_ADDRESS.includes(route));
 
 /** Asked with a token that was read a moment ago. */
-const NEEDS_NO_LEDGER = ['GET /v1/bonus_batches/template'];
+const NEEDS_NO_LEDGER = ['GET /v1/bonus_batches/template', 'GET /v1/payout_batches/template'];
+
+/** Returns the status while MySQL responds. The member who asks has uploaded the file, and may not execute it. */
+const normalStatus = (route: string): number | undefined =>
+  route === 'POST /v1/payout_batches/{batch_id}/execute'
+    ? 403
+    : ASKED.find((one) => one.route === route)?.status;
 
 const db = await testDatabase();
 
@@ -107,7 +113,7 @@ describe('while MySQL is unavailable', () => {
     const until = performance.now() + NORMAL_MS;
     for (;;) {
       const wrong = (await askEverything()).filter(
-        ({ route, answer }) => answer.status !== ASKED.find((one) => one.route === route)!.status,
+        ({ route, answer }) => answer.status !== normalStatus(route),
       );
       if (wrong.length === 0) return;
       assert(
