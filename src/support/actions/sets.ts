@@ -43,7 +43,7 @@ export function digestOf(rows: readonly SetRow[]): string {
   return hash('sha256', lines.join('\n'), 'hex');
 }
 
-/** Returns the sum in each asset, such as "1,500.00 COPM and 2.00 DUSD". */
+/** Returns the sum in each asset, as an enumeration. */
 export function sumsText(rows: readonly SetRow[]): string {
   const sums = ASSETS.flatMap((asset) => {
     const own = rows.flatMap((row) => (row.asset === asset ? (row.raw ?? 0n) : []));
