@@ -7,12 +7,14 @@ import {
   renewed,
   type Target,
 } from '../access/matrix-endpoints.js';
+import { setQuotas } from '../../src/access/quotas.js';
+import { systemClock } from '../../src/core/instant.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { answered, type Bank, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { Proxy } from '../helpers/proxy.js';
-import { assertLedgerSound } from '../helpers/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 
 /** Normal within 10 s of MySQL's return. (docs/operations/database.md, While MySQL is away) */
 const NORMAL_MS = 60_000;
@@ -45,6 +47,9 @@ describe('while MySQL is unavailable', () => {
     healthy = await startTestApi(db);
     bank = await openBank(healthy);
     target = await makeTarget(bank);
+    // Uploads are repeated until everything is normal, which is often on a slow machine.
+    const quotas = { openBatches: 10_000n };
+    await setQuotas(db.database, systemClock, bank.tenant.tenant.id, quotas, TEST_ACTOR);
     proxy = await Proxy.open(db.url);
     api = await ApiProcess.start(proxy.through(db.url), { COMMAND_TIMEOUT_MS: '2000' });
   });
