@@ -220,7 +220,7 @@ describe('the samples of the reference', () => {
   };
   const payoutBatchOf = async (text: string, status: string) => {
     const form = { source_account: live.account('treasury'), file: new Blob([text]) };
-    // Whoever runs the sample may not have uploaded the file.
+    // The member who runs the sample must not have uploaded the file.
     const uploader = new MoneyClient({ baseUrl: live.baseUrl, token: live.token('operator') });
     const { id } = await uploader.uploadPayoutBatch(form);
     await until(`the batch is ${status}`, async () => {
