@@ -47,13 +47,13 @@ const RETRY = { summary: 'Retry: MySQL did not return the remaining rows' };
 const CHECK = { summary: 'Regular check of the batch' };
 
 /** A batch of bonuses, `bonus-batch/{id}`, from its upload to its end. The progress is in MySQL. */
-export function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
-  return runBatch(input, 'paid', continueAsNew<typeof bonusBatch>);
+export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
+  return await runBatch(input, 'paid', continueAsNew<typeof bonusBatch>);
 }
 
 /** A batch of payouts, `payout-batch/{id}`. Its payouts have workflows of their own. */
-export function payoutBatch(input: BatchWorkflowInput): Promise<BatchState> {
-  return runBatch(input, 'made into payouts', continueAsNew<typeof payoutBatch>);
+export async function payoutBatch(input: BatchWorkflowInput): Promise<BatchState> {
+  return await runBatch(input, 'made into payouts', continueAsNew<typeof payoutBatch>);
 }
 
 async function runBatch(

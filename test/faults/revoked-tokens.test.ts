@@ -221,7 +221,7 @@ async function stateOf(theft: Theft): Promise<unknown> {
   const own = `account_id IN (SELECT id FROM accounts WHERE tenant_id=${tenant})`;
   return Promise.all(
     [
-      ...['transfers', 'payouts', 'bonus_batches'].map(
+      ...['transfers', 'payouts', 'batches'].map(
         (table) =>
           `SELECT status, COUNT(*) AS n FROM ${table} WHERE tenant_id=${tenant} GROUP BY status`,
       ),

@@ -44,9 +44,10 @@ describe('a staff action by signal', () => {
     api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
     receiver = await new HttpReceiver().open();
     receiver.reply = () => 500;
-    const [guarded, payroll, paying] = [
+    const [guarded, payroll, suppliers, paying] = [
       await openGuardedBank(api),
       await openPayrollBank(api),
+      await openPayrollBank(api, undefined, 'payout'),
       await openPayoutBank(api),
     ];
     await paying.guard(1);
@@ -63,6 +64,10 @@ describe('a staff action by signal', () => {
       bonus_batch: async () => {
         const id = await payroll.ready(1);
         return { id, workflow: batchWorkflow(temporal, id), table: 'batches' };
+      },
+      payout_batch: async () => {
+        const id = await suppliers.ready(1);
+        return { id, workflow: batchWorkflow(temporal, id, 'payout'), table: 'batches' };
       },
       schedule: async () => {
         const id = asUuid(text((await scheduled(bank)).id));
@@ -130,7 +135,7 @@ describe('a staff action by signal', () => {
       await workflow.signal(signal, { actor: who.name, reason: REASON, code: codeOf(who) });
       const [action, refused] = await lineOf(who.name, target);
       // A batch that is not being executed is neither paused nor resumed: its state alone is the reason.
-      if (type === 'bonus_batch' && signal !== 'cancel')
+      if (type.endsWith('_batch') && signal !== 'cancel')
         assert.match(refused ?? '', /^the batch is ready/);
       else assert.deepEqual([action, refused], [name, null]);
       await workflow.terminate('the test is over').catch(() => undefined);
