@@ -19,7 +19,7 @@ export interface Environment {
   readonly temporal: { readonly address: string; readonly namespace: string };
 }
 
-/** Settings of API and worker: the defaults, but receivers may be on this machine and recipients are unlimited. */
+/** Settings of API and worker: the defaults, but receivers and rails are on this machine and recipients unlimited. */
 export function sharedSettings({ url, temporal }: Environment): Record<string, string> {
   return {
     MYSQL_URL: url,
@@ -27,6 +27,7 @@ export function sharedSettings({ url, temporal }: Environment): Record<string, s
     TEMPORAL_NAMESPACE: temporal.namespace,
     ENCRYPTION_KEYS: keys(ENCRYPTION_KEY),
     WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*',
+    PAYOUT_RAILS: '*=simulated',
     NEW_RECIPIENTS: '100000000/100000000',
   };
 }
