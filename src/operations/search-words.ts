@@ -94,19 +94,29 @@ async function addRows(database: Database, { table, wordsOf: words }: Source<nev
   // All ids of a millisecond are in one run.
   const to = next === undefined ? until : Math.max(timeOfId(uuid.parse(next.id)), Number(from) + 1);
   if (BigInt(to) <= from) return;
-  const rows: readonly { readonly id: Uuid }[] = await reader.list(
-    table,
-    `FORCE INDEX (PRIMARY) WHERE ${start} AND id<${uuid.literal(firstIdAt(to))} ORDER BY id`,
-  );
-  const found = rows.flatMap((row) => {
-    const own = [...new Set(words(row as never))].slice(0, MAX_WORDS);
-    return own.map((word) => ({ id: row.id, word }));
-  });
+  // A millisecond may have any number of ids, for example after an import: only some are in memory at a time.
+  for (let after = start; ;) {
+    const rows: readonly { readonly id: Uuid }[] = await reader.list(
+      table,
+      `FORCE INDEX (PRIMARY) WHERE ${after} AND id<${uuid.literal(firstIdAt(to))} ORDER BY id LIMIT ${ROWS_PER_RUN}`,
+    );
+    const found = rows.flatMap((row) => {
+      const own = [...new Set(words(row as never))].slice(0, MAX_WORDS);
+      return own.map((word) => ({ id: row.id, word }));
+    });
+    // Words that another process has written are written again.
+    if (found.length > 0)
+      await transact(database, (transaction) =>
+        transaction.execute(upsertSql(searchWords, found, ['word'])),
+      );
+    const last = rows[ROWS_PER_RUN - 1];
+    if (last === undefined) break;
+    after = `id>${uuid.literal(last.id)}`;
+  }
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(positions, [{ name, position: 0n }], ['name']));
     const advance = updateSql(positions, { position: BigInt(to) }, { name, position: from });
-    if ((await transaction.execute(advance)) === 1 && found.length > 0)
-      await transaction.execute(upsertSql(searchWords, found, ['word']));
+    await transaction.execute(advance);
   });
 }
 
