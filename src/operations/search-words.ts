@@ -40,16 +40,32 @@ export function phoneWord(phone: string): string {
   return `#${[...phone.replace(/\D/g, '')].reverse().join('')}`;
 }
 
-interface Source<Row extends { readonly id: Uuid }> {
-  readonly table: Table<Row>;
-  wordsOf(row: Row): readonly string[];
+interface Indexed {
+  readonly id: Uuid;
+  readonly words: readonly string[];
+}
+
+/** A table whose rows are found by words. */
+interface Source {
+  readonly name: string;
+  /** Returns rows in the order of their ids, with their words. */
+  read(reader: Reader, where: string, limit: number): Promise<readonly Indexed[]>;
 }
 
 function source<Row extends { readonly id: Uuid }>(
   table: Table<Row>,
   words: (row: Row) => readonly string[],
-): Source<never> {
-  return { table, wordsOf: words } as unknown as Source<never>;
+): Source {
+  return {
+    name: table.name,
+    read: async (reader, where, limit) => {
+      const rows = await reader.list(
+        table,
+        `FORCE INDEX (PRIMARY) WHERE ${where} ORDER BY id LIMIT ${limit}`,
+      );
+      return rows.map((row) => ({ id: row.id, words: words(row) }));
+    },
+  };
 }
 
 const SOURCES = [
@@ -81,43 +97,43 @@ export function searchWordsSweep({ database, clock }: DatabaseDeps): Sweep {
   };
 }
 
-async function addRows(database: Database, { table, wordsOf: words }: Source<never>, now: Instant) {
+async function addRows(database: Database, source: Source, now: Instant): Promise<void> {
   const { reader } = database;
-  const name = `words/${table.name}`;
+  const name = `words/${source.name}`;
   const from = (await reader.find(positions, { name }))?.position ?? 0n;
   const until = instant(now - LAG_MS);
   const start = `id>=${uuid.literal(firstIdAt(Number(from)))}`;
   const [next] = await reader.query(
-    `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE ${start} AND id<${uuid.literal(firstIdAt(until))}
+    `SELECT id FROM ${source.name} FORCE INDEX (PRIMARY) WHERE ${start} AND id<${uuid.literal(firstIdAt(until))}
      ORDER BY id LIMIT 1 OFFSET ${ROWS_PER_RUN}`,
   );
   // All ids of a millisecond are in one run.
   const to = next === undefined ? until : Math.max(timeOfId(uuid.parse(next.id)), Number(from) + 1);
   if (BigInt(to) <= from) return;
   // A millisecond may have any number of ids, for example after an import: only some are in memory at a time.
-  for (let after = start; ;) {
-    const rows: readonly { readonly id: Uuid }[] = await reader.list(
-      table,
-      `FORCE INDEX (PRIMARY) WHERE ${after} AND id<${uuid.literal(firstIdAt(to))} ORDER BY id LIMIT ${ROWS_PER_RUN}`,
-    );
-    const found = rows.flatMap((row) => {
-      const own = [...new Set(words(row as never))].slice(0, MAX_WORDS);
-      return own.map((word) => ({ id: row.id, word }));
-    });
-    // Words that another process has written are written again.
-    if (found.length > 0)
-      await transact(database, (transaction) =>
-        transaction.execute(upsertSql(searchWords, found, ['word'])),
-      );
-    const last = rows[ROWS_PER_RUN - 1];
-    if (last === undefined) break;
-    after = `id>${uuid.literal(last.id)}`;
-  }
+  for (let after: string | null = start; after !== null;)
+    after = await addPart(database, source, `${after} AND id<${uuid.literal(firstIdAt(to))}`);
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(positions, [{ name, position: 0n }], ['name']));
-    const advance = updateSql(positions, { position: BigInt(to) }, { name, position: from });
-    await transaction.execute(advance);
+    await transaction.execute(
+      updateSql(positions, { position: BigInt(to) }, { name, position: from }),
+    );
   });
+}
+
+/** Indexes the first of these rows. Returns the condition for those that follow; null if none does. */
+async function addPart(database: Database, source: Source, where: string): Promise<string | null> {
+  const rows = await source.read(database.reader, where, ROWS_PER_RUN);
+  const found = rows.flatMap(({ id, words }) =>
+    [...new Set(words)].slice(0, MAX_WORDS).map((word) => ({ id, word })),
+  );
+  // Words that another process has written are written again.
+  if (found.length > 0)
+    await transact(database, (transaction) =>
+      transaction.execute(upsertSql(searchWords, found, ['word'])),
+    );
+  const last = rows[ROWS_PER_RUN - 1];
+  return last === undefined ? null : `id>${uuid.literal(last.id)}`;
 }
 
 /** Beginnings of words, of which a resource has at least one. */
