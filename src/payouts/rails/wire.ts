@@ -7,6 +7,7 @@ import type { Instant } from '../../core/instant.js';
 import { textFault } from '../../core/text.js';
 import { BANK_ACCOUNT_TYPES } from '../../db/entities/payouts.js';
 import type { Destination, RecipientKey } from './destinations.js';
+import { BANK_ACCOUNT_FORMS, MAX_HOLDER_NAME } from '../rules.js';
 import {
   failureCode,
   type KeyHolder,
@@ -119,7 +120,6 @@ export function keyJson({ type, keyType, key }: RecipientKey): object {
 }
 
 export const HOLDER = /^[A-Za-z0-9._-]{1,64}$/;
-const MAX_HOLDER_NAME = 80;
 
 const holderSchema = z.object({
   key: z.string(),
@@ -128,7 +128,7 @@ const holderSchema = z.object({
   holder_name: z
     .string()
     .refine((name) => textFault(name, { max: MAX_HOLDER_NAME }) === null && name.trim() !== ''),
-  bank_code: z.string().regex(/^[0-9A-Z]{2,11}$/),
+  bank_code: z.string().regex(BANK_ACCOUNT_FORMS.bankCode),
   account_type: z.enum(BANK_ACCOUNT_TYPES),
 });
 

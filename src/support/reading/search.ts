@@ -41,7 +41,7 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   schedules,
   bonuses,
   payouts,
-  batches: batches,
+  batches,
   endpoints: webhookEndpoints,
   adjustments,
   accounts,

@@ -1,6 +1,6 @@
 import { readEarlierPayments } from '../../batches/earlier-payments.js';
 import { readBatchRows, readProblems } from '../../batches/read-batches.js';
-import { readPayoutCounts } from '../../batches/payout-counts.js';
+import { type PayoutCounts, readPayoutCounts } from '../../batches/payout-counts.js';
 import {
   batchType,
   CANCELABLE,
@@ -9,7 +9,6 @@ import {
   totalDebit,
   batchPath,
 } from '../../batches/rules.js';
-import { type PayoutCounts } from '../../batches/payout-counts.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import {
