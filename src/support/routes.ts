@@ -1,4 +1,4 @@
-import { recordOnce } from '../access/audit-log.js';
+import { type AuditEntry, recordOnce } from '../access/audit-log.js';
 import { newId } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
@@ -7,17 +7,18 @@ import { digestOf, selectedIds, SET_VERBS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
+import { csvOf, type ReadRows } from './pages/export.js';
 import { type Page, pathOf } from './pages/layout.js';
 import { type OpenForm, resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
 import { setPage, setResultPage } from './pages/set.js';
-import { tenantsPage } from './pages/tenants.js';
+import { readTenants, tenantsPage } from './pages/tenants.js';
 import {
   itemQuery,
-  listCsv,
   type ListPlace,
   type ListQuery,
+  readRows,
   startPage,
   waitingPage,
 } from './pages/waiting.js';
@@ -26,7 +27,7 @@ import { WAITING_KINDS, type WaitingKind } from './reading/waiting.js';
 import { bonusKind } from './resources/bonuses.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
-import { listPage, type ResourceKind } from './resources/resource-kind.js';
+import { listPage, readRowsOf, type ResourceKind } from './resources/resource-kind.js';
 import { batchKinds, endpointKind, scheduleKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
@@ -60,19 +61,39 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
     const query = listQueryOf(context);
     return waitingPage(viewOf(site), kindOf(context), query, person, select === 'all');
   });
+  addDownload(router, site, '/waiting/:kind/csv', (context) => {
+    const list = kindOf(context);
+    const subject = { tenantId: null, subjectType: 'list', subjectId: list };
+    return { list, subject, read: readRows(viewOf(site), list, listQueryOf(context)) };
+  });
+  addSetPages(router, site, 'transfers', transferKind);
+  addSetPages(router, site, 'payouts', payoutKind);
+}
+
+interface Exported {
+  readonly list: string;
+  readonly subject: Pick<AuditEntry, 'tenantId' | 'subjectType' | 'subjectId'>;
+  readonly read: ReadRows;
+}
+
+/** Adds a download of a list as CSV. Each is a line in the audit log. */
+function addDownload(
+  router: DeskRouter,
+  site: Site,
+  path: string,
+  listOf: (context: DeskContext) => Exported | Promise<Exported>,
+): void {
   const download = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
     await ownForm(context, site, person.secret);
-    const kind = kindOf(context);
-    const { csv, rows } = await listCsv(viewOf(site), kind, listQueryOf(context));
-    const entry = { tenantId: null, action: 'list.export', subjectType: 'list', subjectId: kind };
-    await recordOnce(site, newId(), person.identity, { ...entry, details: { rows } });
-    context.attachment(`${kind}.csv`);
+    const { list, subject, read } = await listOf(context);
+    const { csv, rows } = await csvOf(read);
+    const entry = { ...subject, action: 'list.export', details: { list, rows } };
+    await recordOnce(site, newId(), person.identity, entry);
+    context.attachment(`${list}.csv`);
     context.type = 'text/csv; charset=utf-8';
     context.body = csv;
   };
-  router.post('/waiting/:kind/csv', signedIn(site, download));
-  addSetPages(router, site, 'transfers', transferKind);
-  addSetPages(router, site, 'payouts', payoutKind);
+  router.post(path, signedIn(site, download));
 }
 
 /** Adds the pages on which several items of a list are decided by one form. */
@@ -164,9 +185,13 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
-  addPage(router, site, '/tenants', (context) =>
-    tenantsPage(viewOf(site), textsOf(context, 'after').after),
+  addPage(router, site, '/tenants', (context, person) =>
+    tenantsPage(viewOf(site), textsOf(context, 'after').after, person),
   );
+  addDownload(router, site, '/tenants/csv', () => {
+    const subject = { tenantId: null, subjectType: 'list', subjectId: 'tenants' };
+    return { list: 'tenants', subject, read: readTenants(viewOf(site)) };
+  });
   const search = async (context: DeskContext): Promise<void> => {
     const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'until', 'from');
     const isNarrowed = query.amount !== '' || query.day !== '';
@@ -196,10 +221,19 @@ function addResourceKind<Resource>(
     const shown = { kind, resource, person, place: placeOf(context) };
     return resourcePage(site, shown, done ?? null);
   });
-  for (const list of kind.lists ?? [])
-    addPage(router, site, `/${kind.name}/:id/${list.name}`, async (context) =>
-      listPage(site, kind, await find(context), list, textsOf(context, 'before').before),
-    );
+  for (const list of kind.lists ?? []) {
+    const path = `/${kind.name}/:id/${list.name}`;
+    addPage(router, site, path, async (context, person) => {
+      const { before } = textsOf(context, 'before');
+      return listPage(site, kind, await find(context), list, before, person);
+    });
+    addDownload(router, site, `${path}/csv`, async (context) => {
+      const resource = await find(context);
+      const { id: subjectId, tenantId } = kind.rowOf(resource);
+      const subject = { tenantId, subjectType: kind.subjectType, subjectId };
+      return { list: list.name, subject, read: readRowsOf(site, kind, resource, list) };
+    });
+  }
   for (const action of kind.actions) {
     const path = `/${kind.name}/:id/${action.verb}`;
     addPage(router, site, path, async (context, person) => {

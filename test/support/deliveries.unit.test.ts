@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { DELIVERY_STATES } from '../../src/db/entities/webhooks.js';
-import { deliveryTable } from '../../src/support/pages/history.js';
+import { deliveryRow } from '../../src/support/pages/history.js';
+import { table } from '../../src/support/pages/layout.js';
 
 describe('a delivery at the support desk', () => {
   const endpointId = newId();
@@ -16,7 +17,7 @@ describe('a delivery at the support desk', () => {
         ...{ nextAttemptAt: null, createdAt: instant(0), finishedAt: null },
       };
       const url = 'https://a.example/';
-      const { text } = deliveryTable([{ url, delivery, attempts: [] }], 'UTC');
+      const { text } = table([{ url, delivery, attempts: [] }], (one) => deliveryRow(one, 'UTC'));
       assert.deepEqual(
         [text.includes(LINK), text.includes(NOTE)],
         [state === 'retrying', state === 'failed'],

@@ -37,6 +37,25 @@ describe('the lists of the support desk', () => {
     );
   });
 
+  it('the lists of a resource and of the tenants can be downloaded too, and the line in the audit log is that of the resource', async () => {
+    const { id: tenantId, name } = own.bank.tenant.tenant;
+    const transfer = text((await own.createPending()).id);
+    for (const [page, list, subject, expected] of [
+      [`/tenants/${tenantId}`, 'transfers', tenantId, transfer],
+      [`/accounts/${own.guarded.id}`, 'movements', own.guarded.id, 'pay-in'],
+      ['', 'tenants', 'tenants', name],
+    ] as const) {
+      const shown = await maria.get(`${page}/${list}`);
+      const { fields } = formOf(shown.text, `${page}/${list}/csv`);
+      const { text: csv, headers } = await maria.post(`${page}/${list}/csv`, fields);
+      assert.match(headers.get('content-disposition') ?? '', new RegExp(`${list}\\.csv`));
+      assert(csv.startsWith('Id,') && csv.includes(expected), csv);
+      const last = (await desk.acts(subject)).at(-1);
+      assert(last?.action === 'list.export' && last.actorClaimed === 'maria');
+      assert.equal(parseDetails(last).rows, csv.trim().split('\r\n').length - 1);
+    }
+  });
+
   it('the title of a list shows its count, and an item that expires within the hour is marked', async () => {
     const late = text((await own.createPending()).id);
     const marked = async (id: string): Promise<boolean> => {

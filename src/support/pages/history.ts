@@ -1,5 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
-import { type Content, html, type Html } from '../html.js';
+import { type Content, html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
 import type { History } from '../reading/timeline.js';
@@ -7,6 +7,7 @@ import {
   idText,
   link,
   pathOf,
+  type Row,
   section,
   sumFact,
   table,
@@ -25,8 +26,9 @@ export function historySections(history: History, timeZone: string): Content {
       ['Recorded', time(createdAt, timeZone)],
       ['Id', idText(id)],
     ]),
-    deliveries.length > 0 &&
-      section('deliveries', 'Webhook deliveries', deliveryTable(deliveries, timeZone)),
+    tableSection('deliveries', 'Webhook deliveries', deliveries, (delivery) =>
+      deliveryRow(delivery, timeZone),
+    ),
   ];
 }
 
@@ -52,40 +54,38 @@ function moneySection({ entries, hold, accountName }: History, timeZone: string)
 
 const MAX_RESPONSE = 200;
 
-/** Shows deliveries with their attempts. On the page of their endpoint, `url` is ''. */
-export function deliveryTable(deliveries: readonly DeliveryHistory[], timeZone: string): Html {
-  return table(deliveries, ({ url, delivery, attempts }) => {
-    const { eventId, endpointId, state } = delivery;
-    const retryNow = html`<a href="${pathOf('endpoints', endpointId)}#acts">Retry now</a>`;
-    const tried = attempts.map(({ at, status, failure, message, response, durationMs }) => {
-      const result = [status, message ?? inWords(failure)].filter((one) => one !== null).join(': ');
-      const parts = [result || 'no answer', `${durationMs} ms`, response?.slice(0, MAX_RESPONSE)];
-      return html`<li>${time(at, timeZone)} · ${parts.filter((part) => part).join(' · ')}</li>`;
-    });
-    return [
-      // The search for an event's id opens its resource.
-      ['Event', html`<a href="/search?text=${eventId}">${delivery.eventType}</a>`],
-      ['Event id', url === '' && idText(eventId)],
-      ['Endpoint', url !== '' && link('endpoints', endpointId, url)],
-      [
-        'State',
-        [
-          tag(state),
-          html`<div>
-            ${state === 'retrying' && url !== '' && retryNow}${state === 'failed' && ENDED}
-          </div>`,
-        ],
-      ],
-      ['Next attempt', time(delivery.nextAttemptAt, timeZone)],
-      [
-        'Attempts',
-        tried.length > 0 &&
-          html`<ol>
-            ${tried}
-          </ol>`,
-      ],
-    ];
+/** Shows a delivery with its attempts. On the page of its endpoint, `url` is ''. */
+export function deliveryRow({ url, delivery, attempts }: DeliveryHistory, timeZone: string): Row {
+  const { eventId, endpointId, state } = delivery;
+  const retryNow = html`<a href="${pathOf('endpoints', endpointId)}#acts">Retry now</a>`;
+  const tried = attempts.map(({ at, status, failure, message, response, durationMs }) => {
+    const result = [status, message ?? inWords(failure)].filter((one) => one !== null).join(': ');
+    const parts = [result || 'no answer', `${durationMs} ms`, response?.slice(0, MAX_RESPONSE)];
+    return html`<li>${time(at, timeZone)} · ${parts.filter((part) => part).join(' · ')}</li>`;
   });
+  return [
+    // The search for an event's id opens its resource.
+    ['Event', html`<a href="/search?text=${eventId}">${delivery.eventType}</a>`],
+    ['Event id', url === '' && idText(eventId)],
+    ['Endpoint', url !== '' && link('endpoints', endpointId, url)],
+    [
+      'State',
+      [
+        tag(state),
+        html`<div>
+          ${state === 'retrying' && url !== '' && retryNow}${state === 'failed' && ENDED}
+        </div>`,
+      ],
+    ],
+    ['Next attempt', time(delivery.nextAttemptAt, timeZone)],
+    [
+      'Attempts',
+      tried.length > 0 &&
+        html`<ol>
+          ${tried}
+        </ol>`,
+    ],
+  ];
 }
 
 const ENDED = 'It is not retried. The tenant can have the event sent again.';

@@ -221,7 +221,7 @@ export function tag(status: string): Html {
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
 }
 
-type Row = readonly Fact[];
+export type Row = readonly Fact[];
 
 /**
  * Shows a row for each item, all with the same columns, without empty columns. The first cell of a

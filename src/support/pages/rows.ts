@@ -3,6 +3,7 @@ import { isExpired, SUPPORT, approvalProgress } from '../../approvals/rules.js';
 import { batchPath, isPaused, pendingRows } from '../../batches/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import type { TimePosition } from '../../core/page.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
@@ -17,6 +18,7 @@ import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
+import type { ListRows } from './export.js';
 import {
   type Fact,
   link,
@@ -28,6 +30,7 @@ import {
   tenantFact,
   time,
 } from './layout.js';
+import { printPosition } from './position.js';
 
 /** Tables of resources. The first column links to the resource. */
 
@@ -75,6 +78,19 @@ export async function tableOf<K extends keyof Rows>(
     const box = checkbox(rows[index]?.id ?? '', index, selection === 'all');
     return [[heading, [box, content], align], ...others];
   });
+}
+
+/** Returns a part of a list of resources. */
+export async function listRows<K extends keyof Rows>(
+  view: View,
+  kind: K,
+  items: readonly Rows[K][],
+  next: TimePosition | null,
+  { without }: TableOptions = {},
+): Promise<ListRows> {
+  const all = await factsOf(view, kind, items);
+  const rows = all.map((row) => row.filter(([heading]) => heading !== without));
+  return { ids: items.map(({ id }) => id), rows, next: printPosition(next) };
 }
 
 /** Returns the facts of each row. */

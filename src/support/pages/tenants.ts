@@ -2,26 +2,40 @@ import { type Asset, formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
+import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { type TenantTotals, todayOf } from '../reading/totals.js';
+import { downloadForm, type ReadRows } from './export.js';
 import { type Fact, link, money, type Page, pageLinks, section, table } from './layout.js';
-import { NONE, tableOf, type View } from './rows.js';
+import { listRows, NONE, type View } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
 
-/** Lists tenants whose names follow `after`, the last name of the previous page ('' for the first page). */
-export async function tenantsPage(view: View, after: string): Promise<Page> {
-  const found = await view.reader.list(
-    tenants,
-    `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${ROWS_PER_PAGE + 1}`,
-  );
-  const items = found.slice(0, ROWS_PER_PAGE);
-  const next = new URLSearchParams({ after: items.at(-1)?.name ?? '' });
-  const content = html`${(await tableOf(view, 'tenants', items)) ?? NONE}
+/** Reads tenants by their names. The position is the last name. */
+export function readTenants(view: View): ReadRows {
+  return async (after, limit) => {
+    const found = await view.reader.list(
+      tenants,
+      `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${limit + 1}`,
+    );
+    const items = found.slice(0, limit);
+    const { ids, rows } = await listRows(view, 'tenants', items, null);
+    return { ids, rows, next: found.length > limit ? (items.at(-1)?.name ?? null) : null };
+  };
+}
+
+export async function tenantsPage(
+  view: View,
+  after: string,
+  person: SignedInPerson,
+): Promise<Page> {
+  const { rows, next } = await readTenants(view)(after, ROWS_PER_PAGE);
+  const content = html`${rows.length > 0 ? table(rows, (row) => row) : NONE}
   ${pageLinks(
     after === '' ? null : ['First page', '/tenants'],
-    found.length > items.length ? ['Next page', `/tenants?${next.toString()}`] : null,
-  )}`;
+    next === null ? null : ['Next page', `/tenants?${new URLSearchParams({ after: next })}`],
+  )}
+  ${rows.length > 0 && downloadForm('/tenants/csv', person)}`;
   return { title: 'Tenants', content };
 }
 

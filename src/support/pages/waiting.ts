@@ -2,10 +2,9 @@ import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.
 import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
-import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { setVerbs } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
-import { type Content, element, html, type Html, plainText } from '../html.js';
+import { type Content, element, html, type Html } from '../html.js';
 import { readBusiest } from '../reading/totals.js';
 import {
   countWaiting,
@@ -17,18 +16,10 @@ import {
   type WaitingKind,
 } from '../reading/waiting.js';
 import { parsePrinted } from '../forms.js';
-import {
-  type Fact,
-  field,
-  hiddenField,
-  notice,
-  type Page,
-  pageLinks,
-  section,
-  tokenField,
-} from './layout.js';
+import { downloadForm, type ReadRows } from './export.js';
+import { field, hiddenField, notice, type Page, pageLinks, section } from './layout.js';
 import { parsePosition, printPosition } from './position.js';
-import { factsOf, NONE, tableOf, type TableOptions, type View } from './rows.js';
+import { listRows, NONE, tableOf, type TableOptions, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
 
 /** Start page with the first resources of each list, and a page for each list. */
@@ -109,15 +100,7 @@ export async function waitingPage(
     after === null ? null : ['First page', pageAfter('')],
     next === null ? null : ['Next page', pageAfter(printPosition(next) ?? '')],
   )}
-  ${
-    count > 0 &&
-    html`<form
-      method="post"
-      action="${listPath(kind, { ...query, after: '' }).replace(kind, `${kind}/csv`)}"
-    >
-      ${tokenField(person.secret)} <button class="quiet">Download as CSV</button>
-    </form>`
-  }`;
+  ${count > 0 && downloadForm(listPath(kind, { ...query, after: '' }).replace(kind, `${kind}/csv`), person)}`;
   return { title: LISTS[kind].title, count: countText(count), content };
 }
 
@@ -150,29 +133,15 @@ async function readTable(
   return { items: await tableOf(view, LISTS[kind].rows, items, options), next };
 }
 
-const MAX_EXPORTED = 10_000;
-const SLICE = 1_000;
-
-/** Returns the list with its filter as CSV, at most 10,000 rows, and the number of rows. */
-export async function listCsv(
-  view: View,
-  kind: WaitingKind,
-  query: ListQuery,
-): Promise<{ readonly csv: string; readonly rows: number }> {
-  const filter = await filterOf(view.reader, query);
-  const all: (readonly Fact[])[] = [];
-  let after: TimePosition | null | undefined;
-  while (after !== null && all.length < MAX_EXPORTED && !('fault' in filter)) {
-    const page = await readWaiting<WaitingKind>(view.reader, kind, after ?? null, SLICE, filter);
-    const facts = await factsOf(view, LISTS[kind].rows, page.items);
-    all.push(...facts.map((row, index): Fact[] => [['Id', page.items[index]?.id], ...row]));
-    after = page.next;
-  }
-  const headings = (all[0] ?? []).map((_, index) =>
-    [...new Set(all.map((row) => row[index]?.[0]))].join(' / '),
-  );
-  const cells = all.map((row) => row.map(([, value]) => plainText(value) || null));
-  return { csv: csvLines([headings, ...cells]), rows: all.length };
+/** Reads the rows of a list with its filter. */
+export function readRows({ reader, now }: View, kind: WaitingKind, query: ListQuery): ReadRows {
+  return async (after, limit) => {
+    const filter = await filterOf(reader, query);
+    if ('fault' in filter) return { ids: [], rows: [], next: null };
+    const position = parsePosition(after);
+    const page = await readWaiting<WaitingKind>(reader, kind, position, limit, filter);
+    return listRows({ reader, now }, LISTS[kind].rows, page.items, page.next);
+  };
 }
 
 function countText(count: number): string {

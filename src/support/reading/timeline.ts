@@ -139,6 +139,7 @@ const ACTION_WORDS: Readonly<Record<string, string>> = {
   resolve_reject: 'resolution rejected',
   void: 'rail asked to cancel the payment',
   retry: 'rail asked again',
+  export: 'exported',
 };
 
 /** Words for the names of recorded details. Other names are shown with spaces. */

@@ -8,8 +8,8 @@ import { transferList } from '../../transfers/service.js';
 import { REFUND_ACTION } from '../actions/proposals.js';
 import { html } from '../html.js';
 import { type Fact, link, metadataFact, money, tag } from '../pages/layout.js';
-import { parsePosition, printPosition } from '../pages/position.js';
-import { tableOf } from '../pages/rows.js';
+import { parsePosition } from '../pages/position.js';
+import { listRows } from '../pages/rows.js';
 import { memberLine } from '../reading/timeline.js';
 import { type ListOfResource, type ResourceKind } from './resource-kind.js';
 
@@ -27,12 +27,12 @@ export const REFUNDS: ListOfResource<Original> = {
   async read(original, context, before, limit) {
     const { reader } = context;
     const receiver = await reader.find(accounts, { id: receiverOf(original) });
-    if (receiver === undefined) return { rows: null, next: null };
+    if (receiver === undefined) return { ids: [], rows: [], next: null };
     const filter = { tenantId: receiver.tenantId, refundOfId: original.id };
     const position = parsePosition(before);
     const found = await listNewest(transferList, reader, filter, limit + 1, position);
     const { items, next } = pageOf(found, limit);
-    return { rows: await tableOf(context, 'transfers', items), next: printPosition(next) };
+    return listRows(context, 'transfers', items, next);
   },
 };
 

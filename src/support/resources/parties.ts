@@ -32,13 +32,12 @@ import {
   type ResourcePath,
   section,
   sumFact,
-  table,
   tableSection,
   tag,
   metadataFact,
 } from '../pages/layout.js';
-import { parsePosition, printPosition } from '../pages/position.js';
-import { tableOf } from '../pages/rows.js';
+import { parsePosition } from '../pages/position.js';
+import { listRows, tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
 import { movementText } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
@@ -65,8 +64,9 @@ export const accountKind: ResourceKind<Account> = {
         if (!/^[0-9]{0,18}$/.test(before)) throw noSuchPage();
         const last = before === '' ? null : BigInt(before);
         const { items, nextBefore } = await readMovements(context.reader, id, {}, last, limit);
-        const rows = items.length > 0 && table(items, (item) => movementRow(item, context));
-        return { rows, next: nextBefore?.toString() ?? null };
+        const rows = items.map((item) => movementRow(item, context));
+        const ids = items.map(({ entry }) => entry.id);
+        return { ids, rows, next: nextBefore?.toString() ?? null };
       },
     },
   ],
@@ -205,8 +205,7 @@ function ofTenant<K extends keyof Rows>(
     async read({ id }, context, before, limit) {
       const found = await read(context.reader, id, limit + 1, parsePosition(before));
       const { items, next } = pageOf(found, limit);
-      const rows = await tableOf(context, name, items, { without: 'Tenant' });
-      return { rows, next: printPosition(next) };
+      return listRows(context, name, items, next, { without: 'Tenant' });
     },
   };
 }

@@ -2,7 +2,9 @@ import type { Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { DeskAction } from '../actions/action.js';
+import type { SignedInPerson } from '../desk.js';
 import { type Content, html } from '../html.js';
+import { downloadForm, type ListRows, type ReadRows } from '../pages/export.js';
 import {
   type Fact,
   type Page,
@@ -11,6 +13,7 @@ import {
   relative,
   type ResourcePath,
   section,
+  table,
   tenantFact,
   time,
 } from '../pages/layout.js';
@@ -80,12 +83,7 @@ export interface ListOfResource<Resource> {
    * Returns rows, newest first, from the position after which the page before ends ('' for the
    * first page), and the position of the next page.
    */
-  read(
-    resource: Resource,
-    context: PageContext,
-    before: string,
-    limit: number,
-  ): Promise<{ readonly rows: Content; readonly next: string | null }>;
+  read(resource: Resource, context: PageContext, before: string, limit: number): Promise<ListRows>;
 }
 
 const ROWS_PER_PAGE = 25;
@@ -101,27 +99,39 @@ export function listSections<Resource>(
   const sections = (kind.lists ?? []).map(async ({ name, read }) => {
     const { rows, next } = await read(resource, context, '', SHOWN_FIRST);
     const all = next !== null && html`<p><a href="${path}/${name}">All ${name}</a></p>`;
-    return rows && section(name, `Newest ${name}`, [rows, all]);
+    return rows.length > 0 && section(name, `Newest ${name}`, [table(rows, (row) => row), all]);
   });
   return Promise.all(sections);
+}
+
+export function readRowsOf<Resource>(
+  site: Site,
+  kind: ResourceKind<Resource>,
+  resource: Resource,
+  { read }: ListOfResource<Resource>,
+): ReadRows {
+  return async (before, limit) =>
+    read(resource, await contextOf(site, kind.rowOf(resource)), before, limit);
 }
 
 export async function listPage<Resource>(
   site: Site,
   kind: ResourceKind<Resource>,
   resource: Resource,
-  { name, read }: ListOfResource<Resource>,
+  list: ListOfResource<Resource>,
   before: string,
+  person: SignedInPerson,
 ): Promise<Page> {
-  const row = kind.rowOf(resource);
-  const { rows, next } = await read(resource, await contextOf(site, row), before, ROWS_PER_PAGE);
+  const { name } = list;
+  const { rows, next } = await readRowsOf(site, kind, resource, list)(before, ROWS_PER_PAGE);
   const title = kind.titleOf(resource);
-  const path = pathOf(kind.name, row.id);
+  const path = pathOf(kind.name, kind.rowOf(resource).id);
   const content = html`<p><a href="${path}">${title}</a></p>
-    ${rows || NONE}
+    ${rows.length > 0 ? table(rows, (row) => row) : NONE}
     ${pageLinks(
       before === '' ? null : ['Newest', `${path}/${name}`],
       next === null ? null : ['Older', `${path}/${name}?before=${next}`],
-    )}`;
+    )}
+    ${rows.length > 0 && downloadForm(`${path}/${name}/csv`, person)}`;
   return { title: `${title}: ${name}`, content };
 }

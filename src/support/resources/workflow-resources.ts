@@ -28,7 +28,7 @@ import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { readDescribedEndpoint } from '../../webhooks/staff-actions.js';
 import { batchActions, ENDPOINT_ACTIONS, SCHEDULE_ACTIONS } from '../actions/controls.js';
 import type { Content } from '../html.js';
-import { deliveryTable } from '../pages/history.js';
+import { deliveryRow } from '../pages/history.js';
 import {
   type Fact,
   link,
@@ -244,8 +244,8 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
         const { items, next } = await readDeliveries(reader, id, parsePosition(before), limit);
         // Without a URL the table omits the endpoint, which is this page.
         const deliveries = items.map((delivery) => ({ url: '', delivery, ...delivery }));
-        const rows = deliveries.length > 0 && deliveryTable(deliveries, timeZone);
-        return { rows, next: printPosition(next) };
+        const rows = deliveries.map((delivery) => deliveryRow(delivery, timeZone));
+        return { ids: items.map(({ id: one }) => one), rows, next: printPosition(next) };
       },
     },
   ],
