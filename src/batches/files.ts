@@ -109,13 +109,7 @@ async function* resultPieces(
   if (asset === null) return;
   let after: number | undefined = 0;
   do {
-    const rows: readonly BatchRow[] = await readBatchRows(
-      reader,
-      batch,
-      undefined,
-      after,
-      ROWS_PER_PIECE,
-    );
+    const rows: readonly BatchRow[] = await readBatchRows(reader, batch, {}, after, ROWS_PER_PIECE);
     yield await rowsOf(reader, rows, asset);
     after = rows[ROWS_PER_PIECE - 1]?.number;
   } while (after !== undefined);

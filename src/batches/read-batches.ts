@@ -16,7 +16,7 @@ import {
 } from '../db/entities/batches.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
-import { literal } from '../db/statements.js';
+import { likeSql, literal } from '../db/statements.js';
 import { type BatchReview, batchType, isAccepted } from './rules.js';
 
 const BEFORE_ALL = { number: -1, ordinal: -1 };
@@ -27,11 +27,13 @@ export function readProblems(
   batchId: Uuid,
   limit: number,
   last: Pick<BatchProblem, 'number' | 'ordinal'> = BEFORE_ALL,
+  code?: string,
 ): Promise<readonly BatchProblem[]> {
+  const ofCode = code === undefined ? '' : ` AND code=${literal(batchProblems, 'code', code)}`;
   return reader.list(
     batchProblems,
     `FORCE INDEX (PRIMARY)
-     WHERE batch_id=${uuid.literal(batchId)} AND number>=${last.number}
+     WHERE batch_id=${uuid.literal(batchId)}${ofCode} AND number>=${last.number}
        AND (number>${last.number} OR ordinal>${last.ordinal})
      ORDER BY number, ordinal LIMIT ${limit}`,
   );
@@ -80,10 +82,17 @@ export async function readReviews(
   );
 }
 
+/** Restricts the rows of a batch to those up to the number `until`, with `text` in the recipient or reference. */
+interface BatchRowFilter {
+  readonly status?: BatchRowStatus | undefined;
+  readonly text?: string;
+  readonly until?: number;
+}
+
 export async function readBatchRows(
   reader: Reader,
   batch: Batch,
-  status: BatchRowStatus | undefined,
+  { status, text = '', until }: BatchRowFilter,
   after: number,
   limit: number,
 ): Promise<readonly BatchRow[]> {
@@ -91,10 +100,13 @@ export async function readBatchRows(
   if (!isAccepted(batch)) return [];
   const inStatus =
     status === undefined ? '' : ` AND status=${literal(batchRows, 'status', status)}`;
+  const isUntil = until === undefined ? '' : ` AND number<=${Math.trunc(until)}`;
+  const withText =
+    text === '' ? '' : ` AND ${likeSql("CONCAT_WS(' ', recipient, reference)", '%', text)}`;
   return reader.list(
     batchRows,
-    `FORCE INDEX (${status === undefined ? 'PRIMARY' : 'status'})
-     WHERE batch_id=${literal(batchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}
+    `FORCE INDEX (${status === undefined || text !== '' ? 'PRIMARY' : 'status'})
+     WHERE batch_id=${literal(batchRows, 'batchId', batch.id)}${inStatus} AND number>${Math.trunc(after)}${isUntil}${withText}
      ORDER BY number LIMIT ${Math.trunc(limit)}`,
   );
 }

@@ -205,7 +205,7 @@ export class Batches {
   }> {
     const reader = this.deps.database.readerFor(caller);
     const batch = await readOperation(this.operations, reader, caller, id);
-    const read = await readBatchRows(reader, batch, status, after, limit + 1);
+    const read = await readBatchRows(reader, batch, { status }, after, limit + 1);
     const items = read.slice(0, limit);
     return { batch, items, next: read.length > limit ? (items.at(-1)?.number ?? null) : null };
   }

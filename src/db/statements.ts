@@ -1,5 +1,5 @@
 import type { TimePosition } from '../core/page.js';
-import { time, uuid } from './columns.js';
+import { string, time, uuid } from './columns.js';
 import type { Table } from './table.js';
 
 /** SQL text made of literals. Only these functions and the column types turn values into SQL. */
@@ -142,4 +142,14 @@ function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
 export function olderSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
+}
+
+/** Compares without accents and case, for which no index helps. */
+export function likeSql(textSql: string, before: '' | '%', text: string): string {
+  return `${textSql} COLLATE utf8mb4_general_ci LIKE ${patternSql(before, text)}`;
+}
+
+/** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
+export function patternSql(before: '' | '%', text: string): string {
+  return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);
 }

@@ -24,11 +24,17 @@ import {
 } from './pages/waiting.js';
 import { findOnly } from './reading/search.js';
 import { WAITING_KINDS, type WaitingKind } from './reading/waiting.js';
+import { batchKinds } from './resources/batches.js';
 import { bonusKind } from './resources/bonuses.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
-import { listPage, readRowsOf, type ResourceKind } from './resources/resource-kind.js';
-import { batchKinds, endpointKind, scheduleKind } from './resources/workflow-resources.js';
+import {
+  listPage,
+  readRowsOf,
+  type ResourceKind,
+  type ShownList,
+} from './resources/resource-kind.js';
+import { endpointKind, scheduleKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
   type DeskRouter,
@@ -61,7 +67,7 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
     const query = listQueryOf(context);
     return waitingPage(viewOf(site), kindOf(context), query, person, select === 'all');
   });
-  addDownload(router, site, '/waiting/:kind/csv', (context) => {
+  addDownload(router, site, '/waiting/:kind', (context) => {
     const list = kindOf(context);
     const subject = { tenantId: null, subjectType: 'list', subjectId: list };
     return { list, subject, read: readRows(viewOf(site), list, listQueryOf(context)) };
@@ -76,7 +82,7 @@ interface Exported {
   readonly read: ReadRows;
 }
 
-/** Adds a download of a list as CSV. Each is a line in the audit log. */
+/** Adds a download of the list on this page as CSV. Each is a line in the audit log. */
 function addDownload(
   router: DeskRouter,
   site: Site,
@@ -93,7 +99,9 @@ function addDownload(
     context.type = 'text/csv; charset=utf-8';
     context.body = csv;
   };
-  router.post(path, signedIn(site, download));
+  router.post(`${path}/csv`, signedIn(site, download));
+  // After a sign-in, the browser asks for the address of the form.
+  router.get(`${path}/csv`, (context) => seeOther(context, context.url.replace('/csv', '')));
 }
 
 /** Adds the pages on which several items of a list are decided by one form. */
@@ -176,6 +184,13 @@ function placeOf(context: DeskContext): ListPlace | null {
 
 /** Adds a page for each resource, with its actions, and the search. */
 export function resourceRoutes(router: DeskRouter, site: Site): void {
+  addPage(router, site, '/tenants', (context, person) =>
+    tenantsPage(viewOf(site), textsOf(context, 'after').after, person),
+  );
+  addDownload(router, site, '/tenants', () => {
+    const subject = { tenantId: null, subjectType: 'list', subjectId: 'tenants' };
+    return { list: 'tenants', subject, read: readTenants(viewOf(site)) };
+  });
   addResourceKind(router, site, transferKind);
   addResourceKind(router, site, scheduleKind);
   addResourceKind(router, site, bonusKind);
@@ -185,13 +200,6 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
-  addPage(router, site, '/tenants', (context, person) =>
-    tenantsPage(viewOf(site), textsOf(context, 'after').after, person),
-  );
-  addDownload(router, site, '/tenants/csv', () => {
-    const subject = { tenantId: null, subjectType: 'list', subjectId: 'tenants' };
-    return { list: 'tenants', subject, read: readTenants(viewOf(site)) };
-  });
   const search = async (context: DeskContext): Promise<void> => {
     const query = textsOf(context, 'text', 'amount', 'asset', 'day', 'until', 'from');
     const isNarrowed = query.amount !== '' || query.day !== '';
@@ -223,15 +231,18 @@ function addResourceKind<Resource>(
   });
   for (const list of kind.lists ?? []) {
     const path = `/${kind.name}/:id/${list.name}`;
-    addPage(router, site, path, async (context, person) => {
-      const { before } = textsOf(context, 'before');
-      return listPage(site, kind, await find(context), list, before, person);
-    });
-    addDownload(router, site, `${path}/csv`, async (context) => {
-      const resource = await find(context);
-      const { id: subjectId, tenantId } = kind.rowOf(resource);
+    const shownOf = async (context: DeskContext): Promise<ShownList<Resource>> => {
+      const names = list.fields?.map(({ name }) => name) ?? [];
+      return { kind, resource: await find(context), list, filter: textsOf(context, ...names) };
+    };
+    addPage(router, site, path, async (context, person) =>
+      listPage(site, await shownOf(context), textsOf(context, 'after').after, person),
+    );
+    addDownload(router, site, path, async (context) => {
+      const shown = await shownOf(context);
+      const { id: subjectId, tenantId } = kind.rowOf(shown.resource);
       const subject = { tenantId, subjectType: kind.subjectType, subjectId };
-      return { list: list.name, subject, read: readRowsOf(site, kind, resource, list) };
+      return { list: list.name, subject, read: readRowsOf(site, shown) };
     });
   }
   for (const action of kind.actions) {

@@ -57,7 +57,7 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
 /** Returns the path to redirect to. Accepts only paths of the desk. */
 export function nextOf(given: unknown): string {
   return typeof given === 'string' &&
-    /^\/[a-z]*(\/[0-9a-z-]{1,40}){0,2}(\?[\w.~%&=+$@:,*()!-]{0,1000})?$/.test(given) &&
+    /^\/[a-z_]*(\/[0-9a-z-]{1,40}){0,3}(\?[\w.~%&=+$@:,*()!-]{0,1000})?$/.test(given) &&
     !given.startsWith('/sign-')
     ? given
     : '/';

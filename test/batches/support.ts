@@ -350,7 +350,7 @@ export class BatchWorld {
   }
 
   async rows(id: Uuid): Promise<readonly BatchRow[]> {
-    return readBatchRows(this.database.reader, await this.batch(id), undefined, 0, ALL);
+    return readBatchRows(this.database.reader, await this.batch(id), {}, 0, ALL);
   }
 
   problems(id: Uuid): Promise<readonly BatchProblem[]> {

@@ -242,7 +242,7 @@ describe('every page of the support desk', () => {
         assert.equal(cells.length, rows, `${path}/${name}`);
         const leadsOn = (await page(path)).text.includes(`href="${path}/${name}"`);
         assert.equal(leadsOn, rows > 10, `${path}/${name}`);
-        await page(`${path}/${name}?before=x=`, 404);
+        await page(`${path}/${name}?after=x=`, 404);
       }
       assert.equal(new Set(await listed(`${tenant}/transfers`)).size, count);
       await page(`/batches/${batch}/transfers`, 404);

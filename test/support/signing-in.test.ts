@@ -46,7 +46,11 @@ describe('signing in at the support desk', () => {
       reason: 'a',
     });
     assert.equal(acted.status, 303);
-    for (const next of ['/waiting/transfers?tenant=acme+%26+co&after=1.2', '/search?text=a'])
+    for (const next of [
+      '/waiting/transfers?tenant=acme+%26+co&after=1.2',
+      '/search?text=a',
+      '/payout_batches/01a1fef7-8cc4-733d-8c26-f336fbbaebca/rows?status=failed',
+    ])
       assert.equal(
         formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in')
           .fields.next,

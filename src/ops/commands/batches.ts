@@ -33,7 +33,7 @@ async function show({ database: { reader }, output }: Ops, batch: Batch): Promis
   const [names, rejected, failed] = await Promise.all([
     namesOf(reader, [batch]),
     readProblems(reader, id, MAX_PROBLEMS),
-    readBatchRows(reader, batch, 'failed', 0, MAX_PROBLEMS),
+    readBatchRows(reader, batch, { status: 'failed' }, 0, MAX_PROBLEMS),
   ]);
   output.one({
     ...batchLine(batch),

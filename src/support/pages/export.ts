@@ -5,7 +5,7 @@ import { type Fact, type Row, tokenField } from './layout.js';
 
 /** A part of a list: the id and the cells of each row, and the position of the next part. */
 export interface ListRows {
-  readonly ids: readonly string[];
+  readonly ids: readonly (string | null)[];
   readonly rows: readonly Row[];
   /** Null after the last row. */
   readonly next: string | null;
@@ -34,9 +34,9 @@ export async function csvOf(
   return { csv: csvLines([headings, ...cells]), rows: all.length };
 }
 
-/** Shows the button that downloads a list. */
+/** Shows the button that downloads a list. `path` is that of its page, with its filter. */
 export function downloadForm(path: string, { secret }: SignedInPerson): Html {
-  return html`<form method="post" action="${path}">
+  return html`<form method="post" action="${path.replace(/(?=\?|$)/, '/csv')}">
     ${tokenField(secret)} <button class="quiet">Download as CSV</button>
   </form>`;
 }

@@ -285,15 +285,25 @@ export function tableSection<Item>(
   return items.length > 0 && section(id, heading, table(items, rowOf));
 }
 
-/** Shows links to the previous and the next page, each if there is one. */
-export function pageLinks(previous: PageLink | null, next: PageLink | null): Html {
-  const linkTo = (rel: string, [text, href]: PageLink): Html =>
-    element('a', { class: 'button', rel, href }, text);
+/** Shows links to the first page of a list and to the next one, if they lead to other pages. */
+export function pageLinks(
+  pathAfter: (position: string) => string,
+  after: string,
+  next: string | null,
+): Html {
+  const linkTo = (rel: string, text: string, position: string): Html =>
+    element('a', { class: 'button', rel, href: pathAfter(position) }, text);
   return html`<nav class="pages" aria-label="Pages">
-    ${previous && linkTo('prev', previous)} ${next && linkTo('next', next)}
+    ${after !== '' && linkTo('prev', 'First page', '')}
+    ${next !== null && linkTo('next', 'Next page', next)}
   </nav>`;
 }
-type PageLink = readonly [text: string, href: string];
+
+/** Returns the query of an address, without empty parts. */
+export function queryText(parts: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parts).filter(([, value]) => value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
 
 export type ResourcePath =
   | ('transfers' | 'bonuses' | 'schedules' | 'payouts' | 'batches' | 'payout_batches')

@@ -6,7 +6,16 @@ import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { type TenantTotals, todayOf } from '../reading/totals.js';
 import { downloadForm, type ReadRows } from './export.js';
-import { type Fact, link, money, type Page, pageLinks, section, table } from './layout.js';
+import {
+  type Fact,
+  link,
+  money,
+  type Page,
+  pageLinks,
+  queryText,
+  section,
+  table,
+} from './layout.js';
 import { listRows, NONE, type View } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
@@ -31,11 +40,8 @@ export async function tenantsPage(
 ): Promise<Page> {
   const { rows, next } = await readTenants(view)(after, ROWS_PER_PAGE);
   const content = html`${rows.length > 0 ? table(rows, (row) => row) : NONE}
-  ${pageLinks(
-    after === '' ? null : ['First page', '/tenants'],
-    next === null ? null : ['Next page', `/tenants?${new URLSearchParams({ after: next })}`],
-  )}
-  ${rows.length > 0 && downloadForm('/tenants/csv', person)}`;
+  ${pageLinks((position) => `/tenants${queryText({ after: position })}`, after, next)}
+  ${rows.length > 0 && downloadForm('/tenants', person)}`;
   return { title: 'Tenants', content };
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../reading/waiting.js';
 import { parsePrinted } from '../forms.js';
 import { downloadForm, type ReadRows } from './export.js';
-import { field, hiddenField, notice, type Page, pageLinks, section } from './layout.js';
+import { field, hiddenField, notice, type Page, pageLinks, queryText, section } from './layout.js';
 import { parsePosition, printPosition } from './position.js';
 import { listRows, NONE, tableOf, type TableOptions, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
@@ -92,15 +92,12 @@ export async function waitingPage(
         }),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
-  const pageAfter = (position: string): string => listPath(kind, { ...query, after: position });
+  const pathAfter = (position: string): string => listPath(kind, { ...query, after: position });
   const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
   ${count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`}
   ${items && verbs.length > 0 && setBar(kind, query, verbs)} ${items ?? NONE}
-  ${pageLinks(
-    after === null ? null : ['First page', pageAfter('')],
-    next === null ? null : ['Next page', pageAfter(printPosition(next) ?? '')],
-  )}
-  ${count > 0 && downloadForm(listPath(kind, { ...query, after: '' }).replace(kind, `${kind}/csv`), person)}`;
+  ${pageLinks(pathAfter, query.after, printPosition(next))}
+  ${count > 0 && downloadForm(pathAfter(''), person)}`;
   return { title: LISTS[kind].title, count: countText(count), content };
 }
 
@@ -163,11 +160,6 @@ function setBar(kind: WaitingKind, query: ListQuery, verbs: readonly string[]): 
     ${kept.map(([name, value]) => hiddenField(name, value))} ${buttons}
     <a href="${all}${all.includes('?') ? '&' : '?'}select=all">Select all on this page</a>
   </form>`;
-}
-
-function queryText(parts: Readonly<Record<string, string>>): string {
-  const given = Object.entries(parts).filter(([, value]) => value !== '');
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
 export function listPath(kind: WaitingKind, { tenant, least, asset, after }: ListQuery): string {

@@ -3,9 +3,9 @@ import { parseDay, type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import { string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { columnList } from '../../db/statements.js';
+import { columnList, likeSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { findEach, likeSql, MAX_FOUND, type SearchResult } from './search.js';
+import { findEach, MAX_FOUND, type SearchResult } from './search.js';
 
 /** Finds operations by their time, and within it by amount and text, for which no index exists. */
 

@@ -21,7 +21,7 @@ import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { hashOf } from '../../db/metadata-index.js';
-import { literal, literals } from '../../db/statements.js';
+import { likeSql, literal, literals, patternSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 
 /** Rows of each kind of resource that the desk lists. */
@@ -186,16 +186,6 @@ const MIN_KEY_LENGTH = 8;
 
 function beginsSql(columnName: string, text: string): string {
   return `${columnName} LIKE ${patternSql('', text)}`;
-}
-
-/** Compares without accents and case, for which no index helps. */
-export function likeSql(textSql: string, before: '' | '%', text: string): string {
-  return `${textSql} COLLATE utf8mb4_general_ci LIKE ${patternSql(before, text)}`;
-}
-
-/** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
-function patternSql(before: '' | '%', text: string): string {
-  return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
 /** Age from which the index of words has an account or operation. */

@@ -48,7 +48,8 @@ export async function readHistory(
     listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
     reader.find(holds, { resourceId: id }),
   ]);
-  const instants = [...known, ...[...auditRows, ...lines].map(({ at }) => at)].flatMap(
+  const changes = auditRows.filter(({ action }) => action !== 'list.export');
+  const instants = [...known, ...[...changes, ...lines].map(({ at }) => at)].flatMap(
     (at) => at ?? [],
   );
   const changed = { id, tenantId, accountIds, instants: source === undefined ? [] : instants };

@@ -24,12 +24,12 @@ export function refundFacts({ asset, refundedRaw, refundingRaw }: Original): rea
 /** The refunds of a transfer or bonus, which belong to the tenant that received it. */
 export const REFUNDS: ListOfResource<Original> = {
   name: 'refunds',
-  async read(original, context, before, limit) {
+  async read(original, context, after, limit) {
     const { reader } = context;
     const receiver = await reader.find(accounts, { id: receiverOf(original) });
     if (receiver === undefined) return { ids: [], rows: [], next: null };
     const filter = { tenantId: receiver.tenantId, refundOfId: original.id };
-    const position = parsePosition(before);
+    const position = parsePosition(after);
     const found = await listNewest(transferList, reader, filter, limit + 1, position);
     const { items, next } = pageOf(found, limit);
     return listRows(context, 'transfers', items, next);

@@ -60,9 +60,9 @@ export const accountKind: ResourceKind<Account> = {
   lists: [
     {
       name: 'movements',
-      async read({ id }, context, before, limit) {
-        if (!/^[0-9]{0,18}$/.test(before)) throw noSuchPage();
-        const last = before === '' ? null : BigInt(before);
+      async read({ id }, context, after, limit) {
+        if (!/^[0-9]{0,18}$/.test(after)) throw noSuchPage();
+        const last = after === '' ? null : BigInt(after);
         const { items, nextBefore } = await readMovements(context.reader, id, {}, last, limit);
         const rows = items.map((item) => movementRow(item, context));
         const ids = items.map(({ entry }) => entry.id);
@@ -202,8 +202,8 @@ function ofTenant<K extends keyof Rows>(
 ): ListOfResource<Tenant> {
   return {
     name,
-    async read({ id }, context, before, limit) {
-      const found = await read(context.reader, id, limit + 1, parsePosition(before));
+    async read({ id }, context, after, limit) {
+      const found = await read(context.reader, id, limit + 1, parsePosition(after));
       const { items, next } = pageOf(found, limit);
       return listRows(context, name, items, next, { without: 'Tenant' });
     },

@@ -3,13 +3,16 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { DeskAction } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
-import { type Content, html } from '../html.js';
+import { type Content, html, type Html } from '../html.js';
 import { downloadForm, type ListRows, type ReadRows } from '../pages/export.js';
 import {
   type Fact,
+  field,
+  notice,
   type Page,
   pageLinks,
   pathOf,
+  queryText,
   relative,
   type ResourcePath,
   section,
@@ -18,6 +21,7 @@ import {
   time,
 } from '../pages/layout.js';
 import { NONE } from '../pages/rows.js';
+import { inWords } from '../reading/payouts.js';
 import type { HistorySource } from '../reading/timeline.js';
 import { namesOf, type Owned } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
@@ -75,15 +79,35 @@ export async function contextOf({ database: { reader }, clock }: Site, row: Owne
   };
 }
 
+/** Values of a list's fields by their names. '' or no value restricts nothing. */
+export type ListFilter = Readonly<Record<string, string>>;
+
+/** A field of a list's filter. With choices it is a select. */
+export interface ListField {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'number';
+  readonly choices?: readonly string[];
+}
+
 /** A list of which the resource's page shows the beginning. The complete list has its own page. */
 export interface ListOfResource<Resource> {
   /** Noun in the plural, which is also the last part of the list's path. */
   readonly name: string;
-  /**
-   * Returns rows, newest first, from the position after which the page before ends ('' for the
-   * first page), and the position of the next page.
-   */
-  read(resource: Resource, context: PageContext, before: string, limit: number): Promise<ListRows>;
+  readonly fields?: readonly ListField[];
+  /** The rows that the resource's page shows: by default, the newest. */
+  readonly beginning?: (resource: Resource) => {
+    readonly heading: string;
+    readonly filter: ListFilter;
+  };
+  /** Returns rows after the position at which the page before ends ('' for the first page). */
+  read(
+    resource: Resource,
+    context: PageContext,
+    after: string,
+    limit: number,
+    filter: ListFilter,
+  ): Promise<ListRows>;
 }
 
 const ROWS_PER_PAGE = 25;
@@ -96,42 +120,62 @@ export function listSections<Resource>(
   context: PageContext,
 ): Promise<Content> {
   const path = pathOf(kind.name, kind.rowOf(resource).id);
-  const sections = (kind.lists ?? []).map(async ({ name, read }) => {
-    const { rows, next } = await read(resource, context, '', SHOWN_FIRST);
-    const all = next !== null && html`<p><a href="${path}/${name}">All ${name}</a></p>`;
-    return rows.length > 0 && section(name, `Newest ${name}`, [table(rows, (row) => row), all]);
+  const sections = (kind.lists ?? []).map(async ({ name, fields, beginning, read }) => {
+    const { heading, filter } = beginning?.(resource) ?? { heading: `Newest ${name}`, filter: {} };
+    const { rows, next } = await read(resource, context, '', SHOWN_FIRST, filter);
+    const isWhole = next === null && fields === undefined;
+    const all = !isWhole && html`<p><a href="${path}/${name}">All ${name}</a></p>`;
+    return rows.length > 0 && section(name, heading, [table(rows, (row) => row), all]);
   });
   return Promise.all(sections);
 }
 
+/** A list of a resource, restricted to the rows that match `filter`. */
+export interface ShownList<Resource> {
+  readonly kind: ResourceKind<Resource>;
+  readonly resource: Resource;
+  readonly list: ListOfResource<Resource>;
+  readonly filter: ListFilter;
+}
+
 export function readRowsOf<Resource>(
   site: Site,
-  kind: ResourceKind<Resource>,
-  resource: Resource,
-  { read }: ListOfResource<Resource>,
+  { kind, resource, list, filter }: ShownList<Resource>,
 ): ReadRows {
-  return async (before, limit) =>
-    read(resource, await contextOf(site, kind.rowOf(resource)), before, limit);
+  return async (after, limit) =>
+    list.read(resource, await contextOf(site, kind.rowOf(resource)), after, limit, filter);
 }
+
+const MORE = 'Only a part of the list was searched. The search continues on the next page.';
 
 export async function listPage<Resource>(
   site: Site,
-  kind: ResourceKind<Resource>,
-  resource: Resource,
-  list: ListOfResource<Resource>,
-  before: string,
+  shown: ShownList<Resource>,
+  after: string,
   person: SignedInPerson,
 ): Promise<Page> {
-  const { name } = list;
-  const { rows, next } = await readRowsOf(site, kind, resource, list)(before, ROWS_PER_PAGE);
+  const { kind, resource, list, filter } = shown;
+  const { rows, next } = await readRowsOf(site, shown)(after, ROWS_PER_PAGE);
   const title = kind.titleOf(resource);
-  const path = pathOf(kind.name, kind.rowOf(resource).id);
-  const content = html`<p><a href="${path}">${title}</a></p>
+  const owner = pathOf(kind.name, kind.rowOf(resource).id);
+  const path = `${owner}/${list.name}`;
+  const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
+  const content = html`<p><a href="${owner}">${title}</a></p>
+    ${list.fields && filterForm(path, list.fields, filter)}
     ${rows.length > 0 ? table(rows, (row) => row) : NONE}
-    ${pageLinks(
-      before === '' ? null : ['Newest', `${path}/${name}`],
-      next === null ? null : ['Older', `${path}/${name}?before=${next}`],
-    )}
-    ${rows.length > 0 && downloadForm(`${path}/${name}/csv`, person)}`;
-  return { title: `${title}: ${name}`, content };
+    ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
+    ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+  return { title: `${title}: ${list.name}`, content };
+}
+
+function filterForm(path: string, fields: readonly ListField[], filter: ListFilter): Html {
+  const inputs = fields.map(({ name, label, type, choices }) => {
+    const options = choices?.map((one) => [one, inWords(one) ?? one] as const);
+    const all = options && { choices: [['', 'Any'] as const, ...options] };
+    return field(label, { name, type, value: filter[name], maxlength: 80 }, all);
+  });
+  return html`<form class="filter" method="get" action="${path}">
+    ${inputs} <button class="quiet">Filter</button>
+    ${queryText(filter) !== '' && html`<a href="${path}">Show all</a>`}
+  </form>`;
 }
