@@ -1,4 +1,5 @@
-import { newId } from '../core/ids.js';
+import { hash } from 'node:crypto';
+import { idFromDigest, timeOfId } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import { type Batch, batchProblems, type BatchRow, batchRows } from '../db/entities/batches.js';
@@ -9,15 +10,21 @@ import type { ValidRow } from './validation/rows.js';
 
 const ROWS_PER_DELETE = 5_000;
 
-/** Returns statements that store valid rows, and their secrets sealed. */
+/**
+ * Returns statements that store valid rows, and their secrets sealed. A row has the same id in every
+ * validation of its batch, so that a rail knows it after a restore to before its validation.
+ */
 export function insertRowsSql(
   { seal }: BatchKind,
   batchId: Batch['id'],
   rows: readonly ValidRow[],
 ): string[] {
+  const digest = hash('sha256', `rows of batch ${batchId}`, 'buffer');
+  const createdAt = timeOfId(batchId);
   const unsettled = { paymentId: null, code: null, message: null, settledAt: null };
   const pending = rows.map((row): BatchRow & ValidRow => {
-    return { id: newId(), batchId, ...row, status: 'pending', ...unsettled };
+    const id = idFromDigest(createdAt, digest, row.number);
+    return { id, batchId, ...row, status: 'pending', ...unsettled };
   });
   const sealed = pending.flatMap(({ id, secrets }) =>
     secrets === null || seal === null ? [] : [seal(id, secrets)],

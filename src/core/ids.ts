@@ -30,9 +30,13 @@ export function newId(): Uuid {
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
-/** Returns the id for a time (in milliseconds since 1970) and a digest, ordered like other ids. */
-export function idFromDigest(epochMs: number, digest: Uint8Array): Uuid {
-  return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
+/**
+ * Returns the id for a time (in milliseconds since 1970) and a digest, ordered like other ids. With
+ * the same time and digest, ids have the order of `seq`, an integer below 2^32.
+ */
+export function idFromDigest(epochMs: number, digest: Uint8Array, seq?: number): Uuid {
+  const random = digest.subarray(0, ID_BYTES);
+  return v7({ random, msecs: epochMs, ...(seq === undefined ? {} : { seq }) }) as Uuid;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

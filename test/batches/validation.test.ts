@@ -371,6 +371,25 @@ describe('the validation of a batch', () => {
       assert.equal((await world.problems(id)).length, 1);
     });
 
+    it('a row keeps its id when the validation of its batch begins again, and ids follow the order of the file', async () => {
+      const { id } = await world.uploaded(source, payroll(rows));
+      const abort = new AbortController();
+      const heartbeat = (done: number): void => void (done >= 1_800 && abort.abort());
+      await assert.rejects(world.validate(id, { signal: abort.signal, heartbeat }));
+      const idsOf = async (): Promise<string[]> =>
+        (
+          await db.sql(
+            `SELECT HEX(id) AS id FROM batch_rows WHERE batch_id=${idLiteral(id)} ORDER BY number`,
+          )
+        ).map((row) => String(row.id));
+      const before = await idsOf();
+      await world.validate(id);
+      const after = await idsOf();
+      assert(before.length > 0 && after.length === rows.length);
+      assert.deepEqual(after.slice(0, before.length), before);
+      assert.deepEqual(after, [...new Set(after)].sort());
+    });
+
     it('of two concurrent validations of a batch the later one continues, and the earlier one writes no more', async () => {
       const { id } = await world.uploaded(source, payroll(rows));
       const [one, two, three] = await Promise.all([

@@ -1,96 +1,51 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
-import { type Instant, parseRfc3339, systemClock, toRfc3339 } from '../../src/core/instant.js';
-import type { Amount } from '../../src/core/amount.js';
+import { type Instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { counted } from '../../src/core/collections.js';
-import { PAYOUTS_PATH } from '../../src/payouts/rails/http.js';
-import type { RailOrder } from '../../src/payouts/rails/rail.js';
-import { pageText } from '../../development/simulated-rail/wire.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { run } from '../ops/ops.js';
-import { openPayoutBank, type PayoutBank, TEST_KEYRING } from '../payouts/support.js';
-import { request, startTestApi, type TestAnswer, type TestApi } from '../helpers/api.js';
-import {
-  BankGateway,
-  type GatewayAnswer,
-  type GatewayPayment,
-  type GatewayRequest,
-} from '../helpers/bank-gateway.js';
-import { answered, type Json, LEAST, list, object, text } from '../helpers/bank.js';
-import { openPayrollBank, type PayrollBank } from '../helpers/batch-workflows.js';
+import { TEST_KEYRING } from '../payouts/support.js';
+import { request, startTestApi } from '../helpers/api.js';
+import { answered, idLiteral, type Json, LEAST, list, object } from '../helpers/bank.js';
+import { type PayrollBank, payrollOf } from '../helpers/batch-workflows.js';
 import type { TestDatabase } from '../helpers/database.js';
-import {
-  temporalEnvironment,
-  type TestTemporal,
-  until,
-  workflowStatus,
-} from '../helpers/temporal.js';
-import { type GuardedBank, openGuardedBank } from '../helpers/temporal-world.js';
+import { temporalEnvironment, until, workflowStatus } from '../helpers/temporal.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import type { Copier } from './restored-copies.js';
-
-interface RestoreDrill {
-  readonly copier: Copier;
-  readonly temporal: TestTemporal;
-  readonly clients: number;
-  /** How long the load runs before the moment that is restored, and how much of it is lost. */
-  readonly beforeMs: number;
-  readonly lostMs: number;
-  readonly rows: number;
-  /** Pause of each client between two requests: a short form proves the same with less load. Zero by default. */
-  readonly pauseMs?: number;
-}
+import {
+  arePaid,
+  GOES_ON_MS,
+  ListingGateway,
+  Load,
+  momentAmongBatches,
+  type RestoreDrill,
+  setTheStage,
+  type Stage,
+  WAITING,
+  whatIsLost,
+} from './restore-stage.js';
 
 const NAME = 'bank';
 const RAIL = `http:${NAME}`;
-const GOES_ON_MS = 300_000;
-const WAITING = 4;
-
-/** A gateway in memory that lists what it was given; it is outside, so no restore puts it back. */
-class ListingGateway extends BankGateway {
-  private readonly orders = new Map<Uuid, { readonly amount: Amount; readonly at: number }>();
-
-  protected override pay(order: RailOrder): GatewayPayment {
-    this.orders.set(order.key, { amount: order.amount, at: Date.now() });
-    return super.pay(order);
-  }
-
-  protected override answer(asked: GatewayRequest): GatewayAnswer {
-    if (asked.method !== 'GET' || !asked.path.startsWith(`${PAYOUTS_PATH}?`))
-      return super.answer(asked);
-    if (!this.isGenuine(asked)) return { status: 401, text: '{}' };
-    const since =
-      parseRfc3339(new URLSearchParams(asked.path.split('?')[1]).get('since') ?? '') ?? 0;
-    const items = [...this.payments.values()].flatMap((payment) => {
-      const order = this.orders.get(payment.key);
-      return order === undefined || order.at < since
-        ? []
-        : [{ ...this.tell(payment), amount: order.amount }];
-    });
-    return { status: 200, text: pageText({ items, next: null }) };
-  }
-}
-
-/** The resources of tenants, made before anything is lost. */
-interface Stage {
-  readonly api: TestApi;
-  readonly guarded: GuardedBank;
-  readonly payouts: PayoutBank;
-  readonly waiting: PayoutBank;
-  readonly payroll: PayrollBank;
-  readonly transfers: readonly Uuid[];
-  readonly pendingPayouts: readonly Uuid[];
-  readonly batchId: Uuid;
-}
 
 /** An event as a tenant may have seen it. */
 type Seen = ReadonlyMap<string, string>;
 
+/** State of the service when it was lost. */
+interface Lost {
+  /** Ids that have a workflow, and no row in the copy. */
+  readonly stale: readonly Uuid[];
+  readonly seen: Seen;
+  readonly supplierBatches: readonly Uuid[];
+  /** The ids of their rows, which are the keys at the rail. */
+  readonly rows: ReadonlySet<string>;
+}
+
 /**
  * Load, then the loss of its last part: the database is put back, made good by two people and served again. Nothing is posted
- * before; no sequence is used twice; every payment that the rail has and we do not is listed, and none is made twice; what waited goes on.
+ * before; no sequence is used twice; every payment that the rail has and we do not is listed, and none is made twice, also of rows of
+ * batches that are validated or executed again; what waited goes on.
  */
 export async function restoreDrill(drill: RestoreDrill): Promise<string> {
   const gateway = await new ListingGateway(NAME, TEST_KEYRING).start();
@@ -103,7 +58,7 @@ export async function restoreDrill(drill: RestoreDrill): Promise<string> {
     PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*',
   };
   try {
-    const { stage, moment, seen, stale, acknowledged } = await servedUntilTheLoss(
+    const { stage, moment, lost, acknowledged } = await servedUntilTheLoss(
       drill,
       environment,
       gateway,
@@ -113,13 +68,13 @@ export async function restoreDrill(drill: RestoreDrill): Promise<string> {
     const copied = performance.now();
     const listed = await madeGood(db, environment, stage, moment, gateway);
     const opened = performance.now();
-    await goesOn(db, drill, environment, stage, seen, stale, gateway);
+    await goesOn(db, drill, environment, stage, lost, gateway);
     const done = performance.now();
     await assertLedgerSound(db.database);
     const s = (from: number, to: number): string => `${((to - from) / 1_000).toFixed(1)} s`;
     return (
       `${acknowledged} transfers of ${drill.clients} clients, the last ${drill.lostMs / 1_000} s lost: restored in ${s(began, copied)}, reconciled and audited in ${s(copied, opened)}, ` +
-      `${WAITING} approvals, ${WAITING - 1} payouts and a batch continued within ${s(opened, done)}; ${counted(listed, 'later payment')} of the rail listed, none of ${seen.size} sequences used twice; the auditor found nothing`
+      `${WAITING} approvals, ${WAITING - 1} payouts and ${1 + lost.supplierBatches.length} batches continued within ${s(opened, done)}; ${counted(listed, 'later payment')} of the rail listed, none of ${lost.rows.size} rows of batches of payouts paid twice, none of ${lost.seen.size} sequences used twice; the auditor found nothing`
     );
   } finally {
     gateway.stop();
@@ -137,106 +92,35 @@ async function servedUntilTheLoss(
   gateway.serviceUrl = api.baseUrl;
   const worker = await WorkerProcess.start(copier.source.url, temporal, environment);
   try {
-    const stage = await setTheStage(api, drill.rows);
+    const stage = await setTheStage(api, drill);
     await copier.prepare();
     const load = new Load(stage, drill);
     await sleep(drill.beforeMs);
-    const moment = await copier.moment();
-    const stale = await whatIsLost(stage, gateway);
+    const { moment, validating } = await momentAmongBatches(drill, stage);
+    const stale = await whatIsLost(stage, validating, gateway);
     await sleep(drill.lostMs);
     const acknowledged = await load.stop();
     await worker.kill();
-    return { stage, moment, stale, acknowledged, seen: await eventsOf(copier.source) };
+    const seen = await eventsOf(copier.source);
+    const supplierBatches = [...Object.values(stage.payoutBatches), validating];
+    const rows = await idsOf(copier.source, 'batch_rows', supplierBatches);
+    return { stage, moment, lost: { stale, seen, supplierBatches, rows }, acknowledged };
   } finally {
     await worker.kill();
     await api.stop();
   }
 }
 
-async function setTheStage(api: TestApi, rows: number): Promise<Stage> {
-  const guarded = await openGuardedBank(api, { funds: 100_000n * LEAST });
-  const [payouts, waiting] = [
-    await openPayoutBank(api, 100_000n * LEAST),
-    await openPayoutBank(api),
-  ];
-  await waiting.guard(1);
-  const payroll = await openPayrollBank(api, 10_000_000n * LEAST);
-  const batchId = await payroll.ready(rows);
-  const transfers = await guarded.createManyPending(WAITING);
-  const pendingPayouts = await Promise.all(
-    Array.from({ length: WAITING }, () => waiting.createPending()),
+/** Every id that a row of these batches has, in the table of rows or of payouts. */
+async function idsOf(
+  db: TestDatabase,
+  table: 'batch_rows' | 'payouts',
+  batches: readonly Uuid[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.sql(
+    `SELECT LOWER(HEX(id)) AS id FROM ${table} WHERE batch_id IN (${batches.map(idLiteral).join(',')})`,
   );
-  return { api, guarded, payouts, waiting, payroll, transfers, pendingPayouts, batchId };
-}
-
-/** Makes decisions that the restored copy lacks. Returns the ids that will have a workflow and no row. */
-async function whatIsLost(
-  { guarded, waiting, payroll, transfers, pendingPayouts, batchId }: Stage,
-  { payments }: ListingGateway,
-): Promise<Uuid[]> {
-  const paidBefore = payments.size;
-  answered(await guarded.act('approve', transfers[0]!), 200);
-  answered(await guarded.act('reject', transfers[1]!), 200);
-  answered(await waiting.act('approve', pendingPayouts[0]!), 200);
-  await payroll.execute(batchId);
-  await until(
-    'the rail has paid what was approved',
-    async () => (await waiting.get(pendingPayouts[0]!)).status === 'completed',
-  );
-  // That one, and what was on its way at the moment, are known here afterwards.
-  await until('the rail has paid what was asked for since', () => payments.size > paidBefore + 2);
-  return guarded.createManyPending(2);
-}
-
-/** On a busy machine the result may be unknown: then no client relies on it. */
-function overloadedOr201(answer: TestAnswer): TestAnswer {
-  assert.ok(answer.status === 201 || answer.status === 503, answer.text);
-  return answer;
-}
-
-/** Transfers and payouts without end, each client one after the other: what waits does not grow with the time that a slow machine takes. */
-class Load {
-  private isOver = false;
-  private acknowledged = 0;
-  private readonly running: Promise<unknown>;
-
-  constructor(
-    private readonly stage: Stage,
-    private readonly drill: RestoreDrill,
-  ) {
-    const { clients } = drill;
-    this.running = Promise.all(Array.from({ length: clients }, (_, index) => this.client(index)));
-    this.running.catch(() => undefined);
-  }
-
-  async stop(): Promise<number> {
-    this.isOver = true;
-    await this.running;
-    return this.acknowledged;
-  }
-
-  private async client(index: number): Promise<void> {
-    const { payroll, payouts } = this.stage;
-    const [to] = payroll.people;
-    for (; !this.isOver; await sleep(this.drill.pauseMs ?? 0)) {
-      if (index === 0) {
-        const { status, json } = overloadedOr201(await payouts.ask());
-        if (status === 201) await this.paid(text(json.id));
-      } else {
-        const { status } = overloadedOr201(
-          await payroll.bank.send({ from: payroll.source, to: to!, raw: LEAST }),
-        );
-        if (status === 201) this.acknowledged += 1;
-      }
-    }
-  }
-
-  private async paid(id: string): Promise<void> {
-    const { payouts } = this.stage;
-    const isPaid = async (): Promise<boolean> =>
-      this.isOver || (await payouts.get(id)).status === 'completed';
-    await until('it is paid', isPaid, { limitMs: GOES_ON_MS });
-  }
+  return new Set(rows.map(({ id }) => String(id)));
 }
 
 async function eventsOf(db: TestDatabase): Promise<Seen> {
@@ -338,8 +222,7 @@ async function goesOn(
   { temporal }: RestoreDrill,
   environment: Readonly<Record<string, string>>,
   stage: Stage,
-  seen: Seen,
-  stale: readonly Uuid[],
+  { stale, seen, supplierBatches, rows }: Lost,
   gateway: ListingGateway,
 ): Promise<void> {
   const api = await startTestApi(db, environment);
@@ -348,17 +231,29 @@ async function goesOn(
   try {
     const post = async (path: string, token: string): Promise<Json> =>
       answered(await request(api.baseUrl, 'POST', path, { token }), 200).json;
-    const { guarded, waiting, payroll, transfers, pendingPayouts, batchId } = stage;
+    const { guarded, waiting, payroll, suppliers, transfers, pendingPayouts, batchId } = stage;
     for (const id of transfers)
       assert.equal(
         (await post(`/v1/transfers/${id}/approve`, guarded.approvers[0])).status,
         'completed',
       );
     for (const id of pendingPayouts) await post(`/v1/payouts/${id}/approve`, waiting.approvers[0]);
-    const execute = await request(api.baseUrl, 'POST', `/v1/bonus_batches/${batchId}/execute`, {
-      token: payroll.bank.token,
-    });
-    answered(execute, 202);
+    const onCopy = (own: PayrollBank) =>
+      payrollOf(
+        (method, path, options) =>
+          request(api.baseUrl, method, path, { token: own.bank.token, ...options }),
+        own,
+      );
+    await onCopy(payroll).execute(batchId);
+    const [, ...others] = supplierBatches;
+    for (const id of others) {
+      await onCopy(suppliers).until(id, 'ready');
+      await onCopy(suppliers).execute(id);
+    }
+    for (const id of supplierBatches)
+      await until(`the rows of ${id} are paid`, () => arePaid(onCopy(suppliers), id), {
+        limitMs: GOES_ON_MS,
+      });
     const look = async (): Promise<boolean> => {
       const [row] = await db.sql(
         `SELECT (SELECT COUNT(*) FROM payouts WHERE status IN ('pending_approval','approved','in_progress'))
@@ -376,6 +271,8 @@ async function goesOn(
         },
       );
     for (const key of gateway.payments.keys()) assert.equal(gateway.paidTimes(key), 1, key);
+    // A row with another id than in the lost time would be another payout at the rail.
+    assert.deepEqual(await idsOf(db, 'payouts', supplierBatches), rows);
     await assertAnnounced(db, api.baseUrl, stage, seen);
   } finally {
     await worker.kill();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { asUuid, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
+import { asUuid, idFromDigest, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
 
 describe('an id', () => {
   it('each id is a different UUID of version 7', () => {
@@ -32,6 +32,15 @@ describe('an id', () => {
       const before = at(1_000);
       assert(at(0) > before);
     });
+  });
+
+  it('ids of one time and digest are different, and have the order of their numbers', () => {
+    const [time, digest] = [1_764_500_000_000, Buffer.alloc(32, 5)];
+    const numbers = [0, 1, 2, 63, 64, 100_001, 11_000_000, 2 ** 32 - 1];
+    const ids = numbers.map((number) => idFromDigest(time, digest, number));
+    assert.deepEqual([...new Set(ids)].sort(), ids);
+    assert.deepEqual([...new Set(ids.map(timeOfId))], [time]);
+    assert.equal(idFromDigest(time, Buffer.alloc(64, 5), 63), ids[3]);
   });
 
   it('an id is read in any case and stored in lower case', () => {

@@ -16,7 +16,7 @@ import { type TestTemporal, until } from './temporal.js';
 export interface PayrollAccounts {
   readonly kind?: BatchKindName;
   /** The token of the second person, who executes batches of payouts. */
-  readonly executor?: string;
+  readonly executor?: string | undefined;
   readonly source: Pick<Account, 'id'>;
   readonly people: readonly Pick<Account, 'id'>[];
 }

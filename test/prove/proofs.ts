@@ -190,8 +190,9 @@ export const PROOFS: Proofs = {
   }),
   restore: withTemporal(async ({ temporal }) => {
     const { beforeS, lostS } = counts('RESTORE_SECONDS', { beforeS: 60, lostS: 600 });
-    const drill = { clients: 32, beforeMs: beforeS * 1_000, lostMs: lostS * 1_000, rows: 5_000 };
-    return restoreDrill({ ...drill, copier: await PhysicalCopier.start(), temporal });
+    const drill = { clients: 32, beforeMs: beforeS * 1_000, lostMs: lostS * 1_000 };
+    const sizes = { rows: 5_000, suppliers: 500 };
+    return restoreDrill({ ...drill, ...sizes, copier: await PhysicalCopier.start(), temporal });
   }),
   'payout-kills': withTemporal(async ({ db, temporal, open }) => {
     const api = await open(startTestApi(db, temporalEnvironment(temporal)), (own) => own.stop());

@@ -12,7 +12,7 @@ describe('a database that is restored under load', () => {
     const temporal = await testTemporal();
     await restoreDrill({
       ...{ copier, temporal },
-      ...{ clients: 4, pauseMs: 100, beforeMs: 500, lostMs: 500, rows: 20 },
+      ...{ clients: 4, pauseMs: 100, beforeMs: 500, lostMs: 500, rows: 20, suppliers: 10 },
     });
   });
 });
