@@ -15,7 +15,7 @@ import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
 import { bytesOf, SheetProblem } from '../spreadsheets/sheet.js';
 import type { BatchFile } from './rules.js';
-import { BATCH_ENDPOINTS, type BatchEndpoints, BatchQuery } from './schemas-endpoints.js';
+import { BATCH_ENDPOINTS, type BatchEndpoints, BatchQuery } from './schemas-requests.js';
 import type { Batches, ReviewedBatch } from './service.js';
 import { PROBLEM_CODES } from './validation/cells.js';
 import { templateCsv, templateXlsx } from './template.js';

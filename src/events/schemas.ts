@@ -1,6 +1,6 @@
 import { VerificationSchema } from '../accounts/schemas.js';
 import { BATCH_RESOURCES } from '../batches/schemas.js';
-import { BATCH_ENDPOINTS } from '../batches/schemas-endpoints.js';
+import { BATCH_ENDPOINTS } from '../batches/schemas-requests.js';
 import { API_VERSIONS } from '../core/api-version.js';
 import type { BatchKindName } from '../db/entities/batches.js';
 import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';

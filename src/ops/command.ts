@@ -171,7 +171,7 @@ async function runAuthorised<S extends z.ZodRawShape>(
   const { needs } = spec;
   const run = (deps: Ops, identity: StaffIdentity | null, actor: Actor | null): Promise<void> =>
     runWithResources(spec.run, authorisedOps(deps, identity, actor), input, invocation);
-  const need = typeof needs === 'string' ? needs : needs.for(input);
+  const need = typeof needs === 'string' ? needs : await needs.for(input, ops.database.reader);
   if (need === null || need === 'own proof') return run(ops, null, null);
   const first =
     spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;

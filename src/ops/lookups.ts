@@ -22,7 +22,7 @@ import { findStaff } from '../staff/people.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 
-/** A resource that an input names. It is found once the user is authorised. */
+/** A resource that an input names. It is found once the user is authorised, or to choose what the command needs. */
 export class Lookup<Resource> {
   /** `tenant` is the user's name for the tenant, empty without the option. Throws OpsError. */
   constructor(readonly find: (reader: Reader, tenant?: string) => Promise<Resource>) {}

@@ -10,7 +10,6 @@ import { findPayer, checkSpending } from '../operations/payments.js';
 import {
   AUTHORITY_INSUFFICIENT,
   capabilityRefusal,
-  type Fee,
   paymentColumns,
   type PaymentCommand,
 } from '../accounts/rules.js';
@@ -29,7 +28,7 @@ import type { Approvals } from '../approvals/service.js';
 import { payoutEvent, insertOutboxEntry } from './commands.js';
 import {
   chooseDestination,
-  type DestinationColumns,
+  type ChosenDestination,
   type NewDestination,
   type PayoutRails,
 } from './destination.js';
@@ -69,11 +68,9 @@ export function decidePayout(
 
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, amount.raw, state.at);
-  const payout = newPayout(
-    command,
-    { fee, limitMonth: month.name, ...chosen, approvals },
-    state.at,
-  );
+  const { payoutId: id, systemAccountId } = command;
+  const columns = { ...paymentColumns(command, fee, month.name, state.at), id, systemAccountId };
+  const payout = newPayout(columns, chosen, approvals, state.at);
   const { rows = [], ...writes } = creationWrites(payout, command.outboxId, state.at);
   const secrets = insertRow(payoutSecrets, { id: payout.id, ...command.sealed });
   return accept(payout, { ...writes, rows: [...rows, secrets] });
@@ -91,24 +88,22 @@ export function creationWrites(payout: Payout, outboxId: Uuid, at: Instant): Wri
   };
 }
 
-interface PayoutTerms extends Pick<Payout, 'limitMonth' | 'rail'> {
-  readonly columns: DestinationColumns;
-  readonly fee: Fee;
-  readonly approvals: RequiredApprovals | null;
-}
+type NewPayoutColumns = ReturnType<typeof paymentColumns> &
+  Pick<Payout, 'id' | 'systemAccountId'> &
+  Partial<Pick<Payout, 'batchId' | 'batchRow' | 'reference'>>;
 
-function newPayout(
-  command: CreatePayout,
-  { fee, limitMonth, rail, columns, approvals }: PayoutTerms,
+/** Returns a payout that waits for these approvals; with null, it is approved. */
+export function newPayout(
+  columns: NewPayoutColumns,
+  destination: ChosenDestination,
+  approvals: RequiredApprovals | null,
   at: Instant,
 ): Payout {
   return {
     ...nullsOf(payouts),
-    ...paymentColumns(command, fee, limitMonth, at),
-    id: command.payoutId,
-    systemAccountId: command.systemAccountId,
     ...columns,
-    rail,
+    ...destination.columns,
+    rail: destination.rail,
     status: approvals === null ? 'approved' : 'pending_approval',
     approvalsRequired: approvals?.required ?? null,
     approvalsReceived: approvals === null ? null : 0,

@@ -37,7 +37,7 @@ export interface RequestedKey {
 }
 
 /** The columns that the destination sets; the others are null. */
-export type DestinationColumns = Pick<Payout, 'country'> &
+type DestinationColumns = Pick<Payout, 'country'> &
   Partial<
     Pick<Payout, 'bankCode' | 'accountType' | 'accountEnd' | 'holderName' | 'keyType' | 'keyEnd'>
   >;
@@ -53,13 +53,18 @@ interface Tenant {
   readonly name: string;
 }
 
+export interface ChosenDestination {
+  readonly rail: string;
+  readonly columns: DestinationColumns;
+}
+
 /** Returns the rail and the columns of a new payout, or why no rail takes it. */
 export function chooseDestination(
   { routes, terms }: PayoutRails,
   tenant: Tenant,
   { destination, amount }: { readonly destination: NewDestination; readonly amount: Amount },
   at: Instant,
-): { readonly rail: string; readonly columns: DestinationColumns } | { readonly refusal: Refusal } {
+): ChosenDestination | { readonly refusal: Refusal } {
   const isKey = destination.type === 'bre_b_key';
   const country = isKey ? KEY_COUNTRY : destination.country;
   const rail = chooseRail(routes, tenant, country);

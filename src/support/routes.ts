@@ -3,7 +3,7 @@ import { newId } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
 import { actionIdOf, type ActionResult, type DeskAction, perform } from './actions/action.js';
-import { digestOf, selectedIds, SET_VERBS } from './actions/sets.js';
+import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
@@ -111,7 +111,7 @@ function addSetPages<Resource>(
   list: WaitingKind,
   kind: ResourceKind<Resource>,
 ): void {
-  for (const action of kind.actions.filter(({ verb }) => SET_VERBS.includes(verb))) {
+  for (const action of kind.actions.filter(({ name }) => SET_ACTIONS[list]?.includes(name))) {
     const path = `/waiting/${list}/${action.verb}`;
     const read = async (context: DeskContext, person: SignedInPerson, given: readonly string[]) => {
       const found = await Promise.all(selectedIds(given).map((id) => kind.find(site, id)));

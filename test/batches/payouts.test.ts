@@ -17,7 +17,7 @@ import { testDatabase } from '../helpers/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 import { accountNumber, charge, DOCUMENT, railsOf } from '../payouts/support.js';
 import { SupplierBatches, suppliers } from './payout-support.js';
-import { BatchWorld, cancelBatch, pauseBatch, resumeBatch } from './support.js';
+import { BatchWorld, cancelBatch, LIMITED, pauseBatch, resumeBatch } from './support.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);
@@ -133,6 +133,30 @@ describe('a batch of payouts', () => {
       /^3,,CO,0007,savings,\*{4}4099,.*,900000,COPM,failed,,,insufficient_funds,/,
     );
     assert.match(lines[1] ?? '', /,approved,[0-9a-f-]{36},500,,$/);
+  });
+
+  it('an amount that the rail of its country does not take is a problem of the row, as far as the amount is valid', async () => {
+    const batches = await SupplierBatches.open(api);
+    const { country, limits } = LIMITED;
+    const { min, max } = limits.bank_account.COPM;
+    const file = (...amounts: readonly string[]): Buffer =>
+      suppliers(...amounts.map((amount) => ({ country, amount })));
+    const { id } = await batches.validated(file(`${min - 1n}`, `${min}`, `${max}`, `${max + 1n}`));
+    assert.deepEqual(
+      (await batches.world.problems(id)).map(({ number, field, code, message }) => [
+        ...[number, field, code, message],
+      ]),
+      [
+        [2, 'amount', 'invalid_field', 'the rail to PE does not take 1,999.99 COPM'],
+        [5, 'amount', 'invalid_field', 'the rail to PE does not take 3,000.01 COPM'],
+      ],
+    );
+    const invalid = await batches.validated(file('1.5'));
+    assert.deepEqual(
+      (await batches.world.problems(invalid.id)).map(({ field, code }) => [field, code]),
+      [['amount', 'invalid_field']],
+    );
+    assert.equal((await batches.validated(file(`${min}`, `${max}`))).status, 'ready');
   });
 
   it('executing a batch of a frozen source fails every row, and releases the hold', async () => {

@@ -26,6 +26,7 @@ import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import type { BatchKinds } from '../../src/batches/kind.js';
 import { payoutBatches } from '../../src/batches/kinds/payout.js';
+import { GATEWAY_TERMS } from '../../src/payouts/rails/destinations.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { TEST_KEYS } from '../helpers/api.js';
 import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
@@ -111,11 +112,23 @@ export function number(text: string): Cell {
   return { kind: 'number', text };
 }
 
+/** A country whose rail takes only some amounts. */
+export const LIMITED = {
+  country: 'PE',
+  limits: { bank_account: { COPM: { min: 200_000n, max: 300_000n } } },
+} as const;
+
 /** All kinds of batches. */
 export const KINDS: BatchKinds = {
   bonus: BONUS_BATCHES,
   payout: payoutBatches({
-    rails: { routes: [{ tenant: '*', country: '*', rail: SIMULATED }], terms: new Map() },
+    rails: {
+      routes: [
+        { tenant: '*', country: '*', rail: SIMULATED },
+        { tenant: '*', country: LIMITED.country, rail: 'http:limited' },
+      ],
+      terms: new Map([['http:limited', { ...GATEWAY_TERMS, limits: LIMITED.limits }]]),
+    },
     encryptionKeys: TEST_KEYS,
   }),
 };

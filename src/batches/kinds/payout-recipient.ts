@@ -1,13 +1,12 @@
-import { disjunction } from '../../core/amount.js';
+import { type Amount, disjunction, formatAmount } from '../../core/amount.js';
 import { isCountry } from '../../core/checked-text.js';
 import { hmac, type Keyring } from '../../core/fingerprint.js';
 import { idFromDigest } from '../../core/ids.js';
 import { BANK_ACCOUNT_TYPES } from '../../db/entities/payouts.js';
 import type { PayoutRails } from '../../payouts/destination.js';
-import type { BankAccount } from '../../payouts/rails/destinations.js';
-import { chooseRail } from '../../payouts/rails/rail.js';
+import { type BankAccount, takesPayment } from '../../payouts/rails/destinations.js';
+import { chooseRail, termsOf } from '../../payouts/rails/rail.js';
 import { BANK_ACCOUNT_FORMS, endOfNumber, MAX_HOLDER_NAME } from '../../payouts/rules.js';
-import type { FilledCell } from '../../spreadsheets/sheet.js';
 import {
   cellProblem,
   displayedText,
@@ -18,7 +17,13 @@ import {
   requireCell,
 } from '../validation/cells.js';
 import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../rules.js';
-import type { CellFinder, Payee, Payer, SheetKind } from '../validation/sheet-kind.js';
+import type {
+  CellFinder,
+  Payee,
+  Payer,
+  ReadRecipient,
+  SheetKind,
+} from '../validation/sheet-kind.js';
 
 /** The bank accounts in files. Messages and values show secrets only by their ends. */
 
@@ -42,8 +47,8 @@ export function recipientReader(deps: RecipientDeps): SheetKind['readRecipient']
       if (problem === undefined) throw new TypeError('a wrong bank account has no problem');
       return { recipient: { problem }, faults: read.problems.slice(0, -1) };
     }
-    const resolve = (_: unknown, payer: Payer): Reading<Payee> =>
-      payeeOf(deps, read.account, payer, at('country'));
+    const resolve: ReadRecipient['resolve'] = (_, { tenant }, amount) =>
+      payeeOf(deps, read.account, tenant, amount, at);
     return {
       recipient: { value: { text: read.account.holderName, name: null, resolve } },
       faults: [],
@@ -54,14 +59,18 @@ export function recipientReader(deps: RecipientDeps): SheetKind['readRecipient']
 function payeeOf(
   { rails, encryptionKeys }: RecipientDeps,
   account: Omit<BankAccount, 'type'>,
-  { tenant }: Payer,
-  cell: FilledCell | null,
+  tenant: Payer['tenant'],
+  amount: Amount | null,
+  at: CellFinder,
 ): Reading<Payee> {
   const { country, bankCode, accountType, accountNumber, holderDocument } = account;
-  if (chooseRail(rails.routes, tenant, country) === null) {
-    const message = `no rail pays out to ${country}`;
-    return { problem: cellProblem('country', 'invalid_field', message, cell) };
-  }
+  const problem = (field: string, message: string): Reading<never> => ({
+    problem: cellProblem(field, 'invalid_field', message, at(field)),
+  });
+  const rail = chooseRail(rails.routes, tenant, country);
+  if (rail === null) return problem('country', `no rail pays out to ${country}`);
+  if (amount !== null && !takesPayment(termsOf(rails.terms, rail), 'bank_account', amount))
+    return problem('amount', `the rail to ${country} does not take ${formatAmount(amount)}`);
   const destination: RowDestination = {
     country,
     bankCode,

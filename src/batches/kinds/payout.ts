@@ -4,9 +4,8 @@ import { newId, type Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
 import type { BatchRow } from '../../db/entities/batches.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
-import { nullsOf } from '../../db/table.js';
 import { systemAccountId } from '../../funding/service.js';
-import { type CreatePayout, creationWrites } from '../../payouts/decide.js';
+import { type CreatePayout, creationWrites, newPayout } from '../../payouts/decide.js';
 import { chooseDestination, type PayoutRails } from '../../payouts/destination.js';
 import { sealSecrets } from '../../payouts/service.js';
 import type { Column, TableRow } from '../../spreadsheets/writing/cells.js';
@@ -49,19 +48,10 @@ export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
         if ('refusal' in chosen) return { refusal: chosen.refusal };
         if (rule !== null) return { refusal: rule };
         const { systemAccountId, outboxId } = command;
-        const payment: Payout = {
-          ...nullsOf(payouts),
-          ...columns,
-          // The rail knows the row by this id, even if the database is restored to before its creation.
-          id: row.id,
-          systemAccountId,
-          ...chosen.columns,
-          rail: chosen.rail,
-          // Executing the batch was the approval.
-          status: 'approved',
-          approvedAt: state.at,
-          attempts: 0,
-        };
+        // The rail knows the row by this id, even if the database is restored to before its creation.
+        const own = { ...columns, id: row.id, systemAccountId };
+        // Executing the batch was the approval.
+        const payment = newPayout(own, chosen, null, state.at);
         return { payment, writes: creationWrites(payment, outboxId, state.at) };
       },
     }),

@@ -2,6 +2,7 @@ import { limitsOf } from '../../operations/limits.js';
 import { type Limits, operationLimitRefusal } from '../../accounts/rules.js';
 import type { Recipients } from '../../accounts/recipients.js';
 import {
+  type Amount,
   type Asset,
   eachAsset,
   calculateFee,
@@ -142,6 +143,10 @@ function isOwnText(field: string): boolean {
   return ['amount', 'description', 'reference'].includes(field) || field.startsWith('metadata');
 }
 
+function amountOf({ amount, asset }: ReadRow): Amount | null {
+  return 'value' in amount && 'value' in asset ? { raw: amount.value, asset: asset.value } : null;
+}
+
 type Refuse = (field: string, code: Problem['code'], message: string) => void;
 
 /** Checks rows in file order, and keeps values for comparison with later rows. */
@@ -183,13 +188,14 @@ export class RowChecker {
       problems.push(reading.problem);
       return undefined;
     };
+    const amount = amountOf(row);
     const recipient = value(row.recipient);
-    const payee =
-      recipient === undefined ? undefined : value(recipient.resolve(found, this.terms.payer));
+    const { payer, limits } = this.terms;
+    const payee = recipient && value(recipient.resolve(found, payer, amount));
     const raw = value(row.amount);
     const asset = value(row.asset);
-    if (raw !== undefined && asset !== undefined) {
-      const refusal = operationLimitRefusal({ raw, asset }, this.terms.limits[asset]);
+    if (amount !== null) {
+      const refusal = operationLimitRefusal(amount, limits[amount.asset]);
       if (refusal !== null) refuse('amount', refusal.code, refusal.message);
     }
     if (asset !== undefined && this.asset !== null && asset !== this.asset)

@@ -1,3 +1,4 @@
+import type { Amount } from '../../core/amount.js';
 import type { RecipientName, Recipients } from '../../accounts/recipients.js';
 import type { Uuid } from '../../core/ids.js';
 import type { BatchRow } from '../../db/entities/batches.js';
@@ -47,7 +48,8 @@ export interface ReadRecipient {
   readonly text: string;
   /** The name to resolve; null if the row contains the whole address. */
   readonly name: RecipientName | null;
-  readonly resolve: (found: Recipients, payer: Payer) => Reading<Payee>;
+  /** `amount` is null if the row has no valid one. */
+  readonly resolve: (found: Recipients, payer: Payer, amount: Amount | null) => Reading<Payee>;
 }
 
 export interface Payer {

@@ -6,7 +6,7 @@ import { performBatchAction } from '../../batches/control.js';
 import { listNewest } from '../../operations/operation-list.js';
 import { BATCHES, readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
-import { isAccepted, pendingRows } from '../../batches/rules.js';
+import { batchType, isAccepted, pendingRows } from '../../batches/rules.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
@@ -73,8 +73,7 @@ function controlCommand(
     },
     needs: {
       anyOf: [`bonus_batch.${action}`, `payout_batch.${action}`],
-      // Both need the same right. The batch is read later, and its own action is checked then.
-      for: () => `bonus_batch.${action}` as const,
+      for: async ({ batch }, reader) => `${batchType(await batch.find(reader))}.${action}` as const,
     },
     run: async (ops, { batch, reason }) => {
       if (more.question !== undefined) await ops.output.confirm(more.question(batch));

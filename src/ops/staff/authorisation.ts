@@ -5,7 +5,7 @@ import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
 import { escapeInvisible } from '../../core/text.js';
-import type { Database, DatabaseDeps } from '../../db/database.js';
+import type { Database, DatabaseDeps, Reader } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
 import { errnoOf, isUnavailable } from '../../db/failures.js';
 import { mysqlAddress, withDatabase } from '../../db/servers.js';
@@ -31,7 +31,7 @@ type Need = StaffRight | StaffActionName;
 /** Needs that depend on the input. `for` returns null for an input that changes nothing. */
 interface Choice<Input> {
   readonly anyOf: readonly [Need, ...Need[]];
-  readonly for: (input: Input) => Need | null;
+  readonly for: (input: Input, reader: Reader) => Need | null | Promise<Need>;
 }
 
 /** The need of a command. `own proof` is for signing in and out, which only prove identity. */

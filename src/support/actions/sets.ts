@@ -9,11 +9,10 @@ import type { WaitingKind } from '../reading/waiting.js';
 /** Sets of items of a list, which a person decides by one form. */
 
 /** Actions that can be performed on several items of a list. */
-const SET_ACTIONS: { readonly [Kind in WaitingKind]?: readonly StaffActionName[] } = {
+export const SET_ACTIONS: { readonly [Kind in WaitingKind]?: readonly StaffActionName[] } = {
   transfers: ['transfer.approve', 'transfer.reject'],
   payouts: ['payout.approve', 'payout.reject'],
 };
-export const SET_VERBS = ['approve', 'reject'];
 
 /** Returns the verbs of the actions that this person may perform on a set of the list. */
 export function setVerbs(kind: WaitingKind, by: StaffIdentity): readonly string[] {
