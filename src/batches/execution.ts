@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockAccount } from '../accounts/access.js';
 import { readLimitState } from '../operations/limits.js';
+import { indexBatchSql } from '../operations/search-words.js';
 import type { Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
@@ -193,7 +194,12 @@ async function endExecution(
     const event = batchEvent(status, { ...settled, ...end }, baseUrl);
     const unpaidRows = settled.rowsFailed;
     const unpaid = updateSql(batchStorage, { unpaidRows }, { batchId: id });
-    await appendEvents(transaction, [event], at, [updateSql(batches, end, { id }), unpaid]);
+    const words = batch.kind === 'payout' ? [indexBatchSql(id)] : [];
+    await appendEvents(transaction, [event], at, [
+      updateSql(batches, end, { id }),
+      unpaid,
+      ...words,
+    ]);
   });
 }
 

@@ -66,7 +66,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   sweep_leases: READ_WRITE,
   search_words: READ_WRITE,
   daily_totals: READ_WRITE,
-  daily_totals_positions: READ_WRITE,
+  daily_totals_positions: `${READ_WRITE}, DELETE`,
   bonuses: READ_WRITE,
   bonus_references: APPEND_ONLY,
   batches: READ_WRITE,

@@ -1,5 +1,5 @@
 import { type Amount, formatAmount } from '../core/amount.js';
-import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
+import { asUuid, firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { integer, string, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
@@ -11,7 +11,7 @@ import { payouts } from '../db/entities/payouts.js';
 import { searchWords } from '../db/entities/search.js';
 import { dailyTotalsPositions as positions } from '../db/entities/sweeps.js';
 import { transact } from '../db/reader.js';
-import { updateSql, upsertSql } from '../db/statements.js';
+import { deleteSql, updateSql, upsertSql } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
@@ -68,6 +68,12 @@ function source<Row extends { readonly id: Uuid }>(
   };
 }
 
+const PAYOUTS = source(payouts, (row) => [
+  amountWord(row),
+  ...wordsOf(row.description),
+  ...wordsOf(row.holderName),
+]);
+
 const SOURCES = [
   source(accounts, ({ type, name, phone }) => [
     ...(type === 'system' ? [] : wordsOf(name)),
@@ -75,11 +81,7 @@ const SOURCES = [
   ]),
   source(tenants, ({ name }) => wordsOf(name)),
   source(transfers, (row) => [amountWord(row), ...wordsOf(row.description)]),
-  source(payouts, (row) => [
-    amountWord(row),
-    ...wordsOf(row.description),
-    ...wordsOf(row.holderName),
-  ]),
+  PAYOUTS,
   source(bonuses, (row) => [amountWord(row), ...wordsOf(row.description)]),
   source(adjustments, (row) => [amountWord(row), ...wordsOf(row.reason)]),
   source(batches, ({ description }) => wordsOf(description)),
@@ -92,6 +94,7 @@ export function searchWordsSweep({ database, clock }: DatabaseDeps): Sweep {
     everyMs: EVERY_MS,
     run: async (signal) => {
       for (const one of SOURCES) if (!signal.aborted) await addRows(database, one, clock());
+      await addBatches(database, signal);
       return false;
     },
   };
@@ -110,15 +113,44 @@ async function addRows(database: Database, source: Source, now: Instant): Promis
   // All ids of a millisecond are in one run.
   const to = next === undefined ? until : Math.max(timeOfId(uuid.parse(next.id)), Number(from) + 1);
   if (BigInt(to) <= from) return;
-  // A millisecond may have any number of ids, for example after an import: only some are in memory at a time.
-  for (let after: string | null = start; after !== null;)
-    after = await addPart(database, source, `${after} AND id<${uuid.literal(firstIdAt(to))}`);
+  await addRange(database, source, Number(from), to);
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(positions, [{ name, position: 0n }], ['name']));
     await transaction.execute(
       updateSql(positions, { position: BigInt(to) }, { name, position: from }),
     );
   });
+}
+
+/** Indexes the rows whose ids have these times. Only some are in memory, because a millisecond may have any number. */
+async function addRange(database: Database, source: Source, from: number, to: number) {
+  const end = uuid.literal(firstIdAt(to));
+  for (let after: string | null = `id>=${uuid.literal(firstIdAt(from))}`; after !== null;)
+    after = await addPart(database, source, `${after} AND id<${end}`);
+}
+
+const BATCH = 'words/batch/';
+const BATCHES_PER_RUN = 20;
+
+/**
+ * Returns a statement that has the payouts of an ended batch indexed. Their ids have the time of the
+ * batch's id, which the sweep has passed.
+ */
+export function indexBatchSql(batchId: Uuid): string {
+  return upsertSql(positions, [{ name: `${BATCH}${batchId}`, position: 0n }], ['name']);
+}
+
+async function addBatches(database: Database, signal: AbortSignal): Promise<void> {
+  const ended = await database.reader.list(
+    positions,
+    `WHERE name LIKE '${BATCH}%' ORDER BY name LIMIT ${BATCHES_PER_RUN}`,
+  );
+  for (const { name } of ended) {
+    if (signal.aborted) return;
+    const at = timeOfId(asUuid(name.slice(BATCH.length)));
+    await addRange(database, PAYOUTS, at, at + 1);
+    await transact(database, (transaction) => transaction.execute(deleteSql(positions, { name })));
+  }
 }
 
 /** Indexes the first of these rows. Returns the condition for those that follow; null if none does. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { instant, localTime } from '../../src/core/instant.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { termsOf } from '../../src/support/reading/term-search.js';
-import { type Json, text } from '../helpers/bank.js';
+import { SupplierBatches } from '../batches/payout-support.js';
+import { answered, idLiteral, type Json, text, walk } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { openDesk } from './desk.js';
@@ -69,6 +70,30 @@ describe('the search of the support desk by words', () => {
       assert(!(await finds(query, path)), JSON.stringify(query));
     assert(!(await finds({ text: 'noviembre alquiler' }, `/transfers/${text(other)}`)));
     assert.match(await found({ day, until: '2020-01-01' }), /a last day that is not before it/);
+  });
+
+  it('the payouts of a batch are indexed when it has ended, although their ids are as old as its upload', async () => {
+    const batches = await SupplierBatches.open(api);
+    const { id } = await batches.ready({ holder_name: 'Zacarías Quiroz', description: 'Silos' });
+    await index();
+    answered(await batches.execute(id), 202);
+    assert.equal(await batches.world.pay({ id }), 'over');
+    const [payout] = await walk(batches.own.bank, `/v1/payouts?batch=${id}`);
+    const { run } = searchWordsSweep(api.core);
+    await run(new AbortController().signal);
+    const path = `/payouts/${text(payout?.id)}`;
+    const words = await db.sql(
+      `SELECT word FROM search_words WHERE id=${idLiteral(text(payout?.id))} ORDER BY word`,
+    );
+    assert.deepEqual(
+      words.map(({ word }) => word),
+      ['$1000.00', 'quiroz', 'silos', 'zacarias'],
+    );
+    assert(await finds({ text: 'quiroz silos' }, path));
+    const left = await db.sql(
+      `SELECT name FROM daily_totals_positions WHERE name='words/batch/${id}'`,
+    );
+    assert.deepEqual(left, []);
   });
 
   it('an index that is read twice, or by two workers at once, has each word once', async () => {

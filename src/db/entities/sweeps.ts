@@ -40,7 +40,7 @@ export type DailyTotal = RowOf<typeof dailyTotals>;
 export const dailyTotalsPositions = defineTable(
   'daily_totals_positions',
   {
-    /** `events/<tenant id>`, `bonuses`, or `words/<table>`. */
+    /** `events/<tenant id>`, `bonuses`, `words/<table>`, or `words/batch/<id>` until its payouts are indexed. */
     name: column.ascii(60),
     /** For events a sequence, otherwise the time of the ids in milliseconds. */
     position: column.bigint,
