@@ -4,7 +4,7 @@ import type { Reader } from '../db/database.js';
 import { groupBy } from '../core/collections.js';
 import { auditLog } from '../db/entities/identity.js';
 import { literal, literals } from '../db/statements.js';
-import type { Uuid } from '../core/ids.js';
+import { correctIdClock, type Uuid } from '../core/ids.js';
 
 /**
  * SQL for the time at which its statement begins. A statement that waits for locks begins before
@@ -43,6 +43,7 @@ export class DatabaseClock {
     const arrivedAt = this.clock();
     // Only a time outside the interval from `sentAt` to `arrivedAt` proves a difference.
     this.differenceMs = read < sentAt ? read - sentAt : read > arrivedAt ? read - arrivedAt : 0;
+    if (this.clock === systemClock) correctIdClock(this.differenceMs);
     return read;
   }
 

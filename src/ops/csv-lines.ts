@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { dialectOf } from '../spreadsheets/csv/csv-rows.js';
@@ -21,12 +21,16 @@ interface CsvColumns {
 const parsed = z.array(
   z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) }),
 );
+/** The whole file is in memory, with several times its size. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Longer lines are refused, because a quotation mark was probably left open. */
 const MAX_LINE_BYTES = 65_536;
 
-/** Reads a CSV file in UTF-8. Throws OpsError for any other file, or a wrong header. */
+/** Reads a CSV file in UTF-8, of at most 64 MiB. Throws OpsError for any other file, or a wrong header. */
 export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
   try {
+    if (statSync(path).size > MAX_FILE_BYTES)
+      throw new OpsError(`${path} is larger than 64 MiB: split it`);
     const text = decode(path, readFileSync(path));
     const { delimiter, skipped } = dialectOf(text);
     const records = parsed.parse(

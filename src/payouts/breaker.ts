@@ -4,7 +4,7 @@ import { time } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { type RailBreaker, railBreakers } from '../db/entities/rails.js';
 import { isUnavailable } from '../db/failures.js';
-import { upsertSql, literal } from '../db/statements.js';
+import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 
 /** The circuit breakers of rails. (docs/contract.md, Rails; docs/decisions/0038-rails-apart.md) */
@@ -137,11 +137,12 @@ export class RailBreakers {
   ): Promise<{ readonly before: RailBreaker; readonly after: RailBreaker }> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const row = await transaction.find(railBreakers, { rail }, { forUpdate: true });
-      const before = row ?? newBreaker(rail, now);
+      // Without a row to lock, two first failures at the same time would count as one.
+      await transaction.execute(upsertSql(railBreakers, [newBreaker(rail, now)], ['rail']));
+      const before = await transaction.find(railBreakers, { rail }, { forUpdate: true });
+      if (before === undefined) throw new Error('the breaker of a rail is missing');
       const after = next(before, now);
-      const columns = Object.keys(after) as (keyof RailBreaker)[];
-      await transaction.execute(upsertSql(railBreakers, [after], columns));
+      await transaction.execute(updateSql(railBreakers, after, { rail }));
       return { before, after };
     });
   }

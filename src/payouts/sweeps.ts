@@ -67,17 +67,20 @@ async function pollEnded(calls: RailCalls, stored: StoredRow, windowMs: number):
   }
 }
 
-/** Returns when a silent rail is polled again. At the end of the window, it is polled once more. */
+/**
+ * Returns when a silent rail is polled again. After the end of the window it is polled, at growing
+ * intervals, until it responds, because it may have returned the payout in the window.
+ */
 function retryAt(
   usual: Instant | null,
-  { nextPollAt, endedAt, returnedAt }: Payout,
+  { endedAt, returnedAt }: Payout,
   now: Instant,
   windowMs: number,
 ): Instant | null {
-  const pauseMs = usual === null ? 0 : Math.trunc((usual - now) / 8);
   const closesAt = (returnedAt ?? endedAt ?? now) + windowMs;
-  const isOver = now < closesAt || nextPollAt === null || nextPollAt > closesAt;
-  return usual === null && isOver ? null : instant(now + Math.max(MIN_RETRY_PAUSE_MS, pauseMs));
+  if (usual === null && now < closesAt) return null;
+  const pauseMs = usual === null ? now - closesAt : Math.trunc((usual - now) / 8);
+  return instant(now + Math.max(MIN_RETRY_PAUSE_MS, pauseMs));
 }
 
 /** Polls each rail in a sweep of its own, so that an unresponsive rail does not delay the others. */

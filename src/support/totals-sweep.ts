@@ -38,8 +38,10 @@ export function dailyTotalsSweep({ database, clock }: DatabaseDeps): Sweep {
       const zones = await timeZones(database.reader);
       const isMoreEvents = await addEvents(database, zones, signal);
       const isMoreBonuses = await addBonuses(database, zones, now);
-      await setPending(database, zones, now);
-      return isMoreEvents || isMoreBonuses;
+      const isMore = isMoreEvents || isMoreBonuses;
+      // Reads every open operation, so not after each slice of a backlog.
+      if (!isMore) await setPending(database, zones, now);
+      return isMore;
     },
   };
 }

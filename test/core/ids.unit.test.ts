@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { asUuid, idFromDigest, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
+import {
+  asUuid,
+  correctIdClock,
+  idFromDigest,
+  newId,
+  parseUuid,
+  timeOfId,
+} from '../../src/core/ids.js';
 
 describe('an id', () => {
   it('each id is a different UUID of version 7', () => {
@@ -32,6 +39,16 @@ describe('an id', () => {
       const before = at(1_000);
       assert(at(0) > before);
     });
+  });
+
+  it('an id has the time of the database’s clock, as far as it was compared with the process’s clock', () => {
+    try {
+      correctIdClock(-3_600_000);
+      assert(Math.abs(timeOfId(newId()) - Date.now() + 3_600_000) < 1_000);
+    } finally {
+      correctIdClock(0);
+    }
+    assert(Math.abs(timeOfId(newId()) - Date.now()) < 1_000);
   });
 
   it('ids of one time and digest are different, and have the order of their numbers', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CsvLine, readCsv } from '../../src/ops/csv-lines.js';
@@ -26,6 +26,16 @@ describe('the lines of a CSV file', () => {
       { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, fault: null },
       { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, fault: null },
     ]);
+  });
+
+  it('a CSV file of more than 64 MiB is refused unread, because its lines are all in memory', () => {
+    const path = join(folder, 'large.csv');
+    writeFileSync(path, 'type,name\n');
+    truncateSync(path, 64 * 1024 * 1024 + 1);
+    assert.throws(
+      () => readCsv(path, COLUMNS),
+      new OpsError(`${path} is larger than 64 MiB: split it`),
+    );
   });
 
   for (const [what, end] of [

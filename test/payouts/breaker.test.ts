@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
-import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { railBreakers } from '../../src/db/entities/rails.js';
-import { RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
+import { RailBreakers, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, LEAST } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -71,6 +71,15 @@ describe('a rail that does not answer', () => {
     for (let times = 0; times < 7; times += 1) await submissions.poll(id!);
     const { state, failures } = await breaker();
     assert.deepEqual([state, failures], ['closed', 1]);
+  });
+
+  it('two first failures of a rail at the same time both count', async () => {
+    const breakers = new RailBreakers(db.database, systemClock, { opensAfter: 2 });
+    for (let round = 0; round < 20; round += 1) {
+      const rail = `http:first-${round}`;
+      await Promise.all([1, 2].map(() => breakers.recordFailure(rail, newId(), 'no answer')));
+      assert.equal(await breakers.isClosed(rail), false, rail);
+    }
   });
 
   it('a response of a rail resets the count of payouts without a response', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Database, Reader } from '../../src/db/database.js';
 import { instant, type Instant, localTime } from '../../src/core/instant.js';
+import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { dailyTotals } from '../../src/db/entities/sweeps.js';
 import { insertSql } from '../../src/db/statements.js';
@@ -25,6 +27,19 @@ describe('the daily totals of a tenant', () => {
   const sweep = async (now = later(0)): Promise<void> => {
     const { run } = dailyTotalsSweep({ database: api.core.database, clock: () => now });
     while (await run(new AbortController().signal));
+  };
+  /** Does something while the process's clock is slow. */
+  const withSlowClock = async (ms: number, act: () => Promise<unknown>): Promise<void> => {
+    const { now } = Date;
+    const compare = () => new DatabaseClock().read(api.core.database.lookup);
+    try {
+      Date.now = () => now() - ms;
+      await compare();
+      await act();
+    } finally {
+      Date.now = now;
+      await compare();
+    }
   };
   const totals = () =>
     api.core.database.reader.select(dailyTotals, { tenantId: own.bank.tenant.tenant.id });
@@ -52,7 +67,7 @@ describe('the daily totals of a tenant', () => {
     assert.equal(shown.days.at(0)?.moved, 0n);
   });
 
-  it('the daily totals of a tenant count bonuses once, after a minute, and drop operations that are no longer pending', async () => {
+  it('the daily totals of a tenant count bonuses once, after a minute, also of a process whose clock is slow, and drop operations that are no longer pending', async () => {
     const [before] = await totals();
     const { creator: token } = own.tokens;
     const body = {
@@ -60,7 +75,11 @@ describe('the daily totals of a tenant', () => {
       recipient: { account_id: own.receiver.id },
       amount: { raw: LEAST.toString(), asset: 'COPM' },
     };
-    answered(await own.bank.request('POST', '/v1/bonuses', { body, token }), 201);
+    const bonus = async () =>
+      answered(await own.bank.request('POST', '/v1/bonuses', { body, token }), 201);
+    await sweep();
+    await bonus();
+    await withSlowClock(120_000, bonus);
     const waiting = await db.sql(`SELECT LOWER(HEX(resource_id)) AS id FROM holds WHERE remaining>0
       AND account_id=X'${own.guarded.id.replaceAll('-', '')}'`);
     for (const { id } of waiting)
@@ -74,8 +93,35 @@ describe('the daily totals of a tenant', () => {
     await sweep(later(61_000));
     await sweep(later(122_000));
     const after = (await totals()).reduce((sum, { moved }) => sum + moved, 0n);
-    assert.equal(after, (before?.moved ?? 0n) + LEAST);
+    assert.equal(after, (before?.moved ?? 0n) + 2n * LEAST);
     assert.equal((await totals()).find(({ day }) => day === before?.day)?.pending, 0n);
+  });
+
+  it('the daily totals of what is pending are read by the index of what is open, and never from what has ended', async () => {
+    const { database } = api.core;
+    const asked: string[] = [];
+    const reader = Object.create(database.reader, {
+      query: {
+        value: (sql: string) => {
+          asked.push(sql);
+          return database.reader.query(sql);
+        },
+      },
+    }) as Reader;
+    const watched = Object.create(database, { reader: { value: reader } }) as Database;
+    await dailyTotalsSweep({ database: watched, clock: () => later(0) }).run(
+      new AbortController().signal,
+    );
+    const pending = asked.filter((sql) => sql.includes('pending_approval'));
+    assert.equal(pending.length, 1);
+    const plan = await db.sql(`EXPLAIN ${pending[0]}`);
+    const reads = plan.filter(({ table }) => table === 't' || table === 'h');
+    assert.equal(reads.length, 4);
+    for (const { table, type } of reads)
+      assert(
+        ['range', 'ref', 'eq_ref'].includes(String(type)),
+        `${String(table)}: ${String(type)}`,
+      );
   });
 
   it('the daily totals of a tenant count in one round what follows the sequences that a restore skipped', async () => {

@@ -19,8 +19,8 @@ const GROUP = 500;
 export const importCommand = managerCommand({
   summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
   explanation: `
-The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order. Put a value that
-contains the separator in quotation marks:
+The file is CSV in UTF-8, at most 64 MiB, with commas or semicolons, and a header of these columns in any order.
+Put a value that contains the separator in quotation marks:
 
   type    person or business
   name    a person's full name or a business's trade name
