@@ -8,7 +8,7 @@ export const ACCESS = [
     alias ${ascii(32)} NULL, phone ${ascii(20)} NULL, metadata TEXT NULL, verified_at ${TIME_OR_NULL},
     created_at ${TIME},
     PRIMARY KEY (id), UNIQUE KEY alias (tenant_id, alias), UNIQUE KEY phone (tenant_id, phone),
-    UNIQUE KEY system_role (tenant_id, system_role), KEY by_name (name), KEY by_phone (phone),
+    UNIQUE KEY system_role (tenant_id, system_role), KEY by_phone (phone),
     KEY created (tenant_id, created_at, id),
     CONSTRAINT accounts_system CHECK (type = 'system' = (system_role is not null))) ${TABLE}`,
   `CREATE TABLE fee_schedules (

@@ -120,7 +120,7 @@ export const LEDGER = [
     resource_type ENUM('transfer', 'payout', 'bonus_batch', 'payout_batch', 'webhook_endpoint', 'schedule') NOT NULL,
     resource_id ${ID}, created_at ${TIME}, due_at ${TIME}, attempts INT NOT NULL,
     last_error VARCHAR(300) NULL, dead_at ${TIME_OR_NULL}, traceparent CHAR(55) ${ASCII} NULL,
-    PRIMARY KEY (id), KEY created (created_at), KEY due (due_at, id),
+    PRIMARY KEY (id), KEY created (created_at), KEY due (tenant_id, due_at, id),
     KEY resource (resource_id)) ${TABLE}`,
   `CREATE TABLE audit_findings (
     id ${ID}, check_name ${ascii(60)} NOT NULL, subject VARCHAR(255) NOT NULL,

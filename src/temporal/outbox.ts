@@ -42,13 +42,20 @@ export class Outbox {
     private readonly clock: Clock,
   ) {}
 
-  /** Claims due entries for 30 s. Throws `DatabaseUnavailable`. */
+  /**
+   * Claims due entries for 30 s, as many of each tenant, so that a tenant's thousands of payouts do not delay another's.
+   * Throws `DatabaseUnavailable`.
+   */
   async claim(limit: number): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const rows = (await transaction.query(dueSql(limit, now))).map((row) =>
-        parseRow(outbox, row),
-      );
+      const tenants = await transaction.query(dueTenantsSql(limit, now));
+      const rows: OutboxRow[] = [];
+      for (const [index, { tenant_id: tenant }] of tenants.entries()) {
+        const share = Math.ceil((limit - rows.length) / (tenants.length - index));
+        const due = await transaction.query(dueSql(uuid.parse(tenant), share, now));
+        rows.push(...due.map((row) => parseRow(outbox, row)));
+      }
       if (rows.length > 0)
         await transaction.execute(
           `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE ${idsSql(rows)}`,
@@ -151,9 +158,16 @@ function failureSql(failed: FailedEntry, now: Instant): string {
     WHERE id=${uuid.literal(failed.id)}`;
 }
 
+/** The tenants with due entries, that with the oldest last, because it gets what the others leave. */
+export function dueTenantsSql(limit: number, now: Instant): string {
+  return `SELECT tenant_id FROM (SELECT tenant_id, MIN(due_at) AS oldest FROM outbox GROUP BY tenant_id
+    HAVING oldest<=${time.literal(now)} ORDER BY oldest LIMIT ${Math.trunc(limit)}) AS waiting ORDER BY oldest DESC`;
+}
+
 /** Reads in index order, because a sort would lock the whole backlog. */
-export function dueSql(limit: number, now: Instant): string {
-  return `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due) WHERE due_at<=${time.literal(now)}
+export function dueSql(tenantId: Uuid, limit: number, now: Instant): string {
+  return `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due)
+    WHERE tenant_id=${uuid.literal(tenantId)} AND due_at<=${time.literal(now)}
     ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;
 }
 

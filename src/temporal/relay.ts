@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../core/failpoints.js';
 import { groupBy, mapConcurrently } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
@@ -34,8 +35,10 @@ export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
 const MAX_CALLS = 24;
-const CLAIM_SIZE = 100;
+const CLAIM_SIZE = 20;
 const SWEEP_EVERY_MS = 1_000;
+/** A full round rests this many times as long as it lasted, so that Temporal has time for the workflows that it has. */
+const REST_TIMES = 4;
 
 /** Notifies workflows. Entries only name a resource, so they may be relayed twice or late. */
 export class Relay {
@@ -134,10 +137,14 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
   return {
     name: 'outbox',
     everyMs: SWEEP_EVERY_MS,
-    run: async () => {
+    run: async (signal) => {
+      const began = performance.now();
       const rows = await outbox.claim(CLAIM_SIZE);
       const isAway = await relay.relay(rows);
-      return !isAway && rows.length === CLAIM_SIZE;
+      if (isAway || rows.length < CLAIM_SIZE) return false;
+      const restMs = REST_TIMES * (performance.now() - began);
+      await sleep(restMs, undefined, { signal }).catch(() => undefined);
+      return true;
     },
   };
 }

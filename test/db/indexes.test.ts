@@ -26,7 +26,7 @@ import {
   readEvents,
 } from '../../src/events/log.js';
 import { Deadline } from '../../src/core/timers.js';
-import { dueSql } from '../../src/temporal/outbox.js';
+import { dueSql, dueTenantsSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/service.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
@@ -408,7 +408,13 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   });
 
   it('over forty thousand rows, a read looks at a bounded number of them: the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
-    const due = await within(PAGE + 2, () => reader.query(dueSql(PAGE, at(ROWS))));
+    const { tenantId } = caller;
+    const tenants = await within(10, () => reader.query(dueTenantsSql(PAGE, at(ROWS))));
+    assert.deepEqual(
+      tenants.map((row) => uuid.parse(row.tenant_id)),
+      [tenantId],
+    );
+    const due = await within(PAGE + 2, () => reader.query(dueSql(tenantId, PAGE, at(ROWS))));
     assert.equal(due.length, PAGE);
   });
 

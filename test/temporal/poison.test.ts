@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
-import type { Uuid } from '../../src/core/ids.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
@@ -197,5 +197,20 @@ describe('an entry of the outbox that cannot be relayed', () => {
     await mended.relay.relay(await outbox.claim(10));
     assert.equal(mended.seen.relayed, 1);
     assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
+  });
+
+  it('the few entries of a tenant are claimed beside the many older ones of another', async () => {
+    const [many, few] = [newId(), newId()];
+    const entries = (tenantId: Uuid, count: number) =>
+      Array.from({ length: count }, () => {
+        return { tenantId, resourceType: 'payout', resourceId: newId() } as const;
+      });
+    await outbox.add(entries(many, 50));
+    await outbox.add(entries(few, 2));
+    const claimed = await outbox.claim(10);
+    assert.deepEqual(
+      [many, few].map((id) => claimed.filter(({ tenantId }) => tenantId === id).length),
+      [8, 2],
+    );
   });
 });

@@ -31,7 +31,7 @@ export const outbox = defineTable(
   {
     indexes: {
       created: ['createdAt'],
-      due: ['dueAt', 'id'],
+      due: ['tenantId', 'dueAt', 'id'],
       resource: ['resourceId'],
     },
   },

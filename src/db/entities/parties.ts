@@ -47,7 +47,7 @@ export const accounts = defineTable(
       phone: ['tenantId', 'phone'],
       systemRole: ['tenantId', 'systemRole'],
     },
-    indexes: { byName: ['name'], byPhone: ['phone'], created: ['tenantId', 'createdAt', 'id'] },
+    indexes: { byPhone: ['phone'], created: ['tenantId', 'createdAt', 'id'] },
   },
 );
 export type Account = RowOf<typeof accounts>;
