@@ -11,7 +11,7 @@ if (names[0] === 'fresh-machine') process.exit(await freshMachine(names.slice(1)
 const isAsked = (...some) => some.some((name) => names.includes(name));
 
 // Only these need real MySQL, which may have to be fetched.
-if (isAsked('failover', 'composed'))
+if (isAsked('failover', 'linearizability-failover', 'composed'))
   process.env.TEST_REAL_MYSQL = JSON.stringify(await findRealMysql());
 if (names.length === 0 || isAsked('rolling', 'two-of-each', 'composed', 'upgrade'))
   process.env.TEST_HAPROXY = await requireHaproxy();

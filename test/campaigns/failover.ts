@@ -40,7 +40,7 @@ const PASSWORD = 'test-only';
 const DATABASE = 'money_failover';
 
 /** Each does its harm and answers how it is healed. */
-const EVENTS: Readonly<Record<'switchovers' | 'kills' | 'pauses' | 'cuts', Event>> = {
+export const EVENTS: Readonly<Record<'switchovers' | 'kills' | 'pauses' | 'cuts', Event>> = {
   switchovers: async (group, primary) => {
     await group.handOver(primary);
     return () => Promise.resolve();
@@ -77,7 +77,7 @@ export async function failoverCampaign(campaign: FailoverCampaign): Promise<stri
 }
 
 /** Made on the primary; used wherever that is. */
-async function databaseOn(group: MysqlGroup): Promise<TestDatabase> {
+export async function databaseOn(group: MysqlGroup): Promise<TestDatabase> {
   const made = await freshDatabase((await group.primary()).url, DATABASE);
   await made.close();
   const url = urlOfAll(group, DATABASE, PASSWORD, DATABASE);

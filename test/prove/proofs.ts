@@ -16,6 +16,10 @@ import { ATTACKS } from '../campaigns/hostile/attacks/index.js';
 import { hostileCampaign } from '../campaigns/hostile/campaign.js';
 import { failpointCampaign, killCampaign, mysqlAway } from '../campaigns/kills.js';
 import { countWaiting, leaveWaiting } from '../campaigns/left-waiting.js';
+import {
+  failoverHistories,
+  linearizabilityCampaign,
+} from '../campaigns/linearizability/campaign.js';
 import { manyEndpoints } from '../campaigns/many-endpoints.js';
 import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
 import { modelCampaign } from '../campaigns/model.js';
@@ -55,6 +59,8 @@ interface Stage {
 }
 
 const CLIENTS = 64;
+/** Of a history's load. */
+const HISTORIES = { clients: 3, pauseMs: 1_500, calmMs: 3_000 };
 const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const;
 
 /** Runs storms against two API processes on the common database. */
@@ -130,6 +136,16 @@ export const PROOFS: Proofs = {
   'kill-api': () => killCampaign('api', { kills: 50, clients: CLIENTS }),
   'kill-mysql': () => killCampaign('mysql', { kills: 50, clients: CLIENTS }),
   failpoints: () => failpointCampaign(10, CLIENTS),
+  linearizability: () =>
+    linearizabilityCampaign({
+      ...counts('LINEARIZABILITY_COUNTS', { rounds: 4, groups: 40 }),
+      ...HISTORIES,
+    }),
+  'linearizability-failover': () =>
+    failoverHistories({
+      ...counts('FAILOVER_HISTORIES_COUNTS', { rounds: 4, groups: 40 }),
+      ...HISTORIES,
+    }),
   'mysql-away': () => mysqlAway(30_000, CLIENTS),
   'temporal-away': (db) => temporalAway({ db, awayMs: 600_000, clients: CLIENTS }),
   'stale-temporal': (db) => staleTemporalCampaign({ db, each: 50, lookAgainS: 120 }),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -11,6 +12,8 @@ type facts struct {
 	transfers map[string]*transferFacts
 	// When the first response showed what the key is bound to.
 	boundBy map[string]float64
+	// Keys whose result, and transfers whose end, one response shows as its own.
+	decided map[string]bool
 	// When the last response came.
 	end float64
 }
@@ -22,7 +25,7 @@ type transferFacts struct {
 }
 
 func (m *model) gather(one *history) *facts {
-	f := &facts{transfers: map[string]*transferFacts{}, boundBy: map[string]float64{}}
+	f := &facts{transfers: map[string]*transferFacts{}, boundBy: map[string]float64{}, decided: map[string]bool{}}
 	isNamed := make([]bool, m.slots)
 	answered := slices.DeleteFunc(slices.Clone(one.operations), func(op operation) bool { return op.Response == nil })
 	slices.SortFunc(answered, func(a, b operation) int { return int(math.Copysign(1, *a.Return-*b.Return)) })
@@ -77,6 +80,10 @@ func (f *facts) note(op operation) {
 	if _, isBound := f.boundBy[op.Request.Key]; !isBound && isBinding {
 		f.boundBy[op.Request.Key] = *op.Return
 	}
+	if isBinding && !op.Response.Replayed && !isRead(op.Request.Kind) {
+		f.decided[op.Request.Key] = true
+		f.decided[id] = f.decided[id] || status == "rejected"
+	}
 	switch status {
 	case "expired":
 		one := f.transfer(id)
@@ -95,6 +102,22 @@ func (f *facts) expiryOf(id string) (float64, float64) {
 		return one.expiresAt, one.captureExpiresAt
 	}
 	return math.Inf(1), math.Inf(1)
+}
+
+// mayHaveEffect returns whether a request without a response may have changed anything. Of several equal requests only the
+// first may: its time of effect includes those of the later ones.
+func (f *facts) mayHaveEffect(op operation) bool {
+	r := op.Request
+	if isRead(r.Kind) || r.Key != "" && f.decided[r.Key] || r.Key == "" && f.decided[r.Of] {
+		return false
+	}
+	same := fmt.Sprint(op.Actor, r.Kind, r.Key, r.Of)
+	if r.Raw != nil {
+		same += *r.Raw
+	}
+	isFirst := !f.decided[same]
+	f.decided[same] = true
+	return isFirst
 }
 
 // latestEffect returns when a request without a response can have no effect any more, because its key is bound or its

@@ -76,10 +76,13 @@ export class Group {
     const baseUrl = baseUrls[Math.floor(Math.random() * baseUrls.length)]!;
     const { method, path, options } = this.httpOf(sent);
     const call = now();
-    const answer = await request(baseUrl, method, path, {
-      token: this.tokens[actor],
-      ...options,
-    }).catch(() => null);
+    const all = { token: this.tokens[actor], ...options };
+    const answer = await request(baseUrl, method, path, all).catch((failure: unknown) => {
+      if (failure instanceof assert.AssertionError) throw failure;
+      return isRefused(failure) ? undefined : null;
+    });
+    // No process had the request.
+    if (answer === undefined) return null;
     const response = answer === null || answer.status === 503 ? null : responseOf(answer);
     const returned = response === null ? null : now();
     this.operations.push({ actor, request: sent, call, return: returned, response });
@@ -158,6 +161,12 @@ function unresolvedKeys(operations: readonly Operation[]): readonly string[] {
     );
   const known = keysOf(true);
   return [...keysOf(false)].filter((key) => !known.has(key));
+}
+
+/** Whether no connection was made. */
+function isRefused(failure: unknown): boolean {
+  const { cause } = failure as { readonly cause?: { readonly code?: unknown } };
+  return cause?.code === 'ECONNREFUSED';
 }
 
 function responseOf(answer: TestAnswer): Response {

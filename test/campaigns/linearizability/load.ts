@@ -27,7 +27,7 @@ interface Seen {
 }
 
 const ACTORS = ['owner', 'clerk'] as const;
-const ASK_AGAIN_MS = 100;
+const ASK_AGAIN_MS = 500;
 /** A client whose request got no response asks again with the same key, but for this share. */
 const GIVES_UP = 0.1;
 const MOST = 7n;

@@ -106,7 +106,7 @@ func prepare(one *history) (*model, []porcupine.Operation) {
 		switch {
 		case op.Return != nil:
 			add(op, op.Call, *op.Return)
-		case !isRead(op.Request.Kind):
+		case facts.mayHaveEffect(op):
 			add(op, op.Call, facts.latestEffect(op))
 		}
 	}
