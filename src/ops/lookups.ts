@@ -4,6 +4,7 @@ import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { batches } from '../db/entities/batches.js';
 import { bonuses } from '../db/entities/bonuses.js';
+import { events } from '../db/entities/events.js';
 import { adjustments, transfers } from '../db/entities/operations.js';
 import {
   type Account,
@@ -118,7 +119,7 @@ async function findOriginal(reader: Reader, named: string) {
 }
 
 /** Finds by id among resources that are not deleted. */
-function byId<Row extends { readonly id: Uuid; readonly status: string }>(
+function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
   table: Table<Row>,
   noun: string,
 ) {
@@ -150,6 +151,7 @@ export const named = {
   transfer: byId(transfers, 'transfer'),
   original: lookup(findOriginal, (id) => `there is no transfer or bonus ${id}`),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
+  event: byId(events, 'event'),
   batch: byId(batches, 'batch'),
   schedule: byId(schedules, 'schedule'),
   payout: byId(payouts, 'payout'),

@@ -57,6 +57,7 @@ export const STAFF_ACTIONS = {
   'webhook.enable': { right: 'pause' },
   'webhook.disable': { right: 'pause' },
   'webhook.recover': { right: 'pause' },
+  'webhook.redeliver': { right: 'pause' },
   'staff.reset_propose': { right: 'manage', twoPeople: true },
   'staff.reset_approve': { right: 'manage', twoPeople: true },
   'restore.begin': { right: 'manage', twoPeople: true },

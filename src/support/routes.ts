@@ -26,6 +26,7 @@ import { findOnly } from './reading/search.js';
 import { WAITING_KINDS, type WaitingKind } from './reading/waiting.js';
 import { batchKinds } from './resources/batches.js';
 import { bonusKind } from './resources/bonuses.js';
+import { eventKind } from './resources/events.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
 import { accountKind, tenantKind } from './resources/parties.js';
 import {
@@ -197,6 +198,7 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, payoutKind);
   for (const kind of batchKinds) addResourceKind(router, site, kind);
   addResourceKind(router, site, endpointKind);
+  addResourceKind(router, site, eventKind);
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);

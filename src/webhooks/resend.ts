@@ -204,9 +204,14 @@ export async function redeliverEvent(
   return event.body;
 }
 
-async function queueEvent(transaction: Transaction, event: EventRow, now: Instant): Promise<void> {
+/** Returns the number of endpoints to which the event is sent again. */
+export async function queueEvent(
+  transaction: Transaction,
+  event: EventRow,
+  now: Instant,
+): Promise<number> {
   const { tenantId, type } = event;
-  if (!isSubscribable(type)) return;
+  if (!isSubscribable(type)) return 0;
   const subscribed = await transaction.select(webhookSubscriptions, { tenantId, type });
   const from = new Map(subscribed.map((row) => [row.endpointId, row.fromSequence]));
   const endpoints = await transaction.select(
@@ -214,11 +219,12 @@ async function queueEvent(transaction: Transaction, event: EventRow, now: Instan
     { id: [...from.keys()], status: 'enabled' },
     { orderBy: ['id'], forUpdate: true },
   );
-  for (const endpoint of endpoints) {
+  const toResend = endpoints.filter((endpoint) => {
     const isInSubscription = event.sequence >= (from.get(endpoint.id) ?? 0n);
-    if (!isInSubscription || !willCursorDeliver(endpoint, event))
-      await queueDelivery(transaction, endpoint, event, now);
-  }
+    return !isInSubscription || !willCursorDeliver(endpoint, event);
+  });
+  for (const endpoint of toResend) await queueDelivery(transaction, endpoint, event, now);
+  return toResend.length;
 }
 
 /**

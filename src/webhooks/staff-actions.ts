@@ -1,10 +1,12 @@
 import { type AuditDetails, recordAction, wasPerformed } from '../access/audit-log.js';
-import { ApiError, assertFound } from '../core/errors.js';
+import { ApiError, assertFound, invalidState } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
+import { events } from '../db/entities/events.js';
 import { outbox } from '../db/entities/outbox.js';
+import { tenants } from '../db/entities/parties.js';
 import { staff } from '../db/entities/staff.js';
 import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
@@ -20,7 +22,13 @@ import {
 import { describeEndpoint, MAX_COUNTED } from './endpoint-text.js';
 import { disableEndpoint, enableEndpoint } from './endpoint-changes.js';
 import { readEndpointState } from './endpoint-state.js';
-import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
+import {
+  assertEnabled,
+  assertRecoverable,
+  beginRecovery,
+  queueEvent,
+  type RecoveryRange,
+} from './resend.js';
 
 /**
  * A staff action on an endpoint, recorded once under `actionId`. Returns whether anything changed.
@@ -101,6 +109,36 @@ export async function recoverByStaff(
   return range;
 }
 
+/**
+ * Sends an event again to each enabled endpoint that is subscribed to its type, unless the endpoint
+ * will still get it. Throws not_found, authority_insufficient, and invalid_state if no endpoint is
+ * left.
+ */
+export function redeliverByStaff(
+  { database, clock }: DatabaseDeps,
+  eventId: Uuid,
+  by: StaffIdentity,
+  details: AuditDetails = {},
+  actionId = newId(),
+): Promise<void> {
+  const action = 'webhook.redeliver';
+  return transact(database, async (transaction) => {
+    const event = assertFound(await transaction.find(events, { id: eventId }));
+    const { tenantId } = event;
+    // The lock on the tenant's row keeps a repeated action waiting.
+    await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    if (!(await isNewAction(transaction, action, by, actionId))) return;
+    const now = clock();
+    if ((await queueEvent(transaction, event, now)) === 0) throw new ApiError(NO_ENDPOINT);
+    const entry = { tenantId, action, subjectType: 'event', subjectId: eventId, details };
+    await recordAction(transaction, by, now, entry, actionId);
+  });
+}
+
+const NO_ENDPOINT = invalidState(
+  'no endpoint is left: each is disabled, is not subscribed to this event, or will still get it',
+);
+
 type Change = (
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -132,10 +170,20 @@ async function lockForAction(
   actionId: Uuid,
 ): Promise<WebhookEndpoint | null> {
   const endpoint = await lockEndpoint(transaction, { id: endpointId });
-  if (await wasPerformed(transaction, actionId)) return null;
+  return (await isNewAction(transaction, action, by, actionId)) ? endpoint : null;
+}
+
+/** Returns false if the action was performed before. Throws authority_insufficient. */
+async function isNewAction(
+  transaction: Transaction,
+  action: StaffActionName,
+  by: StaffIdentity,
+  actionId: Uuid,
+): Promise<boolean> {
+  if (await wasPerformed(transaction, actionId)) return false;
   const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
   if (refusal !== null) throw new ApiError(refusal);
-  return endpoint;
+  return true;
 }
 
 type DescribedEndpoint = EndpointWithTypes & {

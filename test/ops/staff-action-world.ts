@@ -10,7 +10,7 @@ import { BatchWorld, payroll } from '../batches/support.js';
 import type { BatchKindName } from '../../src/db/entities/batches.js';
 import { openPayoutBank, railsOf, seen } from '../payouts/support.js';
 import type { TestApi } from '../helpers/api.js';
-import { answered, LEAST, text } from '../helpers/bank.js';
+import { answered, type Json, LEAST, text } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { addStaff, proven, staffPartsOf } from '../helpers/staff.js';
@@ -178,8 +178,13 @@ async function schedules(api: TestApi) {
 }
 
 async function webhooks(api: TestApi) {
-  const { bank } = await openGuarded(api);
-  const body = { url: 'https://example.com/hook', events: ['account.verified'] };
+  const { bank, guarded: from, receiver: to } = await openGuarded(api);
+  await bank.sent({ from, to, raw: LEAST });
+  const { items } = answered(await bank.request('GET', '/v1/events'), 200).json;
+  const [event] = items as Json[];
+  // The endpoints begin after the event, so that none will still get it.
+  const types = ['account.verified', 'transfer.completed'];
+  const body = { url: 'https://example.com/hook', events: types };
   const register = async (): Promise<string> =>
     text(answered(await bank.request('POST', '/v1/webhook_endpoints', { body }), 201).json.id);
   const [endpoint, disabled] = [await register(), await register()];
@@ -197,6 +202,7 @@ async function webhooks(api: TestApi) {
     'webhook.resume': act('resume'),
     'webhook.retry_now': act('retry-now'),
     'webhook.recover': act('recover', '--since', new Date(Date.now() - 60_000).toISOString()),
+    'webhook.redeliver': ['webhooks', 'redeliver', text(event?.id)],
     'webhook.disable': ['webhooks', 'disable', await register(), ...WHY],
     'webhook.enable': ['webhooks', 'enable', disabled],
   };

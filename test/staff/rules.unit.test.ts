@@ -54,6 +54,7 @@ const NEEDS: Readonly<Record<StaffActionName, StaffRight>> = {
   'webhook.enable': 'pause',
   'webhook.disable': 'pause',
   'webhook.recover': 'pause',
+  'webhook.redeliver': 'pause',
   'staff.reset_propose': 'manage',
   'staff.reset_approve': 'manage',
   'restore.begin': 'manage',

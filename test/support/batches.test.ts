@@ -45,6 +45,15 @@ describe("a batch's page at the support desk", () => {
     );
   });
 
+  it('the id of a batch of payouts leads from the search to its page', async () => {
+    const world = await BatchWorld.open(db, { kind: 'payout' });
+    const { id } = resourceOf(await world.upload(await world.account(), Buffer.from(PAYROLL)));
+    const visitor = await desk.staffed('quin');
+    const { headers } = await visitor.get(`/search?text=${id}`);
+    assert.equal(headers.get('location'), `/payout_batches/${id}`);
+    assert.equal((await visitor.get(`/payout_batches/${id}`)).status, 200);
+  });
+
   it("a batch's page at the support desk says why the batch was rejected", async () => {
     const world = await BatchWorld.open(db);
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });

@@ -17,7 +17,9 @@ describe('a delivery at the support desk', () => {
         ...{ nextAttemptAt: null, createdAt: instant(0), finishedAt: null },
       };
       const url = 'https://a.example/';
-      const { text } = table([{ url, delivery, attempts: [] }], (one) => deliveryRow(one, 'UTC'));
+      const { text } = table([{ url, delivery, attempts: [], waitsFor: null }], (one) =>
+        deliveryRow(one, 'UTC'),
+      );
       assert.deepEqual(
         [text.includes(LINK), text.includes(NOTE)],
         [state === 'retrying', state === 'failed'],

@@ -196,6 +196,18 @@ describe('a staff action at the support desk needs exactly the right and the pro
     'webhook.pause': () => endpoint('pause'),
     'webhook.resume': () => endpoint('resume'),
     'webhook.retry_now': () => endpoint('retry'),
+    'webhook.redeliver': async () => {
+      const { bank, guarded: from, receiver: to } = guarded;
+      const transferId = text((await bank.sent({ from, to, raw: LEAST })).id);
+      // The endpoint begins after the event, so that it will not get it by itself.
+      await register(bank, ['transfer.completed']);
+      const [event] = await db.sql(
+        `SELECT LOWER(HEX(id)) AS id FROM events WHERE resource_id=${idLiteral(transferId)}`,
+      );
+      const id = text(event?.id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+      const state = 'SELECT COUNT(*) AS n FROM webhook_deliveries';
+      return { page: `/events/${id}`, verb: 'resend', id, state };
+    },
   };
 
   async function codeFor({ person }: Visitor, proof: Proof): Promise<string> {

@@ -13,6 +13,7 @@ import {
   type EndpointAction,
   pauseEndpoint,
   recoverByStaff,
+  redeliverByStaff,
   resumeEndpoint,
   retryNow,
 } from '../../webhooks/staff-actions.js';
@@ -154,6 +155,16 @@ export const webhookCommands = {
       const range = await recoverByStaff(ops, id, since, ops.by());
       await show(ops, id);
       if (range === null) ops.output.say('Nothing has happened since then.');
+    },
+  }),
+  'redeliver <event>': command({
+    summary: 'resend one event to each enabled endpoint that is subscribed to its type',
+    examples: ['webhooks redeliver 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
+    input: { event: named.event, reason: optionalReason },
+    needs: 'webhook.redeliver',
+    run: async (ops, { event: { id, type, sequence }, reason: why }) => {
+      await redeliverByStaff(ops, id, ops.by(), why === undefined ? {} : { reason: why });
+      ops.output.one({ event: id, type, sequence: sequence.toString(), queued: true });
     },
   }),
   'pause <endpoint>': endpointCommand(

@@ -21,10 +21,11 @@ export function historySections(history: History, timeZone: string): Content {
   return [
     moneySection(history, timeZone),
     tableSection('events', 'Events', events, ({ id, type, sequence, createdAt }) => [
-      ['Event', type],
+      ['Event', link('events', id, type)],
       ["Number in the tenant's log", sequence],
       ['Recorded', time(createdAt, timeZone)],
       ['Id', idText(id)],
+      ['Webhooks', html`<a href="/events/${id}/resend">Resend this event</a>`],
     ]),
     tableSection('deliveries', 'Webhook deliveries', deliveries, (delivery) =>
       deliveryRow(delivery, timeZone),
@@ -55,8 +56,11 @@ function moneySection({ entries, hold, accountName }: History, timeZone: string)
 const MAX_RESPONSE = 200;
 
 /** Shows a delivery with its attempts. On the page of its endpoint, `url` is ''. */
-export function deliveryRow({ url, delivery, attempts }: DeliveryHistory, timeZone: string): Row {
-  const { eventId, endpointId, state } = delivery;
+export function deliveryRow(
+  { url, delivery, attempts, waitsFor }: DeliveryHistory,
+  timeZone: string,
+): Row {
+  const { eventId, endpointId, eventType, cause, state } = delivery;
   const retryNow = html`<a href="${pathOf('endpoints', endpointId)}#acts">Retry now</a>`;
   const tried = attempts.map(({ at, status, failure, message, response, durationMs }) => {
     const result = [status, message ?? inWords(failure)].filter((one) => one !== null).join(': ');
@@ -64,16 +68,17 @@ export function deliveryRow({ url, delivery, attempts }: DeliveryHistory, timeZo
     return html`<li>${time(at, timeZone)} · ${parts.filter((part) => part).join(' · ')}</li>`;
   });
   return [
-    // The search for an event's id opens its resource.
-    ['Event', html`<a href="/search?text=${eventId}">${delivery.eventType}</a>`],
+    ['Event', cause === 'test' ? eventType : link('events', eventId, eventType)],
     ['Event id', url === '' && idText(eventId)],
     ['Endpoint', url !== '' && link('endpoints', endpointId, url)],
+    ['Cause', CAUSES[cause]],
     [
       'State',
       [
         tag(state),
         html`<div>
           ${state === 'retrying' && url !== '' && retryNow}${state === 'failed' && ENDED}
+          ${delivery.finishedAt === null && waitsFor}
         </div>`,
       ],
     ],
@@ -88,4 +93,11 @@ export function deliveryRow({ url, delivery, attempts }: DeliveryHistory, timeZo
   ];
 }
 
-const ENDED = 'It is not retried. The tenant can have the event sent again.';
+const ENDED = 'It is not retried. The event can be sent again.';
+
+const CAUSES: Readonly<Record<DeliveryHistory['delivery']['cause'], string>> = {
+  event: 'recorded',
+  recover: 'recovery',
+  redeliver: 'sent again',
+  test: 'test',
+};

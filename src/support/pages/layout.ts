@@ -307,7 +307,7 @@ export function queryText(parts: Readonly<Record<string, string>>): string {
 
 export type ResourcePath =
   | ('transfers' | 'bonuses' | 'schedules' | 'payouts' | 'batches' | 'payout_batches')
-  | ('endpoints' | 'adjustments' | 'accounts' | 'tenants');
+  | ('endpoints' | 'events' | 'adjustments' | 'accounts' | 'tenants');
 
 export function link(path: ResourcePath, id: string, content: Content, query = ''): Html {
   return html`<a href="${pathOf(path, id)}${query}">${content}</a>`;

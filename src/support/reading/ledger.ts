@@ -11,10 +11,12 @@ import {
   webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
+  webhookSubscriptions,
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { readGaps, sequencesWithin } from '../../events/log.js';
+import { isSubscribed, newDelivery } from '../../webhooks/event-reader.js';
 
 /** Finds entries and events, which have no index by resource, by the times of its changes. */
 
@@ -90,19 +92,34 @@ export interface DeliveryHistory {
   readonly url: string;
   readonly delivery: WebhookDelivery;
   readonly attempts: readonly WebhookAttempt[];
+  /** Why the endpoint is not sent all that is due. Null if it is. */
+  readonly waitsFor: string | null;
 }
 
-/** Returns the events' deliveries to the tenant's endpoints. */
+function waitsFor(endpoint: WebhookEndpoint): string | null {
+  if (endpoint.status === 'disabled') return 'The endpoint is disabled.';
+  if (endpoint.pausedAt !== null) return `${endpoint.pausedBy} has paused the endpoint.`;
+  return endpoint.probeAt === null
+    ? null
+    : 'The endpoint fails, so that it gets one delivery at a time.';
+}
+
+/**
+ * Returns the events' deliveries to the tenant's endpoints. Events that an endpoint has not read yet
+ * are `pending`, although their deliveries have no rows.
+ */
 export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,
-  eventRows: readonly Pick<EventRow, 'id'>[],
+  eventRows: readonly Pick<EventRow, 'id' | 'type' | 'sequence' | 'createdAt'>[],
 ): Promise<readonly DeliveryHistory[]> {
   if (eventRows.length === 0) return [];
   const endpoints = await endpointsOf(reader, tenantId);
   const eventIds = eventRows.map(({ id }) => id);
+  const subscribed = await reader.select(webhookSubscriptions, { tenantId });
   const found = await Promise.all(
-    endpoints.map(async ({ id: endpointId, url }) => {
+    endpoints.map(async (endpoint) => {
+      const { id: endpointId, url } = endpoint;
       const deliveries = await reader.list(
         webhookDeliveries,
         `FORCE INDEX (event) WHERE endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}
@@ -112,8 +129,21 @@ export async function deliveriesOf(
       const order = { orderBy: ['deliveryId', 'id'] } as const;
       const tried = await reader.select(webhookAttempts, { endpointId, deliveryId }, order);
       const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
-      return deliveries.map((delivery) => {
-        return { url, delivery, attempts: attempts.get(delivery.id) ?? [] };
+      const own = subscribed.filter((one) => one.endpointId === endpointId);
+      const types = new Map(own.map(({ type, fromSequence }) => [type, fromSequence]));
+      const unread = eventRows.filter(
+        (event) =>
+          event.sequence > endpoint.cursorSequence &&
+          isSubscribed({ types }, event) &&
+          !deliveries.some(({ eventId }) => eventId === event.id),
+      );
+      const waiting = unread.map((event) => ({
+        ...newDelivery(endpointId, event, 'event', 1, event.createdAt),
+        nextAttemptAt: endpoint.probeAt,
+      }));
+      return [...deliveries, ...waiting].map((delivery) => {
+        const tried = attempts.get(delivery.id) ?? [];
+        return { url, delivery, attempts: tried, waitsFor: waitsFor(endpoint) };
       });
     }),
   );

@@ -1,3 +1,4 @@
+import { batchPath } from '../../batches/rules.js';
 import { parseAlias, parsePhone } from '../../accounts/recipients.js';
 import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
@@ -143,14 +144,19 @@ export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-type KindAndId = readonly [keyof Rows, Uuid];
+type PathAndId = readonly [keyof Rows | 'payout_batches', Uuid];
 
-/** Returns the only resource that an id finds, or null if it finds none or several. */
-export async function findOnly(reader: Reader, text: string): Promise<KindAndId | null> {
+/** Returns the path of the only resource that an id finds, or null if it finds none or several. */
+export async function findOnly(reader: Reader, text: string): Promise<PathAndId | null> {
   const id = parseUuid(text);
   if (id === null) return null;
   const found = await findResources(reader, await idsAbout(reader, id));
-  const all = KINDS.flatMap((kind) => found[kind].map((row): KindAndId => [kind, row.id]));
+  const all = KINDS.flatMap((kind) =>
+    found[kind].map((row): PathAndId => {
+      const path = kind === 'batches' ? batchPath((row as Batch).kind) : kind;
+      return [path, row.id];
+    }),
+  );
   return all.length === 1 ? (all[0] ?? null) : null;
 }
 

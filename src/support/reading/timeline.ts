@@ -4,7 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import { type Instant, localTime, parseRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
-import type { AuditRow } from '../../db/entities/identity.js';
+import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
 import { deliveriesOf, entriesOf, eventsAbout } from './ledger.js';
@@ -58,7 +58,9 @@ export async function readHistory(
     eventsAbout(reader, changed),
     readPeople(reader, auditRows),
   ]);
-  const [accountNames, deliveries] = await Promise.all([
+  const eventIds = events.map((event) => event.id);
+  const [resent, accountNames, deliveries] = await Promise.all([
+    eventIds.length === 0 ? [] : reader.select(auditLog, { subjectId: eventIds }),
     readNames(
       reader,
       entries.map(({ accountId }) => accountId),
@@ -68,7 +70,7 @@ export async function readHistory(
   const accountName = (one: Uuid): string => accountNames.get(one) ?? one;
   const actions = [
     ...lines,
-    ...auditRows.reverse().map((row) => actionLine(row, people, timeZone)),
+    ...[...auditRows.reverse(), ...resent].map((row) => actionLine(row, people, timeZone)),
   ];
   // An event that an action caused has the same word as the action.
   const otherEvents = events
@@ -122,6 +124,7 @@ const ACTION_WORDS: Readonly<Record<string, string>> = {
   remove: 'removed',
   release: 'released',
   retry_now: 'retry requested',
+  redeliver: 'sent again',
   freeze: 'frozen',
   unfreeze: 'released',
   verify: 'verified',

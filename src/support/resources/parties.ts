@@ -8,6 +8,7 @@ import {
   type OperationList,
 } from '../../operations/operation-list.js';
 import { BATCHES } from '../../batches/read-batches.js';
+import { bonusList } from '../../bonuses/service.js';
 import { listPolicies } from '../../approvals/policies.js';
 import { ASSETS, formatAmount } from '../../core/amount.js';
 import { monthOf } from '../../core/instant.js';
@@ -220,6 +221,7 @@ export const tenantKind: ResourceKind<Tenant> = {
   lists: [
     ofTenant('transfers', newestOf(transferList)),
     ofTenant('schedules', newestOf(scheduleList)),
+    ofTenant('bonuses', newestOf(bonusList)),
     ofTenant('payouts', newestOf(payoutList)),
     ofTenant('batches', newestOf(BATCHES)),
     ofTenant('endpoints', (reader, tenantId, limit, before) =>

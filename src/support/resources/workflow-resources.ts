@@ -67,7 +67,12 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
       async read({ id }, { reader, timeZone }, after, limit) {
         const { items, next } = await readDeliveries(reader, id, parsePosition(after), limit);
         // Without a URL the table omits the endpoint, which is this page.
-        const deliveries = items.map((delivery) => ({ url: '', delivery, ...delivery }));
+        const deliveries = items.map((delivery) => ({
+          url: '',
+          delivery,
+          waitsFor: null,
+          ...delivery,
+        }));
         const rows = deliveries.map((delivery) => deliveryRow(delivery, timeZone));
         return { ids: items.map(({ id: one }) => one), rows, next: printPosition(next) };
       },

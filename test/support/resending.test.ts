@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { parseDetails } from '../../src/access/audit-log.js';
+import { idLiteral, LEAST, text } from '../helpers/bank.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { register } from '../webhooks/support.js';
+import { openDesk } from './desk.js';
+
+const { db, desk, api, maria } = await openDesk();
+
+describe('the webhooks of a transfer at the support desk', () => {
+  /** A transfer whose event no endpoint has read yet. */
+  async function transferred(urls: readonly string[]) {
+    const { bank, guarded: from, receiver: to } = await openGuarded(api);
+    for (const url of urls) await register(bank, ['transfer.completed'], url);
+    await register(bank, ['account.verified'], 'https://other.example/');
+    const id = text((await bank.sent({ from, to, raw: LEAST })).id);
+    const { text: page } = await maria.get(`/transfers/${id}`);
+    const [, event = ''] = /href="(\/events\/[0-9a-f-]{36})\/resend"/.exec(page) ?? [];
+    return { id, page, event, eventId: event.slice('/events/'.length) };
+  }
+
+  const set = (url: string, change: string): Promise<unknown> =>
+    db.sql(`UPDATE webhook_endpoints SET ${change} WHERE url='${url}'`);
+  const rowsOf = (page: string, url: string): readonly string[] =>
+    page.split('<tr>').filter((row) => row.includes(`>${url}</a>`));
+  const read = 'cursor_sequence=1000000';
+
+  it('the page of a transfer shows its webhooks also while they wait, and why', async () => {
+    const urls = ['paused', 'failing', 'off', 'idle'].map((name) => `https://${name}.example/`);
+    const [paused = '', failing = '', off = '', idle = ''] = urls;
+    const { id, page: before } = await transferred(urls);
+    for (const url of urls) {
+      const [row = '', ...others] = rowsOf(before, url);
+      assert.match(row, />pending</);
+      assert.deepEqual(others, []);
+    }
+    assert(!before.includes('https://other.example/'));
+    await set(paused, `paused_at=NOW(3), paused_by='maria'`);
+    await set(failing, `failing_since=NOW(3), probe_at='2031-05-06 07:08:09'`);
+    await set(off, `status='disabled', disabled_at=NOW(3), disabled_reason='by_operator'`);
+    await set(idle, read);
+    const { text: page } = await maria.get(`/transfers/${id}`);
+    assert.match(rowsOf(page, paused)[0] ?? '', /maria has paused the endpoint/);
+    assert.match(
+      rowsOf(page, failing)[0] ?? '',
+      /gets one delivery at a time[^]*datetime="2031-05-06T07:08:09/,
+    );
+    assert.match(rowsOf(page, off)[0] ?? '', /The endpoint is disabled/);
+    assert.deepEqual(rowsOf(page, idle), []);
+  });
+
+  it('staff resend an event once for each form, with a line in the audit log that the page of the transfer shows', async () => {
+    const url = 'https://resent.example/';
+    const { id, event, eventId } = await transferred([url]);
+    await set(url, read);
+    const form = { ...(await maria.form(event, 'resend')), reason: 'Asked for in ticket 118' };
+    for (const _ of [1, 2]) {
+      assert.equal((await maria.post(`${event}/resend`, form)).status, 303);
+      await db.sql(
+        `UPDATE webhook_deliveries SET state='failed', next_attempt_at=NULL, finished_at=NOW(3) WHERE event_id=${idLiteral(eventId)}`,
+      );
+    }
+    const { text: page } = await maria.get(`/transfers/${id}`);
+    const [row = '', ...others] = rowsOf(page, url);
+    assert.match(row, />sent again</);
+    assert.deepEqual(others, []);
+    assert.match(page, /Webhook sent again[^]*maria[^]*“Asked for in ticket 118”/);
+    assert.match((await maria.get(event)).text, new RegExp(`href="/transfers/${id}"`));
+    const lines = await desk.acts(eventId);
+    assert.deepEqual(
+      lines.map((line) => [line.action, line.actorClaimed, parseDetails(line)]),
+      [['webhook.redeliver', 'maria', { reason: 'Asked for in ticket 118' }]],
+    );
+  });
+
+  it('an event that every endpoint will still get is not sent again', async () => {
+    const { event, eventId } = await transferred(['https://behind.example/']);
+    const answer = await maria.act(event, 'resend', { reason: 'Asked for' });
+    assert.equal(answer.status, 409);
+    assert.match(answer.text, /no endpoint is left/);
+    const [line] = await desk.acts(eventId);
+    assert.equal(line?.action, 'webhook.redeliver_refused');
+    assert.equal((await maria.get(`/events/${eventId}/nonsense`)).status, 404);
+  });
+});
