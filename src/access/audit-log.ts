@@ -6,7 +6,7 @@ import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js';
 import type { Account, Member } from '../db/entities/parties.js';
-import { literal } from '../db/statements.js';
+import { literal, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { appendAuditRows } from '../ledger/audit-chain.js';
 
@@ -169,6 +169,20 @@ export async function listAuditRows(
   return reader.list(
     auditLog,
     `WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ${Math.trunc(limit)}`,
+  );
+}
+
+/** Returns the rows about these subjects whose ids are from this time on. */
+export async function listSubjectRows(
+  reader: Reader,
+  subjectIds: readonly Uuid[],
+  since: Instant,
+): Promise<readonly AuditRow[]> {
+  if (subjectIds.length === 0) return [];
+  return reader.list(
+    auditLog,
+    `FORCE INDEX (subject) WHERE subject_id IN (${literals(auditLog, 'subjectId', subjectIds)})
+     AND id>=${literal(auditLog, 'id', firstIdAt(since))}`,
   );
 }
 

@@ -20,6 +20,23 @@ export function cleanText(
   return lengthFault === null ? { clean } : { fault: lengthFault };
 }
 
+/**
+ * Returns a text of several lines, each as `cleanText` returns it, with at most one empty line
+ * between them; or its fault.
+ */
+export function cleanLines(text: string, max: number): ReturnType<typeof cleanText> {
+  const lines = text.split(/\r\n?|\n/).map((line) => cleanText(line, max));
+  const fault = lines.find((line) => 'fault' in line && line.fault !== 'too_short');
+  if (fault !== undefined) return fault;
+  const clean = lines
+    .map((line) => ('clean' in line ? line.clean : ''))
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+  if (clean === '') return { fault: 'too_short' };
+  return [...clean].length > max ? { fault: 'too_long' } : { clean };
+}
+
 export function faultInWords(fault: TextFault, max: number): string {
   if (fault === 'too_short') return 'it is empty';
   return fault === 'too_long' ? `at most ${max} characters` : reasonInWords(fault);

@@ -26,7 +26,7 @@ body {
   font: 0.9375rem/1.5 -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif;
 }
 a { color: var(--link); text-underline-offset: 0.15em; }
-:is(a, button, input, select, summary):focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+:is(a, button, input, select, textarea, summary):focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 h1, p, dd, code, th, td, li, .who { overflow-wrap: anywhere; }
 td a { overflow-wrap: break-word; }
 .soft, dt, thead th, ol.story time, .hint, .who { color: var(--soft); }
@@ -101,6 +101,7 @@ ol.story > li::before {
 }
 ol.story > li:last-child { border-color: transparent; }
 ol.story time { display: block; }
+textarea { min-height: 8rem; }
 .tag { display: inline-block; border-radius: 1rem; padding: 0 0.6rem; font-weight: 600; white-space: nowrap; background: var(--none); color: var(--on-none); }
 .good { background: var(--good); color: var(--on-good); }
 .bad { background: var(--bad); color: var(--on-bad); }
@@ -116,10 +117,10 @@ form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; ma
 form.filter label { flex: 0 1 12rem; }
 form.filter a { line-height: 2.5rem; }
 form.filter label:has([type='search']) { flex: 1 1 24rem; }
-input, select, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
+input, select, textarea, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
 form.set { display: flex; flex-wrap: wrap; gap: 0.6rem 1rem; align-items: center; margin: 0.75rem 0; }
 th input[type='checkbox'] { position: relative; z-index: 1; width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0 0.75rem 0 0; vertical-align: middle; accent-color: var(--act); float: left; }
-input, select { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-size: 0.9375rem; font-weight: 400; }
+input, select, textarea { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-size: 0.9375rem; font-weight: 400; }
 ::placeholder { color: var(--soft); opacity: 1; }
 button, .button { border-color: var(--act); padding: 0.4rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; }
 button.stop { background: var(--stop); border-color: var(--stop); color: var(--card); }

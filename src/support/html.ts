@@ -56,7 +56,12 @@ export function element(name: string, attributes: Attributes, content: Content =
     return value === true ? ` ${attribute}` : ` ${attribute}="${render(value, 'attribute')}"`;
   });
   const context = ONLY_TEXT.includes(name) ? 'attribute' : 'text';
-  const inside = name === 'input' || name === 'link' ? '' : `${render(content, context)}</${name}>`;
+  // Only a text area shows line breaks.
+  const shown =
+    name === 'textarea' && typeof content === 'string'
+      ? content.split('\n').map((line) => render(line, context))
+      : [render(content, context)];
+  const inside = name === 'input' || name === 'link' ? '' : `${shown.join('\n')}</${name}>`;
   return new Markup(`<${name}${given.join('')}>${inside}`);
 }
 

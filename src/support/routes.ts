@@ -3,13 +3,15 @@ import { newId } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
 import { actionIdOf, type ActionResult, type DeskAction, perform } from './actions/action.js';
+import { REMARK_ACTIONS } from './actions/remarks.js';
 import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
 import { csvOf, type ReadRows } from './pages/export.js';
 import { type Page, pathOf } from './pages/layout.js';
-import { type OpenForm, resourcePage, unknownPage } from './pages/resource.js';
+import type { OpenForm } from './pages/action-form.js';
+import { resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
 import { setPage, setResultPage } from './pages/set.js';
@@ -112,7 +114,9 @@ function addSetPages<Resource>(
   list: WaitingKind,
   kind: ResourceKind<Resource>,
 ): void {
-  for (const action of kind.actions.filter(({ name }) => SET_ACTIONS[list]?.includes(name))) {
+  const isOfSet = ({ name }: DeskAction<Resource>) =>
+    name !== null && SET_ACTIONS[list]?.includes(name);
+  for (const action of kind.actions.filter(isOfSet)) {
     const path = `/waiting/${list}/${action.verb}`;
     const read = async (context: DeskContext, person: SignedInPerson, given: readonly string[]) => {
       const found = await Promise.all(selectedIds(given).map((id) => kind.find(site, id)));
@@ -137,7 +141,7 @@ function addSetPages<Resource>(
         return { resource, subject: { id, tenantId, subjectType: kind.subjectType } };
       });
       const results = await perform(site, { action, items, digest, person, form });
-      logFaults(site, action.name, results);
+      logFaults(site, action.name ?? action.verb, results);
       const now = await read(context, person, form.getAll('item')).catch(() => set);
       sendPage(context, await setResultPage(site, now, results, form));
     };
@@ -217,6 +221,7 @@ function addResourceKind<Resource>(
   site: Site,
   kind: ResourceKind<Resource>,
 ): void {
+  const actions = [...kind.actions, ...Object.values(REMARK_ACTIONS)];
   const find = async (context: DeskContext): Promise<Resource> => {
     const resource = await kind.find(site, idOf(context));
     if (resource === undefined) throw noSuchPage();
@@ -225,7 +230,7 @@ function addResourceKind<Resource>(
   addPage(router, site, `/${kind.name}/:id`, async (context, person) => {
     const resource = await find(context);
     const { id } = kind.rowOf(resource);
-    const done = kind.actions.find(
+    const done = actions.find(
       ({ verb }) => context.query.done === doneMark(person, kind.name, id, verb),
     );
     const shown = { kind, resource, person, place: placeOf(context) };
@@ -247,7 +252,7 @@ function addResourceKind<Resource>(
       return { list: list.name, subject, read: readRowsOf(site, shown) };
     });
   }
-  for (const action of kind.actions) {
+  for (const action of actions) {
     const path = `/${kind.name}/:id/${action.verb}`;
     addPage(router, site, path, async (context, person) => {
       const shown = { kind, resource: await find(context), person, place: placeOf(context) };
@@ -278,7 +283,7 @@ async function postAction<Resource>(
   const subject = { id, tenantId, subjectType: kind.subjectType };
   const items = [{ resource, subject }];
   const results = await perform(site, { action, items, digest: null, person, form });
-  logFaults(site, action.name, results);
+  logFaults(site, action.name ?? action.verb, results);
   const [result] = results;
   const place = placeOf(context);
   if (result === undefined || result.outcome === 'done') {

@@ -7,7 +7,8 @@ import { setPolicy } from '../../src/approvals/policies.js';
 import { addMember } from '../../src/members/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
-import type { Uuid } from '../../src/core/ids.js';
+import { recordRemark } from '../../src/staff/remarks.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
 import { openPayoutBank, rowOf, submitAndRaise } from '../payouts/support.js';
@@ -111,6 +112,10 @@ describe('in a browser, the support desk', () => {
       ...{ tenantId, accountId, direction: 'in', amount: { raw: 5n * LEAST, asset: 'COPM' } },
       ...{ reference: 'case-118', reason: 'Paid in twice', by: proven(leo) },
     });
+    const subject = { tenantId, subjectType: 'transfer', subjectId: transferId };
+    const note = 'They asked for it today.\nThe invoice is in ticket 118.';
+    await recordRemark(desk.core, 'note', subject, proven(leo), note, newId());
+    await recordRemark(desk.core, 'take', subject, proven(leo), '', newId());
     return { transferId, payoutId, accountId, adjustmentId: resource.id, tenantId };
   }
 

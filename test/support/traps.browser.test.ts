@@ -75,6 +75,30 @@ describe('in a browser, the traps of the support desk', () => {
       await page.context().close();
     });
 
+  it('a note keeps its lines when the session ends, and whoever takes an item is named in the title of its page', async () => {
+    const id = text((await own.createPending()).id);
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    await page.goto(`${desk.url}/transfers/${id}`);
+    await page.locator('summary', { hasText: 'Add a note' }).click();
+    const note = page.locator('details[open]').getByLabel('Note');
+    await note.fill('They called.\n\nThey call again.');
+    await revokeSessions(desk.core, { staffId: maria.id }, proven(maria));
+    await page.getByRole('button', { name: 'Add a note' }).click();
+    await page.waitForURL(/sign-in/);
+    await fillSignIn(page, desk, maria);
+    assert.equal(await note.inputValue(), 'They called.\n\nThey call again.');
+    await page.getByRole('button', { name: 'Add a note' }).click();
+    await page.getByRole('status').waitFor();
+    const notes = page.getByRole('region', { name: 'Notes' });
+    assert.match(await notes.innerText(), /maria\s+20\S+ [^\n]*\s+They called\.\s+They call again\./);
+    await page.getByRole('button', { name: 'Take it' }).click();
+    assert.match(await page.locator('.title').innerText(), /taken by maria since 20/);
+    await page.getByRole('button', { name: 'Release it' }).click();
+    assert.doesNotMatch(await page.locator('.title').innerText(), /taken/);
+    await page.context().close();
+  });
+
   it('a form of a session that another tab has replaced is refused, and can be opened again with what was written', async () => {
     const id = text((await own.createPending()).id);
     const page = await newPage();

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type AuditEntry, recordOnce, wasPerformed } from '../../access/audit-log.js';
-import { cleanText, MAX_REASON } from '../../core/checked-text.js';
+import { cleanLines, cleanText, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import { UnknownKey } from '../../core/fingerprint.js';
@@ -12,6 +12,7 @@ import {
   type StaffActionName,
   type StaffIdentity,
 } from '../../staff/rules.js';
+import { MAX_NOTE } from '../../staff/remarks.js';
 import { verifyPerson } from '../../staff/verification.js';
 import { type DeskDeps, DeskError, type SignedInPerson } from '../desk.js';
 import { codeOf, isHmacOf, hmacOf } from '../forms.js';
@@ -21,11 +22,12 @@ import type { Names } from '../reading/transfers.js';
 
 interface ActionRequest {
   readonly by: StaffIdentity;
-  /** Reason of 1 to 140 characters. */
+  /** Reason of 1 to 140 characters, note of 1 to 2,000, or ''. */
   readonly reason: string;
   /** Id of the form. A form that is sent twice performs its action once. */
   readonly actionId: Uuid;
   readonly form: URLSearchParams;
+  readonly subject: ActionSubject;
 }
 
 /** A text, or one that depends on the resource. */
@@ -37,7 +39,10 @@ export function textOf<Of extends readonly unknown[]>(text: Text<Of>, ...of: Of)
 
 export interface DeskAction<Resource> {
   readonly verb: string;
-  readonly name: StaffActionName;
+  /** Null if any of the staff may do it, because it decides nothing. */
+  readonly name: StaffActionName | null;
+  /** The text that the person writes: a reason if absent. */
+  readonly writes?: 'note' | 'nothing';
   readonly label: Text<[Resource]>;
   readonly explanation: Text<[Resource]>;
   /** Sentences about what was done and comes next, for the resource as it is afterwards. */
@@ -53,7 +58,12 @@ export interface DeskAction<Resource> {
   readonly run: (deps: DeskDeps, resource: Resource, request: ActionRequest) => Promise<void>;
 }
 
-interface ActionSubject {
+/** Whether the form of the action asks for a code. */
+export function needsCode({ name }: Pick<DeskAction<never>, 'name'>): boolean {
+  return name !== null && asksForCode(name, 'support');
+}
+
+export interface ActionSubject {
   readonly id: Uuid;
   /** Null for a set of resources. */
   readonly tenantId: Uuid | null;
@@ -154,10 +164,10 @@ async function performOnce<Resource>(
   submission: Submission<Resource>,
   actionId: Uuid,
 ): Promise<readonly ActionResult[]> {
-  const { items, digest, form } = submission;
-  const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
+  const { action, items, digest, form } = submission;
+  const cleaned = cleanedText(action, form.get('reason') ?? '');
   const all = (result: ActionResult): readonly ActionResult[] => items.map(() => result);
-  if (!('clean' in cleaned)) return all({ outcome: 'refused', refusal: NO_REASON });
+  if (!('clean' in cleaned)) return all({ outcome: 'refused', refusal: cleaned });
   try {
     const refusal = await codeRefusal(deps, submission, actionId);
     if (refusal !== null) return all({ outcome: 'refused', refusal });
@@ -181,13 +191,13 @@ async function performItem<Resource>(
 ): Promise<ActionResult> {
   try {
     if (await wasPerformed(deps.database.current, actionId)) return { outcome: 'done' };
-    await action.run(deps, resource, { by, reason, actionId, form });
+    await action.run(deps, resource, { by, reason, actionId, form, subject });
     return { outcome: 'done' };
   } catch (failure) {
     if (!(failure instanceof ApiError)) return unknownResult(failure);
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
     const details = { refused: failure.message };
-    if (action.recordsRefusals !== true)
+    if (action.name !== null && action.recordsRefusals !== true)
       await recordOnce(deps, actionId, by, { ...refusedAction(action.name, subject), details });
     return { outcome: 'refused', refusal: failure.refusal };
   }
@@ -199,10 +209,20 @@ function unknownResult(failure: unknown): ActionResult {
   return { outcome: 'unknown', fault: isExpected ? null : failure };
 }
 
-const NO_REASON: Refusal = {
-  code: 'invalid_field',
-  message: `a reason of 1 to ${MAX_REASON} characters is needed, in one line`,
-};
+/** Returns what the person wrote, or why it is refused. */
+function cleanedText(
+  { writes }: Pick<DeskAction<never>, 'writes'>,
+  text: string,
+): { readonly clean: string } | Refusal {
+  if (writes === 'nothing') return { clean: '' };
+  const cleaned = writes === 'note' ? cleanLines(text, MAX_NOTE) : cleanText(text, MAX_REASON);
+  if ('clean' in cleaned) return cleaned;
+  const message =
+    writes === 'note'
+      ? `a note of 1 to ${MAX_NOTE} characters is needed`
+      : `a reason of 1 to ${MAX_REASON} characters is needed, in one line`;
+  return { code: 'invalid_field', message };
+}
 
 /** Uses up the code, if one is required. Records and returns the refusal of a wrong code. */
 async function codeRefusal<Resource>(
@@ -214,7 +234,7 @@ async function codeRefusal<Resource>(
   const { name } = action;
   const { identity } = person;
   const [first] = items;
-  if (first === undefined || !asksForCode(name, 'support')) return null;
+  if (first === undefined || name === null || !needsCode(action)) return null;
   const { subjectType } = first.subject;
   const subject = digest === null ? first.subject : { id: actionId, tenantId: null, subjectType };
   const rule = STAFF_ACTIONS[name];

@@ -84,15 +84,20 @@ export function hiddenField(name: string, value: string): Html {
 
 type Choices = readonly (readonly [value: string, text: string])[];
 
-/** Shows a labelled input, or a select if there are choices, of which `value` is selected. */
+/** Shows a labelled input, a field of several lines, or a select of which `value` is selected. */
 export function field(
   label: string,
   attributes: Attributes,
-  { hint, choices }: { readonly hint?: string; readonly choices?: Choices } = {},
+  {
+    hint,
+    choices,
+    isLong = false,
+  }: { readonly hint?: string; readonly choices?: Choices; readonly isLong?: boolean } = {},
 ): Html {
   const { value: chosen, ...others } = attributes;
-  const control =
-    choices === undefined
+  const control = isLong
+    ? element('textarea', others, String(chosen ?? '').replaceAll('\r', ''))
+    : choices === undefined
       ? element('input', attributes)
       : element(
           'select',

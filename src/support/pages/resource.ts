@@ -1,51 +1,19 @@
 import { ERRORS } from '../../core/error-table.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
-import { actionRefusal, asksForCode } from '../../staff/rules.js';
-import { actionField, type DeskAction, type FailedResult, textOf } from '../actions/action.js';
+import { actionRefusal } from '../../staff/rules.js';
+import { type DeskAction, textOf } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
-import { type Content, element, html, type Html } from '../html.js';
+import { type Content, html, type Html } from '../html.js';
 import { readHistory, type TimelineLine } from '../reading/timeline.js';
-import { LISTS, nextWaiting } from '../reading/waiting.js';
-import {
-  contextOf,
-  type Described,
-  listSections,
-  type ResourceKind,
-} from '../resources/resource-kind.js';
+import { LISTS, nextWaiting, readApprovedBySupport } from '../reading/waiting.js';
+import { contextOf, type Described, listSections } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
+import { actionForm, type OpenForm, pathOfShown, type ShownResource } from './action-form.js';
 import { historySections } from './history.js';
-import {
-  codeField,
-  facts,
-  field,
-  idText,
-  notice,
-  type Page,
-  pathOf,
-  section,
-  time,
-  tokenField,
-} from './layout.js';
-import { readApprovedBySupport } from './rows.js';
+import { facts, idText, notice, type Page, pathOf, section, time } from './layout.js';
+import { noteSection, takingForms } from './remarks.js';
 import { filterOf, itemQuery, type ListPlace, listPath, NO_FILTER } from './waiting.js';
-
-/**
- * The form of an action that is open on the page. `form`: what was written in it. `result`: why it
- * was refused, or that its result is unknown.
- */
-export interface OpenForm {
-  readonly verb: string;
-  readonly form: URLSearchParams | null;
-  readonly result: FailedResult | null;
-}
-
-interface ShownResource<Resource> {
-  readonly kind: ResourceKind<Resource>;
-  readonly resource: Resource;
-  readonly person: SignedInPerson;
-  readonly place: ListPlace | null;
-}
 
 /** `result` is the open form, or the action that was performed. */
 export async function resourcePage<Resource>(
@@ -65,7 +33,7 @@ export async function resourcePage<Resource>(
   ]);
   const { status, workflowId = null } = described;
   const [history, approved] = await Promise.all([
-    readHistory(reader, { id, tenantId }, timeZone, described.history),
+    readHistory(reader, { id, tenantId }, context, described.history),
     readApprovedBySupport(reader, kind.name, [id]),
   ]);
   const { timeline } = history;
@@ -77,7 +45,12 @@ export async function resourcePage<Resource>(
   const open = result !== null && 'result' in result ? result : null;
   const performed = result !== null && 'done' in result ? result.done : null;
   const done = performed && textOf(performed, resource, context.names);
-  const forms = actionForms(shown, open, approved.has(id));
+  const isWaiting = described.list !== undefined && described.hasLeftList !== true;
+  const taker = isWaiting ? history.taker : null;
+  const forms = [
+    ...actionForms(shown, open, approved.has(id)),
+    ...(isWaiting ? takingForms(shown, taker) : []),
+  ];
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.beforeLists === undefined;
@@ -85,8 +58,8 @@ export async function resourcePage<Resource>(
     <div class="columns">
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
-        ${forms.length > 0 && section('acts', 'Actions', forms)}${described.beforeLists}
-        ${isBeside && story}
+        ${forms.length > 0 && section('acts', 'Actions', forms)}
+        ${noteSection(shown, history, timeZone, open)}${described.beforeLists} ${isBeside && story}
       </div>
     </div>
     ${lists}${historySections(history, timeZone)}${described.afterLists}${!isBeside && story}`;
@@ -94,7 +67,11 @@ export async function resourcePage<Resource>(
     title: kind.titleOf(resource),
     content,
     status: open === null ? 200 : statusOf(open),
-    beside: [status, links.length > 0 && html`<p class="links">${links}</p>`],
+    beside: [
+      status,
+      taker && html`<p>taken by ${taker.name} since ${time(taker.since, timeZone)}</p>`,
+      links.length > 0 && html`<p class="links">${links}</p>`,
+    ],
   };
 }
 
@@ -144,7 +121,7 @@ export function isOffered<Resource>(
   return (
     action.isOffered(resource, identity) &&
     !(isApproved && action.verb === 'approve') &&
-    actionRefusal(action.name, identity) === null
+    (action.name === null || actionRefusal(action.name, identity) === null)
   );
 }
 
@@ -182,45 +159,6 @@ function formNotice({ form, result }: OpenForm): Content {
 
 const KEPT =
   'This form was not accepted, because your session had ended. Nothing was changed. Check what you wrote, and send it again.';
-
-function pathOfShown<Resource>({ kind, resource }: ShownResource<Resource>): string {
-  return pathOf(kind.name, kind.rowOf(resource).id);
-}
-
-function actionForm<Resource>(
-  shown: ShownResource<Resource>,
-  action: DeskAction<Resource>,
-  own: OpenForm | null,
-): Html {
-  const { resource, person, place } = shown;
-  const given = own?.form ?? null;
-  const repeated = own?.result?.outcome === 'unknown' ? own.form : null;
-  const path = pathOfShown(shown);
-  const follow = place === null ? '' : itemQuery(place.kind, place.query);
-  const mark = actionField(person, action.verb, shown.kind.rowOf(resource).id, repeated);
-  const label = textOf(action.label, resource);
-  const form = html`<summary>${label}</summary>
-    <p class="soft">${textOf(action.explanation, resource)}</p>
-    <form class="stacked" method="post" action="${path}/${action.verb}${follow}">
-      ${tokenField(person.secret)}${mark} ${action.fields?.(resource, given)} ${reasonField(given)}
-      ${asksForCode(action.name, 'support') && codeField(CODE_HINT)}
-      <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
-    </form>`;
-  // The key that opens the form.
-  const isApproval = action.verb === 'approve' || action.verb === 'apply';
-  const look = isApproval ? 'go' : action.endsSomething === true && 'stop';
-  const attributes = { 'data-key': isApproval && 'a', class: look, open: own !== null };
-  return element('details', attributes, form);
-}
-
-export function reasonField(given: URLSearchParams | null): Html {
-  const reason = { name: 'reason', required: true, maxlength: 140, value: given?.get('reason') };
-  return field('Reason', reason, { hint: REASON_HINT });
-}
-
-const REASON_HINT =
-  "Up to 140 characters, stored with your name. Do not write customers' names or numbers";
-export const CODE_HINT = 'The six digits from your authenticator. Each code works once';
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   const lines = timeline.map(({ at, what, by, details }) => {

@@ -1,12 +1,11 @@
 import { displayName } from '../../accounts/recipients.js';
-import { isExpired, SUPPORT, approvalProgress } from '../../approvals/rules.js';
+import { isExpired, approvalProgress } from '../../approvals/rules.js';
 import { batchPath, isPaused, pendingRows } from '../../batches/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { TimePosition } from '../../core/page.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
-import { approvals } from '../../db/entities/approvals.js';
 import type { Batch } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
@@ -14,17 +13,19 @@ import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { DIRECTIONS } from '../actions/proposals.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { destinationText } from '../../payouts/rules.js';
+import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
+import { readApprovedBySupport } from '../reading/waiting.js';
 import type { ListRows } from './export.js';
 import {
   type Fact,
   link,
   money,
   relative,
-  type ResourcePath,
+  type Row,
   table,
   tag,
   tenantFact,
@@ -57,6 +58,8 @@ export interface View {
 export interface TableOptions {
   readonly without?: 'Tenant';
   readonly query?: string;
+  /** Set if the rows wait for a person, so that they show who has taken them. */
+  readonly isWaiting?: boolean;
   /** Set if rows can be selected for the form `set`; `all` if all are selected. */
   readonly selection?: 'some' | 'all' | undefined;
 }
@@ -66,10 +69,11 @@ export async function tableOf<K extends keyof Rows>(
   view: View,
   kind: K,
   rows: readonly Rows[K][],
-  { without, query = '', selection }: TableOptions = {},
+  options: TableOptions = {},
 ): Promise<Html | null> {
   if (rows.length === 0) return null;
-  const all = await factsOf(view, kind, rows, query);
+  const { without, selection } = options;
+  const all = await factsOf(view, kind, rows, options);
   return table([...all.entries()], ([index, cells]) => {
     const [first, ...others] = cells.filter(([heading]) => heading !== without);
     if (first === undefined) return others;
@@ -86,10 +90,10 @@ export async function listRows<K extends keyof Rows>(
   kind: K,
   items: readonly Rows[K][],
   next: TimePosition | null,
-  { without }: TableOptions = {},
+  options: TableOptions = {},
 ): Promise<ListRows> {
-  const all = await factsOf(view, kind, items);
-  const rows = all.map((row) => row.filter(([heading]) => heading !== without));
+  const all = await factsOf(view, kind, items, options);
+  const rows = all.map((row) => row.filter(([heading]) => heading !== options.without));
   return { ids: items.map(({ id }) => id), rows, next: printPosition(next) };
 }
 
@@ -98,19 +102,20 @@ export async function factsOf<K extends keyof Rows>(
   { reader, now }: View,
   kind: K,
   rows: readonly Rows[K][],
-  query = '',
-): Promise<readonly (readonly Fact[])[]> {
+  { query = '', isWaiting = false }: TableOptions = {},
+): Promise<readonly Row[]> {
   const rowOf: RowOf<Rows[K]> = ROWS[kind];
   const all: readonly Rows[keyof Rows][] = rows;
   const ids = all.map(({ id }) => id);
   const owned = all.flatMap((row) => ('tenantId' in row ? [row] : []));
-  const [names, approvedBySupport, proposed, totals] = await Promise.all([
+  const [names, approvedBySupport, proposed, totals, takers] = await Promise.all([
     namesOf(reader, owned),
     readApprovedBySupport(reader, kind, ids),
     kind === 'payouts'
       ? reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' })
       : [],
     kind === 'tenants' ? readTotals(reader, ids, now) : [],
+    readTakers(reader, isWaiting ? ids : [], now),
   ]);
   const context: Context = {
     ...names,
@@ -120,23 +125,22 @@ export async function factsOf<K extends keyof Rows>(
     approvedBySupport,
     proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
   };
-  return rows.map((row) => rowOf(row, context));
+  return rows.map((row) => {
+    const taker = takers.get(row.id);
+    const facts = rowOf(row, context);
+    if (taker === undefined) return facts;
+    const taken = html`<p>taken by ${taker.name} ${relative(taker.since, now)}</p>`;
+    return facts.map(([label, value, align]) => [
+      label,
+      label === 'Status' ? [value, taken] : value,
+      align,
+    ]);
+  });
 }
 
 function checkbox(id: string, index: number, checked: boolean): Html {
   const attributes = { type: 'checkbox', name: 'item', value: id, form: 'set', checked };
   return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
-}
-
-/** Returns those of the resources that support has approved. */
-export async function readApprovedBySupport(
-  reader: Reader,
-  kind: ResourcePath,
-  resourceId: readonly Uuid[],
-): Promise<ReadonlySet<Uuid>> {
-  if (kind !== 'transfers' && kind !== 'payouts') return new Set();
-  const given = await reader.select(approvals, { resourceId, approver: SUPPORT });
-  return new Set(given.map((approval) => approval.resourceId));
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {

@@ -1,17 +1,23 @@
 import { counted } from '../../core/collections.js';
 import { ERRORS } from '../../core/error-table.js';
-import { asksForCode } from '../../staff/rules.js';
-import { actionField, type ActionResult, type DeskAction, textOf } from '../actions/action.js';
+import {
+  actionField,
+  type ActionResult,
+  type DeskAction,
+  needsCode,
+  textOf,
+} from '../actions/action.js';
 import { digestOf, sumsText } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, html, type Html } from '../html.js';
 import { namesOf } from '../reading/transfers.js';
-import { LISTS, type WaitingKind } from '../reading/waiting.js';
+import { LISTS, readApprovedBySupport, type WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
+import { CODE_HINT, reasonField } from './action-form.js';
 import { codeField, hiddenField, notice, type Page, section, table, tokenField } from './layout.js';
-import { CODE_HINT, isOffered, reasonField } from './resource.js';
-import { factsOf, readApprovedBySupport } from './rows.js';
+import { isOffered } from './resource.js';
+import { factsOf } from './rows.js';
 import { listPath, type ListQuery } from './waiting.js';
 
 /** Pages on which a person decides several items of a list by one form. */
@@ -67,7 +73,7 @@ async function itemTable<Resource>(
 ): Promise<Html> {
   const rows = resources.map((resource) => kind.rowOf(resource));
   const [facts, names] = await Promise.all([
-    factsOf({ reader, now: clock() }, LISTS[list].rows, rows as never[]),
+    factsOf({ reader, now: clock() }, LISTS[list].rows, rows as never[], { isWaiting: true }),
     namesOf(reader, rows),
   ]);
   return table([...resources.entries()], ([index, resource]) => [
@@ -93,7 +99,7 @@ async function setForm<Resource>(
     <form class="stacked card" method="post" action="${path}">
       ${tokenField(person.secret)}${actionField(person, action.verb, digestOf(rows), repeated)}
       ${rows.map(({ id }) => hiddenField('item', id))} ${reasonField(form)}
-      ${asksForCode(action.name, 'support') && codeField(`${CODE_HINT}. One code decides this set`)}
+      ${needsCode(action) && codeField(`${CODE_HINT}. One code decides this set`)}
       <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
 }

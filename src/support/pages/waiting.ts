@@ -127,7 +127,8 @@ async function readTable(
   options: TableOptions = {},
 ): Promise<{ readonly items: Html | null; readonly next: TimePosition | null }> {
   const { items, next } = await readWaiting(view.reader, kind, after, limit, filter);
-  return { items: await tableOf(view, LISTS[kind].rows, items, options), next };
+  const all = { ...options, isWaiting: true };
+  return { items: await tableOf(view, LISTS[kind].rows, items, all), next };
 }
 
 /** Reads the rows of a list with its filter. */
@@ -137,7 +138,8 @@ export function readRows({ reader, now }: View, kind: WaitingKind, query: ListQu
     if ('fault' in filter) return { ids: [], rows: [], next: null };
     const position = parsePosition(after);
     const page = await readWaiting<WaitingKind>(reader, kind, position, limit, filter);
-    return listRows({ reader, now }, LISTS[kind].rows, page.items, page.next);
+    const options = { isWaiting: true };
+    return listRows({ reader, now }, LISTS[kind].rows, page.items, page.next, options);
   };
 }
 

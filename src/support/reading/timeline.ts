@@ -7,6 +7,7 @@ import type { Reader } from '../../db/database.js';
 import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
+import { isAboutChange, REMARKS, takerOf } from '../../staff/remarks.js';
 import { deliveriesOf, entriesOf, eventsAbout } from './ledger.js';
 import { readNames } from './transfers.js';
 
@@ -40,16 +41,16 @@ const MAX_ACTIONS = 200;
 export async function readHistory(
   reader: Reader,
   { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
-  timeZone: string,
+  { timeZone, now }: { readonly timeZone: string; readonly now: Instant },
   source: HistorySource | undefined,
 ) {
   const { accountIds, lines, instants: known } = source ?? NO_SOURCE;
-  const [auditRows, hold] = await Promise.all([
+  const [rows, hold] = await Promise.all([
     listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
     reader.find(holds, { resourceId: id }),
   ]);
-  const changes = auditRows.filter(({ action }) => action !== 'list.export');
-  const instants = [...known, ...[...changes, ...lines].map(({ at }) => at)].flatMap(
+  const auditRows = rows.filter(isAboutChange);
+  const instants = [...known, ...[...auditRows, ...lines].map(({ at }) => at)].flatMap(
     (at) => at ?? [],
   );
   const changed = { id, tenantId, accountIds, instants: source === undefined ? [] : instants };
@@ -77,7 +78,9 @@ export async function readHistory(
     .map(({ createdAt, type }) => line(createdAt, sentenceCase(type.replace(/^.*\./, ''))))
     .filter(({ what }) => !actions.some((one) => one.what === what));
   const timeline = [...actions, ...otherEvents].sort((one, other) => one.at - other.at);
-  return { timeline, entries, hold, events, deliveries, accountName };
+  const notes = rows.filter(({ action }) => action === REMARKS.note);
+  const taker = takerOf(rows, now);
+  return { timeline, notes, taker, entries, hold, events, deliveries, accountName };
 }
 
 export function line(
@@ -143,7 +146,6 @@ const ACTION_WORDS: Readonly<Record<string, string>> = {
   resolve_reject: 'resolution rejected',
   void: 'rail asked to cancel the payment',
   retry: 'rail asked again',
-  export: 'exported',
 };
 
 /** Words for the names of recorded details. Other names are shown with spaces. */

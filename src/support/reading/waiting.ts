@@ -4,6 +4,7 @@ import type { Uuid } from '../../core/ids.js';
 import type { TimePosition } from '../../core/page.js';
 import { asset, integer, string, time, uuid } from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
+import { approvals } from '../../db/entities/approvals.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/decide.js';
@@ -210,4 +211,15 @@ export async function nextWaiting(
     if (next !== undefined) return next.id;
   }
   return null;
+}
+
+/** Returns those of the resources that support has approved. */
+export async function readApprovedBySupport(
+  reader: Reader,
+  kind: string,
+  resourceId: readonly Uuid[],
+): Promise<ReadonlySet<Uuid>> {
+  if (kind !== 'transfers' && kind !== 'payouts') return new Set();
+  const given = await reader.select(approvals, { resourceId, approver: SUPPORT });
+  return new Set(given.map((approval) => approval.resourceId));
 }
