@@ -12,6 +12,7 @@ import {
   listOperations,
   type OperationFilter,
 } from '../../src/operations/operation-list.js';
+import { MAX_EXAMINED, readDecisionContext } from '../../src/operations/decision-context.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { TimePosition } from '../../src/core/page.js';
@@ -433,6 +434,16 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
       transferWorkflowResource.listWaiting(reader, at(ROWS * 2), null, PAGE),
     );
     assert.equal(waiting.length, 1);
+  });
+
+  it('over forty thousand rows, a read looks at a bounded number of them: what is known before a decision about an account', async () => {
+    // Both sides of a payment to the account itself have all the entries.
+    const decision = { accountId, asset: 'COPM', recipient: accountId } as const;
+    const found = await within(4 * MAX_EXAMINED + MAX_READ, () =>
+      readDecisionContext(reader, decision, at(ROWS)),
+    );
+    const paid = { count: 0, lastAt: null, areAllExamined: false };
+    assert.deepEqual([found?.paid, found?.approved], [paid, []]);
   });
 
   it('over forty thousand rows, a read looks at a bounded number of them: the webhook endpoints of a tenant that has deleted nearly all of them', async () => {

@@ -91,7 +91,10 @@ describe('in a browser, the traps of the support desk', () => {
     await page.getByRole('button', { name: 'Add a note' }).click();
     await page.getByRole('status').waitFor();
     const notes = page.getByRole('region', { name: 'Notes' });
-    assert.match(await notes.innerText(), /maria\s+20\S+ [^\n]*\s+They called\.\s+They call again\./);
+    assert.match(
+      await notes.innerText(),
+      /maria\s+20\S+ [^\n]*\s+They called\.\s+They call again\./,
+    );
     await page.getByRole('button', { name: 'Take it' }).click();
     assert.match(await page.locator('.title').innerText(), /taken by maria since 20/);
     await page.getByRole('button', { name: 'Release it' }).click();

@@ -10,6 +10,7 @@ import { LISTS, nextWaiting, readApprovedBySupport } from '../reading/waiting.js
 import { contextOf, type Described, listSections } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
 import { actionForm, type OpenForm, pathOfShown, type ShownResource } from './action-form.js';
+import { decisionSection } from './decision.js';
 import { historySections } from './history.js';
 import { facts, idText, notice, type Page, pathOf, section, time } from './layout.js';
 import { noteSection, takingForms } from './remarks.js';
@@ -59,6 +60,7 @@ export async function resourcePage<Resource>(
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
         ${forms.length > 0 && section('acts', 'Actions', forms)}
+        ${isWaiting && described.decision && (await decisionSection(described.decision, tenantId, context))}
         ${noteSection(shown, history, timeZone, open)}${described.beforeLists} ${isBeside && story}
       </div>
     </div>

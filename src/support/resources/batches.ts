@@ -197,6 +197,8 @@ const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' |
       },
       beforeLists: earlier !== null && earlierPayments(batch, earlier),
       ...(isOpen && { list: 'batches' }),
+      ...(status === 'ready' &&
+        batch.asset !== null && { decision: { accountId: from, asset: batch.asset } }),
       ...(hasFailed && isNew && { list: 'rejected' }),
       workflowId: WORKFLOW_ID_OF[batchType(batch)](id),
     };

@@ -100,6 +100,7 @@ export const transferKind: ResourceKind<Transfer> = {
       },
       list: 'transfers',
       hasLeftList: !isPending,
+      decision: { accountId: from, asset, recipient: to },
       workflowId: details.workflowId,
     };
   },
@@ -177,6 +178,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
       list: listOf(payout, proposal ?? applied),
       hasLeftList:
         !proposal && payout.stuckSince === null && !isPending && status !== 'in_progress',
+      decision: { accountId: from, asset, recipient: payout },
       workflowId: payoutWorkflowId(id),
     };
   },
@@ -253,6 +255,7 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
       history: { accountIds: [accountId], instants: [createdAt, decidedAt], lines: [] },
       list: 'adjustments',
       hasLeftList: adjustment.status !== 'proposed',
+      decision: { accountId, asset: adjustment.asset },
     };
   },
 };

@@ -1,6 +1,7 @@
 import type { Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import type { Decision } from '../../operations/decision-context.js';
 import type { DeskAction } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, html, type Html } from '../html.js';
@@ -58,6 +59,8 @@ export interface Described {
   /** The list to which the resource belongs or belonged, for the link to the next one. */
   readonly list?: WaitingKind;
   readonly hasLeftList?: boolean;
+  /** The decision that the resource waits for while it is in a list. */
+  readonly decision?: Decision;
 }
 
 export type PageContext = Awaited<ReturnType<typeof contextOf>>;
