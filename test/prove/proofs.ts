@@ -14,6 +14,7 @@ import { greedyReader } from '../campaigns/greedy-reader.js';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { ATTACKS } from '../campaigns/hostile/attacks/index.js';
 import { hostileCampaign } from '../campaigns/hostile/campaign.js';
+import { interleavingsCampaign } from '../campaigns/interleavings.js';
 import { failpointCampaign, killCampaign, mysqlAway } from '../campaigns/kills.js';
 import { countWaiting, leaveWaiting } from '../campaigns/left-waiting.js';
 import {
@@ -136,6 +137,12 @@ export const PROOFS: Proofs = {
   'kill-api': () => killCampaign('api', { kills: 50, clients: CLIENTS }),
   'kill-mysql': () => killCampaign('mysql', { kills: 50, clients: CLIENTS }),
   failpoints: () => failpointCampaign(10, CLIENTS),
+  interleavings: (db) =>
+    interleavingsCampaign({
+      db,
+      ...counts('INTERLEAVINGS', { interleavings: 100_000 }),
+      seed: Date.now() % 2 ** 31,
+    }),
   linearizability: () =>
     linearizabilityCampaign({
       ...counts('LINEARIZABILITY_COUNTS', { rounds: 4, groups: 40 }),

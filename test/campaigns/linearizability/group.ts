@@ -71,9 +71,12 @@ export class Group {
   }
 
   /** Sends a request once and records it. Returns null if its result is unknown. */
-  async send(actor: Actor, sent: Request): Promise<Response | null> {
-    const { baseUrls, now } = this.target;
-    const baseUrl = baseUrls[Math.floor(Math.random() * baseUrls.length)]!;
+  async send(
+    actor: Actor,
+    sent: Request,
+    baseUrl = this.target.baseUrls[Math.floor(Math.random() * this.target.baseUrls.length)]!,
+  ): Promise<Response | null> {
+    const { now } = this.target;
     const { method, path, options } = this.httpOf(sent);
     const call = now();
     const all = { token: this.tokens[actor], ...options };

@@ -21,7 +21,7 @@ interface Known {
 }
 
 /** Transfers and requests that the clients of one group have seen. */
-interface Seen {
+export interface Seen {
   readonly transfers: Map<string, Known>;
   readonly keyed: { readonly actor: Actor; readonly request: Request & { key: string } }[];
 }
@@ -48,6 +48,14 @@ export async function loadGroup(group: Group, { clients, pauseMs, goesOn }: Load
     }
   };
   await Promise.all(Array.from({ length: clients }, work));
+}
+
+/** Sends the next request once, to this process. */
+export async function sendNext(group: Group, seen: Seen, baseUrl: string): Promise<void> {
+  const { actor, request } = nextOf(group, seen);
+  if ('key' in request) seen.keyed.push({ actor, request });
+  const response = await group.send(actor, request, baseUrl);
+  if (response !== null) see(seen, actor, request, response);
 }
 
 /** Repeats a request until its result is known, or the client gives up. */
