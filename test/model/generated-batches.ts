@@ -58,12 +58,14 @@ const way = weighted({
 });
 export type BatchWay = Value<typeof way>;
 
+const kind = weighted({ bonus: 3, payout: 2 });
+
 /** Any batch that there is, else one that is ready. */
 const isAny = oneOf([false, false, false, true]);
 
 export const BATCH_OPERATIONS = {
   upload: often(12, {
-    ...{ actor, from: mostly(8, [0, 0, 2, 3]), asset },
+    ...{ kind, actor, from: mostly(8, [0, 0, 2, 3]), asset },
     description: oneOf([null, 'Payroll']),
     rows: fc.oneof(
       { weight: 12, arbitrary: fc.array(row, { minLength: 1, maxLength: 5 }) },
@@ -76,6 +78,7 @@ export const BATCH_OPERATIONS = {
   'upload again': often(2, { nth, actor, isSame: fc.boolean() }),
   /** One that goes a whole way. Its clerk, of that role, executes what the owner has uploaded. */
   batch: often(36, {
+    kind,
     from: oneOf([0, 2, 3]),
     asset,
     rows: fc.array(goodRow, { minLength: 2, maxLength: 4 }),

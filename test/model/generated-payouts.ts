@@ -38,6 +38,17 @@ const words = fc.tuple(word, word);
 /** `open`: one that is approved or in progress. The rail is not asked by a workflow about one that has ended. */
 const of = weighted({ open: 3, ended: 2, any: 1 });
 
+/** A bank account or a key, and for a key what is sent of a look-up. */
+const to = weighted({
+  ...{ bank: 4, key: 2, checked: 2 },
+  ...{ 'check of another key': 1, 'expired check': 1, 'forged check': 1 },
+});
+export type PayoutTo = Value<typeof to>;
+
+/** The holder of a key when the rail is asked before an order; `none`: the key has none any more. */
+const holder = weighted({ same: 5, other: 2, none: 1, silent: 1 });
+export type Holder = Value<typeof holder>;
+
 /** How far it comes; `lost`: its rail never heard of it, `refused`: its source is frozen when it is approved. */
 const way = weighted({
   'handed over': 2,
@@ -50,6 +61,9 @@ const way = weighted({
   refused: 1,
   rejected: 1,
   canceled: 2,
+  'holder changed': 2,
+  'holder changed once lost': 2,
+  'holder not said': 1,
 });
 export type PayoutWay = Value<typeof way>;
 
@@ -57,7 +71,7 @@ export const PAYOUT_OPERATIONS = {
   payout: often(8, {
     ...{ actor, from: mostly(6, [0, 0, 2, 3]), asset, raw },
     description: oneOf([null, '', 'Rent', 'Café 💸']),
-    toKey: fc.boolean(),
+    to,
   }),
   /** An earlier one once more: word for word, or with its key for another amount. */
   'payout again': often(4, { nth, actor, more: oneOf([0n, 0n, 1n]) }),
@@ -66,7 +80,7 @@ export const PAYOUT_OPERATIONS = {
   /** One that was approved and is not with its rail yet. */
   'cancel approved': often(4, { nth, actor }),
   /** The work of the payout's workflow. */
-  'hand over': often(14, { nth, of, isAsked: fc.boolean(), words }),
+  'hand over': often(14, { nth, of, isAsked: fc.boolean(), words, holder }),
   /** Reports that the rail sends by itself. */
   callback: often(8, { nth, of, word }),
   /** An earlier one once more: word for word, or with its id for something else. */

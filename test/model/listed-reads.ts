@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { list, object, text } from '../helpers/bank.js';
 import type { ReadFilter } from './arbitraries.js';
 import type { Played, Plays } from './generated.js';
-import { ACTORS, type ActorName, type Keyed, KEYED } from './operations.js';
+import { ACTORS, type ActorName, BATCH_LISTS, type Keyed, KEYED } from './operations.js';
 import { assertSame, nthOf, pairs, queryOf, Reading, SOME_PAGES } from './reading.js';
 import { RefBatch } from './reference-batch.js';
 import { FORBIDDEN, type Json, NOT_FOUND, type RefListed } from './reference-state.js';
@@ -13,6 +13,11 @@ type ListedRead =
   | `read ${'transfer' | 'bonus' | 'payout' | 'batch'}`
   | `read ${'transfers' | 'bonuses' | 'payouts' | 'batches' | 'rows' | 'file'}`
   | `find by ${'key' | 'metadata'}`;
+
+const BATCH_STATUSES = {
+  ...{ transfer_in: 'validating', transfer_out: 'ready', payin_in: 'rejected' },
+  ...{ fee_out: 'executing', bonus_in: 'completed', bonus_out: 'partially_failed' },
+};
 
 /** The filters of lists, for the kind of movement that a read names; none for any other kind. */
 const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
@@ -35,10 +40,8 @@ const STATUSES: Readonly<Record<Keyed, Readonly<Record<string, string>>>> = {
       payout_out: 'completed',
     },
   },
-  bonus_batches: {
-    ...{ transfer_in: 'validating', transfer_out: 'ready', payin_in: 'rejected' },
-    ...{ fee_out: 'executing', bonus_in: 'completed', bonus_out: 'partially_failed' },
-  },
+  bonus_batches: BATCH_STATUSES,
+  payout_batches: BATCH_STATUSES,
 };
 
 const ALL = { account: 7, asset: null, kind: null, sinceMs: null, limit: 100, isUpward: false };
@@ -55,11 +58,15 @@ export class ListedReads {
     'read transfers': (filter) => this.list('transfers', filter, SOME_PAGES),
     'read bonuses': (filter) => this.list('bonuses', filter, SOME_PAGES),
     'read payouts': (filter) => this.list('payouts', filter, SOME_PAGES),
-    'read batches': (filter) => this.list('bonus_batches', filter, SOME_PAGES),
+    'read batches': async (filter) => {
+      for (const what of BATCH_LISTS) await this.list(what, filter, SOME_PAGES);
+    },
     'read transfer': (which) => this.one('transfers', which),
     'read bonus': (which) => this.one('bonuses', which),
     'read payout': (which) => this.one('payouts', which),
-    'read batch': (which) => this.one('bonus_batches', which),
+    'read batch': async (which) => {
+      for (const what of BATCH_LISTS) await this.one(what, which);
+    },
     'read rows': async ({ nth, actor }) => {
       const batch = this.batch(nth);
       if (batch !== undefined) await this.rowsOf(batch, actor);
@@ -74,8 +81,9 @@ export class ListedReads {
   async everything(): Promise<void> {
     for (const actor of ACTORS) {
       for (const what of KEYED) await this.list(what, { ...ALL, actor });
-      for (const batch of this.world.ledger.tenantOf(actor).bonus_batches)
-        await this.rowsOf(batch, actor);
+      for (const what of BATCH_LISTS)
+        for (const batch of this.world.ledger.tenantOf(actor)[what])
+          await this.rowsOf(batch, actor);
     }
   }
 
@@ -135,10 +143,7 @@ export class ListedReads {
   }
 
   private batch(nth: number): RefBatch | undefined {
-    return nthOf(
-      this.world.ledger.homes.flatMap((tenant) => tenant.bonus_batches),
-      nth,
-    );
+    return nthOf(this.world.ledger.batches.all, nth);
   }
 
   private isOwn(what: Keyed, made: RefListed, actor: ActorName): boolean {
@@ -159,8 +164,9 @@ export class ListedReads {
   }
 
   private async rowsOf(batch: RefBatch, actor: ActorName): Promise<void> {
-    const answer = await this.reading.get(actor, `/v1/bonus_batches/${batch.of.id}/rows`);
-    if (!this.isOwn('bonus_batches', batch, actor)) return assertSame(answer, NOT_FOUND);
+    const what = `${batch.of.kind}_batches` as const;
+    const answer = await this.reading.get(actor, `/v1/${what}/${batch.of.id}/rows`);
+    if (!this.isOwn(what, batch, actor)) return assertSame(answer, NOT_FOUND);
     if (!this.isVisible(batch, actor)) return assertSame(answer, FORBIDDEN);
     const shown = list(answer.json.items).map((row) => ({
       ...row,
@@ -175,8 +181,9 @@ export class ListedReads {
   private async file({ nth, actor, file }: Played<'read file'>): Promise<void> {
     const batch = this.batch(nth);
     if (batch === undefined) return;
-    const answer = await this.reading.get(actor, `/v1/bonus_batches/${batch.of.id}/files/${file}`);
-    if (!this.isOwn('bonus_batches', batch, actor)) return assertSame(answer, NOT_FOUND);
+    const what = `${batch.of.kind}_batches` as const;
+    const answer = await this.reading.get(actor, `/v1/${what}/${batch.of.id}/files/${file}`);
+    if (!this.isOwn(what, batch, actor)) return assertSame(answer, NOT_FOUND);
     if (!this.isVisible(batch, actor)) return assertSame(answer, FORBIDDEN);
     const isThere = file === 'errors' ? batch.problems.length > 0 : batch.isFinished;
     if (!isThere) return assertSame(answer, NOT_FOUND);
@@ -184,7 +191,8 @@ export class ListedReads {
     const [, ...lines] = parse(answer.bytes, { bom: true });
     if (file === 'result')
       return assert.deepEqual(
-        lines.map(([row, ...rest]) => [row, rest[4], rest[5], rest[7]]),
+        // The row, its status, the id of its bonus or payout, and the code of a failure.
+        lines.map((cells) => RESULT_COLUMNS[batch.of.kind].map((index) => cells[index])),
         results(batch),
       );
     // The order of a row's problems is free.
@@ -197,13 +205,15 @@ export class ListedReads {
 
 /** For each row its number, its end, the bonus, or the reason without one. */
 function results({ rows }: RefBatch): string[][] {
-  return rows.map(({ number, status, bonusId, code }) => [
+  return rows.map(({ number, resultStatus, paymentId, code }) => [
     String(number),
-    status,
-    bonusId ?? '',
+    resultStatus,
+    paymentId ?? '',
     code ?? '',
   ]);
 }
+
+const RESULT_COLUMNS = { bonus: [0, 5, 6, 8], payout: [0, 9, 10, 12] } as const;
 
 function shownOf(one: RefListed): Json {
   return one instanceof RefBatch ? one.reviewed : one.json;

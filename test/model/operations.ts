@@ -21,5 +21,9 @@ export const LABELLED = ['transfers', 'bonuses', 'payouts'] as const;
 export const METADATA = [null, null, { invoice: 'A-17' }, { invoice: 'B-2', order: '7' }] as const;
 
 /** Resources that are made under a key and listed, by the last part of their address. */
-export const KEYED = ['transfers', 'bonuses', 'payouts', 'bonus_batches'] as const;
+/** The kinds of batches, and the last parts of their addresses. */
+export const BATCH_KINDS = ['bonus', 'payout'] as const;
+export type BatchKind = (typeof BATCH_KINDS)[number];
+export const BATCH_LISTS = ['bonus_batches', 'payout_batches'] as const;
+export const KEYED = ['transfers', 'bonuses', 'payouts', ...BATCH_LISTS] as const;
 export type Keyed = (typeof KEYED)[number];

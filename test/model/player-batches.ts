@@ -12,15 +12,17 @@ import {
   pauseBatch,
   resumeBatch,
 } from '../batches/support.js';
+import { PAYOUT_HEADER } from '../batches/payout-support.js';
 import { answered, list, text } from '../helpers/bank.js';
+import { DOCUMENT, HOLDER } from '../payouts/support.js';
 import { TEST_ACTOR } from '../helpers/world.js';
 import type { Played, Plays } from './generated.js';
-import type { BATCH_OPERATIONS, BatchWay } from './generated-batches.js';
-import type { ActorName } from './operations.js';
+import type { BATCH_OPERATIONS, BatchWay, WantedRow } from './generated-batches.js';
+import type { ActorName, BatchKind } from './operations.js';
 import { codeOf, freeze } from './player-operators.js';
 import { assertSame, nthOf } from './reading.js';
 import type { RefBatch } from './reference-batch.js';
-import { assetOf, recipientText } from './reference-batch-file.js';
+import { assetOf, bankNumber, recipientText } from './reference-batch-file.js';
 import type { ModelWorld } from './world.js';
 
 type BatchAct = Exclude<keyof typeof BATCH_OPERATIONS, 'batch' | `read ${string}`>;
@@ -54,8 +56,8 @@ export class BatchPlayer {
   };
 
   /** The newest one. */
-  async goOn(way: BatchWay): Promise<void> {
-    const last = this.all().at(-1);
+  async goOn(kind: BatchKind, way: BatchWay): Promise<void> {
+    const last = this.world.ledger.tenantOf('owner')[`${kind}_batches`].at(-1);
     if (last?.status !== 'validating') return;
     await this.validate(last);
     if (way === 'ready') return;
@@ -71,19 +73,20 @@ export class BatchPlayer {
   }
 
   private async upload(wanted: Played<'upload'>, key: string): Promise<void> {
-    const { actor, from, description } = wanted;
+    const { actor, from, description, kind } = wanted;
+    const what = `${kind}_batches` as const;
     const file = this.fileOf(wanted);
     const fields = {
       source_account: this.world.idOf(from).id,
       ...(description === null ? {} : { description }),
     };
     const form = formOf(Buffer.from(file), fields);
-    const answer = await this.world.ask(actor, 'POST', '/v1/bonus_batches', { form, key });
+    const answer = await this.world.ask(actor, 'POST', `/v1/${what}`, { form, key });
     const made = (): string =>
       typeof answer.json.id === 'string' ? answer.json.id : 'the id of a new batch';
     assertSame(answer, this.world.ledger.batches.upload(wanted, file, key, made));
     this.sent.push({ wanted, key });
-    this.world.keys.push({ what: 'bonus_batches', key });
+    this.world.keys.push({ what, key });
   }
 
   private async uploadAgain({ nth, actor, isSame }: Played<'upload again'>): Promise<void> {
@@ -105,22 +108,25 @@ export class BatchPlayer {
     );
   }
 
-  private fileOf({ rows, asset, hasAmounts }: Played<'upload'>): string {
-    const header = [...HEADER, 'metadata.order'].map((name) =>
+  private fileOf({ kind, rows, asset, hasAmounts }: Played<'upload'>): string {
+    const columns = kind === 'bonus' ? HEADER : PAYOUT_HEADER;
+    const header = [...columns, 'metadata.order'].map((name) =>
       name === 'amount' && !hasAmounts ? 'sum' : name,
     );
     const lines = rows.map((row) => {
-      const { to, raw, fault, description, reference, order } = row;
-      const { ledger } = this.world;
-      const recipient = recipientText(
-        row,
-        ledger.accounts[to] ?? { id: this.world.idOf(to).id, alias: null },
-      );
+      const { raw, fault, description, reference, order } = row;
+      const recipient = kind === 'bonus' ? [this.recipientOf(row)] : bankCells(row);
       const amount = fault === 'no amount' ? '' : fault === 'decimals' ? `${raw}.5` : `${raw}`;
       const texts = [assetOf(row, asset), description, reference, order];
-      return [recipient, amount, ...texts.map((text) => text ?? '')];
+      return [...recipient, amount, ...texts.map((text) => text ?? '')];
     });
     return [header, ...lines].map((cells) => `${cells.join(',')}\n`).join('');
+  }
+
+  private recipientOf(row: WantedRow): string {
+    const { ledger } = this.world;
+    const known = ledger.accounts[row.to];
+    return recipientText(row, known ?? { id: this.world.idOf(row.to).id, alias: null });
   }
 
   private async validate(batch: RefBatch): Promise<void> {
@@ -150,13 +156,14 @@ export class BatchPlayer {
     await this.assertStands(batch);
   }
 
-  /** The ids of the bonuses that its rows have now. */
+  /** The ids of the bonuses or payouts that its rows have now. */
   private async paidBy(batch: RefBatch): Promise<(row: number) => string> {
     const { json } = answered(
       await this.world.ask(this.ownerOf(batch), 'GET', `${pathOf(batch)}/rows`),
       200,
     );
-    const ids = new Map(list(json.items).map(({ row, bonus_id: id }) => [row, id]));
+    const name = `${batch.of.kind}_id`;
+    const ids = new Map(list(json.items).map((item) => [item.row, item[name]]));
     return (row) => text(ids.get(row));
   }
 
@@ -174,10 +181,10 @@ export class BatchPlayer {
   /** As the sweeper does it, to this one alone: others play in the same database. */
   private async lapse(batch: RefBatch, readyForMs: number): Promise<void> {
     const { writer } = this.world.deps;
-    const [id, { source }] = [asUuid(batch.of.id), batch];
-    const { outcome } = await writer.submit(lapseCommands.bonus, {
+    const [id, { source, of }] = [asUuid(batch.of.id), batch];
+    const { outcome } = await writer.submit(lapseCommands[of.kind], {
       tenantId: asUuid(source.tenant),
-      key: `bonus_batch/${id}/lapse`,
+      key: `${of.kind}_batch/${id}/lapse`,
       fingerprint: commandFingerprint(['lapse', id]),
       batchId: id,
       sourceAccountId: asUuid(source.id),
@@ -195,13 +202,13 @@ export class BatchPlayer {
   }
 
   private ownerOf(batch: RefBatch): ActorName {
-    return this.world.ledger.tenantOf('owner').bonus_batches.includes(batch)
+    return this.world.ledger.tenantOf('owner')[`${batch.of.kind}_batches`].includes(batch)
       ? 'owner'
       : 'neighbour';
   }
 
   private all(): readonly RefBatch[] {
-    return this.world.ledger.homes.flatMap((tenant) => tenant.bonus_batches);
+    return this.world.ledger.batches.all;
   }
 
   /** One in that status, or any that there is. */
@@ -219,5 +226,11 @@ export class BatchPlayer {
 }
 
 function pathOf({ of }: RefBatch): string {
-  return `/v1/bonus_batches/${of.id}`;
+  return `/v1/${of.kind}_batches/${of.id}`;
+}
+
+/** The cells of the bank account that a row names. */
+function bankCells({ to, fault }: WantedRow): readonly string[] {
+  const number = fault === 'formula' ? '=1+1' : bankNumber(to);
+  return ['CO', fault === 'nobody' ? 'x' : '0007', 'savings', number, HOLDER, DOCUMENT];
 }

@@ -142,7 +142,7 @@ export class Player {
     await this.operators.role({ op: 'role', account: from, role });
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
     if (what === 'payout')
-      return this.payouts.plays.payout({ op: 'payout', ...wanted, toKey: false });
+      return this.payouts.plays.payout({ op: 'payout', ...wanted, to: 'bank' });
     const transfer = { op: 'transfer', ...wanted, to, metadata: null, captureWithinS } as const;
     await this.transfer(transfer, randomUUID());
   }
@@ -154,7 +154,9 @@ export class Player {
     const waits = WAITING_WAYS.includes(way);
     await this.approvals.ask(from, asset, waits ? 0n : NEVER);
     const wanted = { actor: 'owner', from, asset, raw, description: null } as const;
-    await this.payouts.plays.payout({ op: 'payout', ...wanted, toKey: raw % 2n === 0n });
+    const to =
+      way.startsWith('holder') || raw % 3n === 0n ? 'checked' : raw % 2n === 0n ? 'key' : 'bank';
+    await this.payouts.plays.payout({ op: 'payout', ...wanted, to });
     const payout = this.payouts.last;
     if (payout === undefined) return;
     if (way === 'refused') await this.approvals.actFrozen(payout, 'approve', 'clerk');
@@ -166,7 +168,7 @@ export class Player {
   }
 
   private async batch(operation: Played<'batch'>): Promise<void> {
-    const { from, asset, rows, role, last, way } = operation;
+    const { kind, from, asset, rows, role, last, way } = operation;
     for (const { raw } of rows) await this.fund(from, asset, raw);
     await this.operators.role({ op: 'role', account: from, role });
     if (way === 'by its uploader') await this.approvals.ask(from, asset, 0n);
@@ -176,6 +178,7 @@ export class Player {
     const all =
       last === null ? rows : [...rows, { ...rows[0]!, raw: left < maximum ? left : maximum }];
     const upload = {
+      kind,
       actor: 'owner',
       from,
       asset,
@@ -184,7 +187,7 @@ export class Player {
       hasAmounts: true,
     } as const;
     await this.batches.plays.upload({ op: 'upload', ...upload });
-    await this.batches.goOn(way);
+    await this.batches.goOn(kind, way);
   }
 
   /** With as much again, so that there is enough for a fee. */

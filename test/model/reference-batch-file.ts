@@ -37,8 +37,8 @@ export class FileReading {
     const asset = assetOf(wanted, this.wanted.asset);
     const found: (readonly [column: string, code: string])[] = [];
     batch.rowCount += 1;
-    const account = this.recipientOf(wanted);
-    if (typeof account === 'string') found.push(['recipient', account]);
+    const recipient = this.recipientOf(wanted);
+    if ('code' in recipient) found.push([recipient.column, recipient.code]);
     const hasRaw = wanted.fault !== 'decimals' && wanted.fault !== 'no amount';
     if (!hasRaw)
       found.push(['amount', wanted.fault === 'decimals' ? 'invalid_field' : 'missing_field']);
@@ -54,30 +54,50 @@ export class FileReading {
     if (reference !== null) this.references.add(reference);
     this.problems.push(...found.map((one) => [number, ...one] as const));
     if (found.length > 0) batch.rowsRejected += 1;
-    if (found.length > 0 || typeof account === 'string' || asset === null) return;
-    if (this.rows.some((row) => row.account === account)) this.duplicates.push(number);
+    if (found.length > 0 || 'code' in recipient || asset === null) return;
+    if (this.rows.some((row) => row.payee === recipient.payee)) this.duplicates.push(number);
     batch.asset ??= asset;
     batch.total += raw;
-    const open = { status: 'pending', bonusId: null, code: null, paidAt: null } as const;
+    const unpaid = { paymentId: null, code: null, paidAt: null, payout: null } as const;
+    const open = { status: 'pending', resultStatus: 'failed', ...unpaid } as const;
     const fee = ledger.feeOf(tenant, batch.source, asset, raw);
     const { description, order } = wanted;
     const metadata = order === null ? {} : { order };
-    const recipient = recipientText(wanted, account);
     const texts = { description, reference, metadata };
-    this.rows.push({ number, recipient, account, raw, fee, ...texts, ...open });
+    this.rows.push({ number, ...recipient, raw, fee, ...texts, ...open });
   }
 
   /** Whom it names, or what is wrong with that. */
-  private recipientOf({ to, by, fault }: WantedRow): RefAccount | string {
-    if (fault === 'formula') return 'formula_cell';
+  private recipientOf(wanted: WantedRow): Recipient | { column: string; code: string } {
+    if (this.wanted.kind === 'bonus') return this.accountOf(wanted);
+    const { to, fault } = wanted;
+    if (fault === 'formula') return { column: 'account_number', code: 'formula_cell' };
+    if (fault === 'nobody') return { column: 'bank_code', code: 'invalid_field' };
+    return { recipient: HOLDER, account: null, payee: bankNumber(to) };
+  }
+
+  private accountOf(wanted: WantedRow): Recipient | { column: string; code: string } {
+    const { to, by, fault } = wanted;
+    const refused = (code: string) => ({ column: 'recipient', code });
+    if (fault === 'formula') return refused('formula_cell');
     const account = this.ledger.accounts[to] ?? null;
     if (fault === 'nobody' || account === null || !this.ledger.reaches(this.tenant, account))
-      return 'not_found';
+      return refused('not_found');
     // An alias is known in its own tenant alone.
     if (by === 'alias' && account.alias !== null && account.tenant !== this.tenant.id)
-      return 'not_found';
-    return account === this.batch.source ? 'same_account' : account;
+      return refused('not_found');
+    if (account === this.batch.source) return refused('same_account');
+    return { recipient: recipientText(wanted, account), account, payee: account.id };
   }
+}
+
+type Recipient = Pick<RefRow, 'recipient' | 'account' | 'payee'>;
+
+const HOLDER = 'María Holder Núñez';
+
+/** The bank account that a row of a batch of payouts names in place of an account. */
+export function bankNumber(to: number): string {
+  return `45678912340${50 + to}`;
 }
 
 /** The content of the recipient's cell. */

@@ -1,5 +1,13 @@
-import { type ActorName, type AssetName, LIMITS } from './operations.js';
-import { amountJson, type Json, type RefAccount, type RefListed, time } from './reference-state.js';
+import { type ActorName, type AssetName, type BatchKind, LIMITS } from './operations.js';
+import {
+  amountJson,
+  bankAccount,
+  type Json,
+  type RefAccount,
+  type RefListed,
+  type RefPayout,
+  time,
+} from './reference-state.js';
 
 /** A problem of a file: the row as a spreadsheet counts it, the column, the code. */
 export type RefProblem = readonly [row: number | null, column: string, code: string];
@@ -8,20 +16,28 @@ export interface RefRow {
   readonly number: number;
   /** As the file has it. */
   readonly recipient: string;
-  readonly account: RefAccount;
+  /** Null for a bank account. */
+  readonly account: RefAccount | null;
+  /** The account's id, or the number of the bank account. */
+  readonly payee: string;
   readonly raw: bigint;
   readonly fee: bigint;
   readonly description: string | null;
   readonly reference: string | null;
   readonly metadata: Json;
   status: 'pending' | 'paid' | 'failed';
-  bonusId: string | null;
+  paymentId: string | null;
   code: string | null;
   paidAt: number | null;
+  /** Null for a bonus, and before it is created. */
+  payout: RefPayout | null;
+  /** The status in the result file, which is made when the batch ends. */
+  resultStatus: string;
 }
 
 /** The request of an upload. */
 interface RefUpload {
+  readonly kind: BatchKind;
   readonly id: string;
   readonly key: string;
   readonly at: number;
@@ -52,6 +68,7 @@ export class RefBatch implements RefListed {
   earlier: Json | null = null;
   earlierAt = 0;
   executedAt: number | null = null;
+  executedBy: ActorName | null = null;
   finishedAt: number | null = null;
   rejection: 'withdrawn' | 'lapsed' | null = null;
   isHeld = false;
@@ -92,7 +109,7 @@ export class RefBatch implements RefListed {
     const { of, asset, isAccepted } = this;
     const sum = (raw: bigint): Json | null => (asset === null ? null : amountJson(raw, asset));
     const file = (name: string, isThere: boolean): string | null =>
-      isThere ? `${BASE_URL}/v1/bonus_batches/${of.id}/files/${name}` : null;
+      isThere ? `${BASE_URL}/v1/${of.kind}_batches/${of.id}/files/${name}` : null;
     const when = (at: number | null): string | null => (at === null ? null : time(at));
     return {
       id: of.id,
@@ -123,10 +140,20 @@ export class RefBatch implements RefListed {
     const count = (wanted: RefRow['status']): number =>
       this.rows.filter(({ status }) => status === wanted).length;
     const isExecuted = this.status === 'executing' || this.isFinished;
+    const isBonus = this.of.kind === 'bonus';
+    const done = { [isBonus ? 'paid' : 'created']: count('paid') };
     const progress = isExecuted
-      ? { paid: count('paid'), failed: count('failed'), pending: count('pending') }
+      ? { ...done, failed: count('failed'), pending: count('pending') }
       : null;
-    return { ...this.told, ...NOT_REVIEWED, progress };
+    const payouts = isBonus ? {} : { payouts: isExecuted ? this.payoutCounts : null };
+    return { ...this.told, ...NOT_REVIEWED, ...payouts, progress };
+  }
+
+  private get payoutCounts(): Json {
+    const statuses = this.rows.flatMap(({ payout }) => payout?.json.status ?? []);
+    return Object.fromEntries(
+      PAYOUT_STATUSES.map((status) => [status, statuses.filter((one) => one === status).length]),
+    );
   }
 
   /** The batch with the preview of its execution, as lists show it: true only now. */
@@ -153,22 +180,39 @@ export class RefBatch implements RefListed {
   /** A row of it; of a failure the code alone, since its message is for people. */
   rowJson(row: RefRow): Json {
     const asset = this.asset!;
-    return {
+    const paidAt = row.paidAt === null ? null : time(row.paidAt);
+    const shared = {
       row: row.number,
-      status: row.status,
-      recipient: row.recipient,
-      account_id: row.account.id,
       amount: amountJson(row.raw, asset),
       fee: amountJson(row.fee, asset),
       description: row.description,
       reference: row.reference,
       metadata: row.metadata,
-      bonus_id: row.bonusId,
       failure: row.code,
-      paid_at: row.paidAt === null ? null : time(row.paidAt),
+    };
+    if (row.account === null)
+      return {
+        ...shared,
+        status: row.status === 'paid' ? 'created' : row.status,
+        destination: { ...bankAccount(row.payee), holder_document: '****6123' },
+        payout_id: row.paymentId,
+        created_at: paidAt,
+      };
+    return {
+      ...shared,
+      status: row.status,
+      recipient: row.recipient,
+      account_id: row.account.id,
+      bonus_id: row.paymentId,
+      paid_at: paidAt,
     };
   }
 }
+
+const PAYOUT_STATUSES = [
+  ...['pending_approval', 'approved', 'in_progress', 'completed', 'returned', 'rejected'],
+  ...['canceled', 'failed'],
+];
 
 const NOT_REVIEWED = {
   funding: null,

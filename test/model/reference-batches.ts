@@ -1,4 +1,4 @@
-import type { ActorName } from './operations.js';
+import { type ActorName, BATCH_LISTS } from './operations.js';
 import type { Played } from './generated.js';
 import { RefBatch, type RefRow } from './reference-batch.js';
 import { FileReading } from './reference-batch-file.js';
@@ -9,6 +9,7 @@ import {
   FORBIDDEN,
   type Json,
   NOT_FOUND,
+  type RefAccount,
   type RefTenant,
   time,
 } from './reference-state.js';
@@ -31,6 +32,10 @@ export const BATCH_ENDINGS = [
   'batch lapsed',
   'batch canceled by support',
   'batch found paused',
+  'payout batch not executed by its uploader',
+  'row became a payout',
+  'row refused as a payout',
+  'payout batch completed',
 ] as const;
 
 const APPROVERS = ['approver', 'admin', 'owner'];
@@ -44,18 +49,25 @@ export class ReferenceBatches {
 
   constructor(private readonly ledger: ReferenceLedger) {}
 
-  /** The response to POST /v1/bonus_batches. `madeId` returns the id of the service's 201. */
+  /** The batches of those who act. */
+  get all(): readonly RefBatch[] {
+    const { homes } = this.ledger;
+    return homes.flatMap((tenant) => BATCH_LISTS.flatMap((what) => tenant[what]));
+  }
+
+  /** The response to the upload of a batch of its kind. `madeId` returns the id of the service's 201. */
   upload(wanted: Played<'upload'>, file: string, key: string, madeId: () => string): Expected {
     const { ledger } = this;
-    const { actor, from, description } = wanted;
+    const { actor, from, description, kind } = wanted;
     const tenant = ledger.tenantOf(actor);
     const source = ledger.accounts[from] ?? null;
-    const content = JSON.stringify(['upload', from, description, file]);
+    const content = JSON.stringify(['upload', kind, from, description, file]);
     const known = ledger.known(tenant, key, content);
     if (known !== null) return known;
     if (source === null || source.tenant !== tenant.id) return NOT_FOUND;
     if (!ledger.mayCreate(actor, source)) return FORBIDDEN;
     const batch = new RefBatch({
+      kind,
       id: madeId(),
       key,
       at: ledger.now,
@@ -64,7 +76,7 @@ export class ReferenceBatches {
       description,
       file,
     });
-    tenant.bonus_batches.push(batch);
+    tenant[`${kind}_batches`].push(batch);
     this.wanted.set(batch, wanted);
     tenant.keys.set(key, { content, result: batch });
     return { status: 201, body: batch.json };
@@ -107,9 +119,14 @@ export class ReferenceBatches {
     const { source, asset, total } = batch;
     if (source.tenant !== tenant.id) return NOT_FOUND;
     if (!APPROVERS.includes(ledger.role(actor, source) ?? '')) return FORBIDDEN;
+    const isOfPayouts = batch.of.kind === 'payout';
     const policy = asset === null ? undefined : ledger.approvals.policyOf(source, asset);
-    if (actor === batch.of.creator && policy !== undefined && total >= policy.threshold) {
-      ledger.count('batch not executed by its uploader');
+    const needsSecond = isOfPayouts
+      ? asset !== null
+      : policy !== undefined && total >= policy.threshold;
+    if (actor === batch.of.creator && needsSecond) {
+      const ending = 'batch not executed by its uploader';
+      ledger.count(isOfPayouts ? `payout ${ending}` : ending);
       return FORBIDDEN;
     }
     this.lapse(batch);
@@ -119,6 +136,7 @@ export class ReferenceBatches {
     if (batch.isHeld) ledger.hold({ source, asset }, debit);
     batch.status = 'executing';
     batch.executedAt = ledger.now;
+    batch.executedBy = actor;
     ledger.count(batch.isHeld ? 'batch executed with a hold' : 'batch executed without a hold');
     tenant.keys.set(key, { content, result: batch });
     return { status: 202, body: batch.json };
@@ -142,6 +160,9 @@ export class ReferenceBatches {
     const isWhole = batch.rows.every(({ status }) => status === 'paid');
     batch.status = isWhole ? 'completed' : 'partially_failed';
     batch.finishedAt = this.ledger.now;
+    for (const row of batch.rows)
+      row.resultStatus = String(row.payout === null ? row.status : row.payout.json.status);
+    if (isWhole && batch.of.kind === 'payout') this.ledger.count('payout batch completed');
     this.tell(batch, batch.status, isWhole ? 'batch completed' : 'batch partially failed');
     return 'over';
   }
@@ -198,20 +219,32 @@ export class ReferenceBatches {
   private payRow(batch: RefBatch, row: RefRow, idOf: (row: number) => string): void {
     const { ledger } = this;
     const { source } = batch;
-    const { raw, fee, account: destination } = row;
+    const { raw, fee } = row;
     const asset = batch.asset!;
     if (batch.isCanceled)
       return this.fail(row, 'canceled', 'row failed since the batch was canceled');
     // Its share of what is held is there for this row alone.
     this.release(batch, row);
     const refusal = ledger.refusal(source, asset, raw, fee);
-    if (refusal !== null) return this.fail(row, refusal.code ?? '', 'row failed');
+    if (refusal !== null) {
+      const ending = batch.of.kind === 'bonus' ? 'row failed' : 'row refused as a payout';
+      return this.fail(row, refusal.code ?? '', ending);
+    }
     row.status = 'paid';
-    row.bonusId = idOf(row.number);
+    row.paymentId = idOf(row.number);
     row.paidAt = ledger.now;
+    if (row.account === null) row.payout = ledger.payouts.ofRow(batch, row);
+    else this.payBonus(batch, row, row.account);
+  }
+
+  private payBonus(batch: RefBatch, row: RefRow, destination: RefAccount): void {
+    const { ledger } = this;
+    const { source } = batch;
+    const { raw, fee } = row;
+    const asset = batch.asset!;
     ledger.count('row paid');
     const json: Json = {
-      id: row.bonusId,
+      id: row.paymentId,
       status: 'completed',
       source_account: source.id,
       recipient: { account_id: destination.id },
@@ -261,12 +294,14 @@ export class ReferenceBatches {
 
   private tell(batch: RefBatch, what: string, ending: (typeof BATCH_ENDINGS)[number]): void {
     const { events } = this.ledger.tenant(batch.source.tenant);
-    events.push({ type: `bonus_batch.${what}`, object: batch.told, at: this.ledger.now });
+    const type = `${batch.of.kind}_batch.${what}`;
+    events.push({ type, object: batch.told, at: this.ledger.now });
     this.ledger.count(ending);
   }
 
   /** The newest earlier one with the same bytes. */
-  private sameFile({ bonus_batches: all }: RefTenant, { of }: RefBatch): string | null {
+  private sameFile(tenant: RefTenant, { of }: RefBatch): string | null {
+    const all = [...tenant.bonus_batches, ...tenant.payout_batches];
     const isEarlier = (other: RefBatch['of']): boolean =>
       other.at < of.at || (other.at === of.at && other.id < of.id);
     const same = all

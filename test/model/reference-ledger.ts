@@ -30,6 +30,8 @@ import {
 
 const EARLIER_MS = 90 * 24 * 3_600_000;
 const EARLIER_KEPT_MS = 3_000;
+/** The states of payouts that do not count as earlier payments. */
+const UNPAID = ['rejected', 'canceled', 'failed', 'returned'];
 const CREATORS = ['operator', 'admin', 'owner'];
 const SYSTEM = {
   account_id: null,
@@ -71,6 +73,7 @@ export class ReferenceLedger {
         bonuses: [],
         payouts: [],
         bonus_batches: [],
+        payout_batches: [],
         feeAccount: null,
         policyDelayS: 0,
         fees: new Map(),
@@ -136,31 +139,38 @@ export class ReferenceLedger {
 
   /** Finds the earlier payments of a batch, which are shown for some seconds. */
   searchEarlier(batch: RefBatch): void {
-    const { bonuses, bonus_batches: batches } = this.tenant(batch.source.tenant);
-    const others = batches.filter((one) => one !== batch);
+    const tenant = this.tenant(batch.source.tenant);
+    const { kind } = batch.of;
+    const others = tenant[`${kind}_batches`].filter((one) => one !== batch);
     const newest = (ids: readonly unknown[]): string | null =>
       ids.map(String).sort().at(-1) ?? null;
-    const rows = batch.rows.flatMap(({ number, reference, account }) => {
-      const isSame = (row: RefRow): boolean =>
-        row.reference === reference && row.account === account;
+    const rows = batch.rows.flatMap(({ number, reference, account, payee }) => {
+      const isSame = (row: RefRow): boolean => row.reference === reference && row.payee === payee;
       if (reference === null) return [];
-      const paid = bonuses.filter(
+      // Single payouts have no reference.
+      const paid = tenant.bonuses.filter(
         ({ json, destination, at }) =>
           json.reference === reference && destination === account && at >= this.now - EARLIER_MS,
       );
-      const bonusId = newest(paid.map(({ json }) => json.id));
+      const ofRows = others
+        .flatMap((one) => one.rows)
+        .filter((row) => isSame(row) && (row.paidAt ?? 0) >= this.now - EARLIER_MS)
+        .filter(({ payout }) => payout !== null && !UNPAID.includes(String(payout.json.status)));
+      const paymentId = newest(
+        kind === 'bonus' ? paid.map(({ json }) => json.id) : ofRows.map((row) => row.paymentId),
+      );
       const open = others.filter(
         (one) =>
           ['ready', 'executing'].includes(one.status) &&
           !one.isCanceled &&
           one.rows.some((row) => isSame(row) && row.status === 'pending'),
       );
-      const payer = others.find((one) => one.rows.some((row) => row.bonusId === bonusId));
+      const payer = others.find((one) => one.rows.some((row) => row.paymentId === paymentId));
       const batchId =
-        bonusId === null ? newest(open.map(({ of }) => of.id)) : (payer?.of.id ?? null);
-      return bonusId === null && batchId === null
+        paymentId === null ? newest(open.map(({ of }) => of.id)) : (payer?.of.id ?? null);
+      return paymentId === null && batchId === null
         ? []
-        : [{ row: number, batch_id: batchId, bonus_id: bonusId }];
+        : [{ row: number, batch_id: batchId, [`${kind}_id`]: paymentId }];
     });
     batch.earlier = { count: rows.length, rows: rows.slice(0, 100) };
     batch.earlierAt = this.now;

@@ -62,6 +62,7 @@ export interface RefTenant {
   readonly bonuses: RefPayment[];
   readonly payouts: RefPayout[];
   readonly bonus_batches: RefBatch[];
+  readonly payout_batches: RefBatch[];
   feeAccount: RefAccount | null;
   /** How long what lowers a policy waits. */
   policyDelayS: number;
@@ -130,6 +131,8 @@ export interface RefTransfer extends Approvable, RefPayment {
 
 export interface RefPayout extends Approvable {
   readonly kind: 'payout';
+  /** Whether the tenant has checked who holds the key. */
+  readonly isChecked: boolean;
   readonly destination: null;
   /** Raised to operators, since the rail has contradicted what is known. */
   isContradicted: boolean;
@@ -160,6 +163,18 @@ export function limitsOf(
 export function partyOf(account: RefAccount): Json {
   const { id, tenant, alias, displayName, type } = account;
   return { account_id: id, tenant, alias, display_name: displayName, type };
+}
+
+/** The shown destination of the tests: of the account number only its end. */
+export function bankAccount(number: string): Json {
+  return {
+    type: 'bank_account',
+    country: 'CO',
+    bank_code: '0007',
+    account_type: 'savings',
+    account_number: `****${number.slice(-4)}`,
+    holder_name: 'María Holder Núñez',
+  };
 }
 
 export function fieldDetails(field: string, reason: string): Json {
