@@ -8,6 +8,7 @@ import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
+import { decidedPage, readDecidedRows } from './pages/decided.js';
 import { csvOf, type ReadRows } from './pages/export.js';
 import { type Page, pathOf } from './pages/layout.js';
 import type { OpenForm } from './pages/action-form.js';
@@ -192,6 +193,15 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addPage(router, site, '/tenants', (context, person) =>
     tenantsPage(viewOf(site), textsOf(context, 'after').after, person),
   );
+  addPage(router, site, '/decided', (context, person) => {
+    const query = textsOf(context, 'day', 'person');
+    return decidedPage(viewOf(site), query, textsOf(context, 'after').after, person);
+  });
+  addDownload(router, site, '/decided', (context) => {
+    const subject = { tenantId: null, subjectType: 'list', subjectId: 'decided' };
+    const read = readDecidedRows(viewOf(site), textsOf(context, 'day', 'person'));
+    return { list: 'decided', subject, read };
+  });
   addDownload(router, site, '/tenants', () => {
     const subject = { tenantId: null, subjectType: 'list', subjectId: 'tenants' };
     return { list: 'tenants', subject, read: readTenants(viewOf(site)) };

@@ -57,6 +57,7 @@ describe('approving at the support desk', () => {
     };
     const links = [
       ['/', 'Needs attention'],
+      ['/decided', 'Decided today'],
       ['/tenants', 'Tenants'],
       ['/search', 'Search'],
     ];

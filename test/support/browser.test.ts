@@ -153,7 +153,12 @@ describe('in a browser, the support desk', () => {
         '/waiting/rejected',
         `/tenants/${tenantId}`,
       ],
-      ...['/tenants', `/tenants/${tenantId}/transfers`, `/accounts/${accountId}/movements`],
+      ...[
+        '/tenants',
+        '/decided',
+        `/tenants/${tenantId}/transfers`,
+        `/accounts/${accountId}/movements`,
+      ],
       ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`],
       ...[`/adjustments/${adjustmentId}`, '/no-such-page'],
     ]);

@@ -7,6 +7,7 @@ import {
   idText,
   link,
   pathOf,
+  type ResourcePath,
   type Row,
   section,
   sumFact,
@@ -101,3 +102,21 @@ const CAUSES: Readonly<Record<DeliveryHistory['delivery']['cause'], string>> = {
   redeliver: 'sent again',
   test: 'test',
 };
+
+const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
+  transfer: 'transfers',
+  bonus: 'bonuses',
+  payout: 'payouts',
+  adjustment: 'adjustments',
+  bonus_batch: 'batches',
+  payout_batch: 'payout_batches',
+  schedule: 'schedules',
+  webhook_endpoint: 'endpoints',
+  account: 'accounts',
+};
+
+/** Links the text to the resource if it has a page. */
+export function relatedLink(type: string, id: string, text: string | null): Content {
+  const path = RESOURCE_PATHS[type];
+  return path === undefined ? text : link(path, id, text);
+}

@@ -55,7 +55,12 @@ export function documentOf(
     </html> `.text;
 }
 
-const NAVIGATION = { '/': 'Needs attention', '/tenants': 'Tenants', '/search': 'Search' };
+const NAVIGATION = {
+  '/': 'Needs attention',
+  '/decided': 'Decided today',
+  '/tenants': 'Tenants',
+  '/search': 'Search',
+};
 
 function bar(person: SignedInPerson, path: string): Html {
   const links = Object.entries(NAVIGATION).map(([href, text]) =>

@@ -204,7 +204,8 @@ const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
   support: 'support desk',
 };
 
-function actionLine(
+/** Returns an action in words. `people` are the names of members. */
+export function actionLine(
   row: AuditRow,
   people: ReadonlyMap<string, string>,
   timeZone: string,

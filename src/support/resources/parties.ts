@@ -27,16 +27,8 @@ import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html } from '../html.js';
-import {
-  type Fact,
-  link,
-  type ResourcePath,
-  section,
-  sumFact,
-  tableSection,
-  tag,
-  metadataFact,
-} from '../pages/layout.js';
+import { type Fact, section, sumFact, tableSection, tag, metadataFact } from '../pages/layout.js';
+import { relatedLink } from '../pages/history.js';
 import { parsePosition } from '../pages/position.js';
 import { listRows, tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
@@ -154,21 +146,6 @@ async function limitSection(
       ],
     ];
   });
-}
-
-const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
-  transfer: 'transfers',
-  bonus: 'bonuses',
-  payout: 'payouts',
-  adjustment: 'adjustments',
-  bonus_batch: 'batches',
-  payout_batch: 'payout_batches',
-};
-
-/** Links the text to the resource if it has a page. */
-function relatedLink(type: string, id: string, text: string | null): Content {
-  const path = RESOURCE_PATHS[type];
-  return path === undefined ? text : link(path, id, text);
 }
 
 function movementRow(movement: Movement, { time }: PageContext): readonly Fact[] {

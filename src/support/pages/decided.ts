@@ -1,0 +1,91 @@
+import { formatAmount } from '../../core/amount.js';
+import { parseUuid } from '../../core/ids.js';
+import { countDecided, readDecided, readLocalDays } from '../../staff/decided.js';
+import { type SignedInPerson, noSuchPage } from '../desk.js';
+import { html } from '../html.js';
+import { inWords } from '../reading/payouts.js';
+import { findResources } from '../reading/search.js';
+import { actionLine } from '../reading/timeline.js';
+import { namesOf } from '../reading/transfers.js';
+import { downloadForm, type ReadRows } from './export.js';
+import { relatedLink } from './history.js';
+import {
+  field,
+  type Page,
+  pageLinks,
+  queryText,
+  type Row,
+  table,
+  tenantFact,
+  time,
+} from './layout.js';
+import { NONE, type View } from './rows.js';
+
+/** The staff's decisions of a day, by person. */
+
+const ROWS_PER_PAGE = 25;
+
+/** `day` is '' for today, and `person` is '' for all staff. */
+export type DecidedQuery = Readonly<Record<'day' | 'person', string>>;
+
+/** Reads the staff's actions of a day, which begins at midnight of each tenant. */
+export function readDecidedRows({ reader, now }: View, { day, person }: DecidedQuery): ReadRows {
+  return async (after, limit) => {
+    const before = parseUuid(after);
+    if (before === null && after !== '') throw noSuchPage();
+    const days = await readLocalDays(reader, day, now);
+    const found = await readDecided(reader, days, { name: person, before }, limit + 1);
+    const items = found.slice(0, limit);
+    const subjects = items.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []);
+    const [names, resources] = await Promise.all([
+      namesOf(reader, items),
+      findResources(reader, subjects),
+    ]);
+    const { transfers, payouts, adjustments } = resources;
+    const amounts = new Map(
+      [...transfers, ...payouts, ...adjustments].map((one) => [String(one.id), formatAmount(one)]),
+    );
+    const rows = items.map((row): Row => {
+      const timeZone = names.timeZone(row.tenantId);
+      const { what, by, details } = actionLine(row, new Map(), timeZone);
+      const item = [inWords(row.subjectType), amounts.get(row.subjectId)].filter((text) => text);
+      return [
+        ['Item', relatedLink(row.subjectType, row.subjectId, item.join(' of '))],
+        ['Action', what],
+        ['By', by && `${by.name} (${by.as})`],
+        ['Time', time(row.at, timeZone)],
+        tenantFact(row.tenantId, names.tenant(row.tenantId)),
+        ['Reason', details],
+      ];
+    });
+    const ids = items.map(({ id }) => id);
+    return { ids, rows, next: found.length > limit ? (ids.at(-1) ?? null) : null };
+  };
+}
+
+export async function decidedPage(
+  view: View,
+  query: DecidedQuery,
+  after: string,
+  person: SignedInPerson,
+): Promise<Page> {
+  const { reader, now } = view;
+  const [{ rows, next }, counts] = await Promise.all([
+    readDecidedRows(view, query)(after, ROWS_PER_PAGE),
+    readLocalDays(reader, query.day, now).then((days) => countDecided(reader, days)),
+  ]);
+  const named = new Map([...(query.person === '' ? [] : [[query.person, 0] as const]), ...counts]);
+  const all = [...counts.values()].reduce((one, other) => one + other, 0);
+  const people = [...named].map(([name, count]) => [name, `${name}: ${count}`] as const);
+  const choices = [['', `Everybody: ${all}`] as const, ...people];
+  const pathAfter = (position: string): string =>
+    `/decided${queryText({ ...query, after: position })}`;
+  const content = html`<form class="filter" method="get" action="/decided">
+      ${field('Day', { name: 'day', type: 'date', value: query.day })}
+      ${field('By', { name: 'person', value: query.person }, { choices })}
+      <button class="quiet">Filter</button>
+    </form>
+    ${rows.length > 0 ? table(rows, (row) => row) : NONE} ${pageLinks(pathAfter, after, next)}
+    ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+  return { title: query.day === '' ? 'Decided today' : `Decided on ${query.day}`, content };
+}
