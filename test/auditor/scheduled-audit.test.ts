@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { auditActivities } from '../../activities/audit.js';
 import { audit, type AuditedPart, auditNext, auditStatus } from '../../src/auditor/audit.js';
 import { systemClock } from '../../src/core/instant.js';
 import { time } from '../../src/db/columns.js';
@@ -118,6 +120,32 @@ describe('the scheduled audit', () => {
     assert(slices.length > 8);
     // Timers may be early by a millisecond.
     for (const [index, began] of slices.slice(1).entries()) assert(began - slices[index]! >= 19);
+  });
+
+  it('an attempt of the scheduled audit continues after the check that the last heartbeat reports', async () => {
+    const checks = (await wholePass()).length;
+    const heartbeatDetails = { reached: checks - 1, findings: 3, checkpoint: 'known' };
+    const [parts, known]: [AuditedPart[], unknown[]] = [[], []];
+    const { auditLedger } = auditActivities(
+      {
+        audit: { database: db.database, clock: systemClock, everyMs: 0 },
+        rollbackGuard: {
+          renewStored: (checkpoint) => {
+            known.push(checkpoint);
+            return Promise.resolve(null);
+          },
+        },
+        onAudited: (part) => parts.push(part),
+      },
+      never,
+    );
+    const attempt = new MockActivityEnvironment({ heartbeatDetails });
+    const result = await attempt.run(auditLedger, 'older');
+    assert.deepEqual(
+      parts.map(({ reached, isLast }) => [reached, isLast]),
+      [[checks, true]],
+    );
+    assert.deepEqual([known[0], result], ['known', { findings: 3, checkpoint: null }]);
   });
 
   it('the scheduled audit is started by a schedule that the worker creates, and that a worker without audit removes', async () => {

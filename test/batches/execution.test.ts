@@ -185,6 +185,28 @@ describe('the execution of a batch', () => {
     assert.deepEqual([await available(ana), await available(bruno)], [LEAST, 0n]);
   });
 
+  it('a row pays an account of another tenant, as long as both are in one network', async () => {
+    const other = await BatchWorld.open(db);
+    const join = (of: BatchWorld, network: string) =>
+      db.sql(`UPDATE tenants SET network='${network}' WHERE id=${idLiteral(of.tenant.tenant.id)}`);
+    const network = `net-${randomUUID()}`;
+    await join(world, network);
+    await join(other, network);
+    const payer = await source(9n * LEAST);
+    const receiver = await other.account();
+    const file = payroll([[receiver.id, LEAST.toString(), 'COPM']]);
+    assert.equal((await world.paid(payer, file)).status, 'completed');
+    assert.equal(await available(receiver), LEAST);
+    const { id } = await world.ready(payer, file);
+    await join(other, `${network}-other`);
+    await world.execute({ id });
+    assert.equal(await world.pay({ id }), 'over');
+    assert.deepEqual(
+      (await world.rows(id)).map(({ status, code }) => [status, code]),
+      [['failed', 'not_found']],
+    );
+  });
+
   it('the execution of a batch charges the fee that was fixed at validation, into the fee account that was fixed then', async () => {
     const [old, other] = [await world.account(), await world.account()];
     await world.charge(old, { flatRaw: 700n });

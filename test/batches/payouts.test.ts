@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setPolicy } from '../../src/approvals/policies.js';
-import { asUuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
+import { removeOldRows } from '../../src/batches/sweeps.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { startTestApi } from '../helpers/api.js';
 import {
   answered,
@@ -16,6 +19,7 @@ import {
 import { testDatabase } from '../helpers/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
 import { accountNumber, charge, DOCUMENT, railsOf } from '../payouts/support.js';
+import { say } from '../payouts/scripted-rail.js';
 import { SupplierBatches, suppliers } from './payout-support.js';
 import { BatchWorld, cancelBatch, LIMITED, pauseBatch, resumeBatch } from './support.js';
 
@@ -135,6 +139,25 @@ describe('a batch of payouts', () => {
     assert.match(lines[1] ?? '', /,approved,[0-9a-f-]{36},500,,$/);
   });
 
+  it('the result file shows the status that each payout has when the batch ends', async () => {
+    const batches = await SupplierBatches.open(api);
+    const { id } = await batches.executed({ reference: 'first' }, { reference: 'second' });
+    await batches.world.execution.payNextGroup(id, 1);
+    const [first] = await walk(batches.own.bank, `/v1/payouts?batch=${id}`);
+    await railsOf(db).submissions.submit(asUuid(text(first?.id)));
+    assert.equal(await batches.world.pay({ id }), 'over');
+    const result = answered(await batches.own.bank.get(batches.path(id, '/files/result')), 200);
+    const [, ...rows] = result.text.trim().split('\r\n');
+    const shown = rows.map((row) => row.split(','));
+    assert.deepEqual(
+      shown.map((cells) => [cells[1], cells[9]]),
+      [
+        ['first', 'completed'],
+        ['second', 'approved'],
+      ],
+    );
+  });
+
   it('an amount that the rail of its country does not take is a problem of the row, as far as the amount is valid', async () => {
     const batches = await SupplierBatches.open(api);
     const { country, limits } = LIMITED;
@@ -201,26 +224,37 @@ describe('a batch of payouts', () => {
     assert.equal((await walk(own.bank, `/v1/payouts?batch=${id}`)).length, 1);
   });
 
-  it('duplicates and earlier payments are rows to the same bank account; a payout that failed does not count', async () => {
+  it('duplicates and earlier payments are rows to the same bank account; a payout that failed or was returned does not count', async () => {
     const batches = await SupplierBatches.open(api);
     const same = { account_number: accountNumber('01'), reference: 'INV-1' };
-    const first = await batches.ended(same, { account_number: accountNumber('02') });
+    const other = { account_number: accountNumber('05'), reference: 'INV-5' };
+    const first = await batches.ended(same, { account_number: accountNumber('02') }, other);
     const second = await batches.ready(
       { ...same, holder_name: 'Another name', account_type: 'checking' },
       { account_number: accountNumber('01'), reference: 'INV-2' },
       { account_number: accountNumber('02'), reference: 'INV-3' },
+      { account_number: accountNumber('01'), bank_code: '0040', reference: 'INV-4' },
+      other,
     );
     const shown = await batches.get(second.id);
     assert.deepEqual(object(shown.duplicates).rows, [3]);
-    const [payout] = await walk(batches.own.bank, `/v1/payouts?batch=${first.id}`).then((all) =>
-      all.filter(({ reference }) => reference === 'INV-1'),
+    const made = await walk(batches.own.bank, `/v1/payouts?batch=${first.id}`);
+    const [failing, returning] = ['INV-1', 'INV-5'].map((wanted) =>
+      asUuid(text(made.find(({ reference }) => reference === wanted)?.id)),
     );
     assert.deepEqual(shown.earlier_payments, {
-      count: 1,
-      rows: [{ row: 2, batch_id: first.id, payout_id: payout?.id }],
+      count: 2,
+      rows: [
+        { row: 2, batch_id: first.id, payout_id: failing },
+        { row: 6, batch_id: first.id, payout_id: returning },
+      ],
     });
     // Account numbers that end in 01 fail.
-    await railsOf(db).submissions.submit(asUuid(text(payout?.id)));
+    const { submissions, callbacks } = railsOf(db);
+    for (const id of [failing!, returning!]) await submissions.submit(id);
+    const reference = text((await batches.own.get(returning!)).rail_reference);
+    const said = { key: returning!, ...say('returned', 'account_blocked', reference) };
+    await callbacks.report('simulated', { ...said, callbackId: randomUUID() });
     await db.sql('UPDATE batch_storage SET earlier_payments_at=NULL');
     assert.deepEqual((await batches.get(second.id)).earlier_payments, { count: 0, rows: [] });
   });
@@ -241,7 +275,7 @@ describe('a batch of payouts', () => {
     assert.equal((await walk(batches.own.bank, '/v1/payout_batches')).length, 1);
   });
 
-  it('account numbers and documents of rows are sealed at rest and removed with the rows', async () => {
+  it('account numbers and documents of rows are sealed at rest', async () => {
     const batches = await SupplierBatches.open(api);
     const number = '9081726354';
     const { id } = await batches.ended({ account_number: number });
@@ -268,5 +302,31 @@ describe('a batch of payouts', () => {
       ),
     );
     for (const secret of [number, DOCUMENT]) assert.ok(!dump.includes(secret), secret);
+  });
+
+  it('the account numbers of rows are removed with the rows, but not those of payouts', async () => {
+    const batches = await SupplierBatches.open(api, 150_000n);
+    const { id } = await batches.ended({}, {});
+    const rows = await batches.world.rows(id);
+    assert.deepEqual(
+      rows.map(({ status }) => status),
+      ['paid', 'failed'],
+    );
+    const { database, clock } = api.core;
+    const sealed = () => database.reader.select(payoutSecrets, { id: rows.map((row) => row.id) });
+    assert.equal((await sealed()).length, 2);
+    for (let after: Uuid | null = null; ;) {
+      const before = instant(clock() + 60_000);
+      after = await removeOldRows(database, clock, 'paid batches', before, after);
+      if (after === null) break;
+    }
+    const [payout] = await walk(batches.own.bank, `/v1/payouts?batch=${id}`);
+    assert.deepEqual(
+      (await sealed()).map((secrets) => secrets.id),
+      [payout?.id],
+    );
+    assert.deepEqual(await batches.world.rows(id), []);
+    await railsOf(db).submissions.submit(asUuid(text(payout?.id)));
+    assert.equal((await batches.own.get(text(payout?.id))).status, 'completed');
   });
 });

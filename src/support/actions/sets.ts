@@ -24,8 +24,8 @@ const MAX_ITEMS = 100;
 
 /** Returns each selected id once. Throws `DeskError` for a malformed id, or for too many. */
 export function selectedIds(given: readonly string[]): readonly Uuid[] {
-  const ids = [...new Set(given)].flatMap((text) => parseUuid(text) ?? []);
-  if (ids.length < new Set(given).size || ids.length > MAX_ITEMS)
+  const ids = [...new Set(given.flatMap((text) => parseUuid(text) ?? []))];
+  if (given.some((text) => parseUuid(text) === null) || ids.length > MAX_ITEMS)
     throw new DeskError(400, 'Not accepted', `Select at most ${MAX_ITEMS} items of a list.`);
   return ids;
 }
