@@ -214,7 +214,7 @@ export const PROOFS: Proofs = {
   restore: withTemporal(async ({ temporal }) => {
     const { beforeS, lostS } = counts('RESTORE_SECONDS', { beforeS: 60, lostS: 600 });
     const drill = { clients: 32, beforeMs: beforeS * 1_000, lostMs: lostS * 1_000 };
-    const sizes = { rows: 5_000, suppliers: 500 };
+    const sizes = { rows: 5_000, suppliers: 150 };
     return restoreDrill({ ...drill, ...sizes, copier: await PhysicalCopier.start(), temporal });
   }),
   'payout-kills': withTemporal(async ({ db, temporal, open }) => {
