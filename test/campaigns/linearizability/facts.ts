@@ -1,5 +1,5 @@
 import { list, type Json, object, text } from '../../helpers/bank.js';
-import type { History, Operation, Request } from './history.js';
+import { type History, isCreation, type Operation, type Request } from './history.js';
 
 /** The transfers of a history by its responses and events, independent of their order. */
 export interface Facts {
@@ -62,12 +62,6 @@ export function factsOf({ operations, events }: History): Facts {
     };
   }
   return { idOfKey, transfers };
-}
-
-type Creation = Extract<Request, { readonly kind: 'transfer' | 'refund' | 'capture' }>;
-
-function isCreation(request: Request): request is Creation {
-  return request.kind === 'transfer' || request.kind === 'refund';
 }
 
 /** The transfer in the response, if it has one. */

@@ -7,7 +7,15 @@ import { request, type RequestOptions, type TestAnswer } from '../../helpers/api
 import { type Json, LEAST, transferBody, walk } from '../../helpers/bank.js';
 import type { TestDatabase } from '../../helpers/database.js';
 import { makeAccount, makeTenant, makeToken, openWriter, TEST_ACTOR } from '../../helpers/world.js';
-import type { Actor, History, Operation, Request, Response, Setup } from './history.js';
+import {
+  type Actor,
+  type History,
+  isCreation,
+  type Operation,
+  type Request,
+  type Response,
+  type Setup,
+} from './history.js';
 
 const ACCOUNTS = 3;
 const FUNDS = 15n * LEAST;
@@ -98,6 +106,12 @@ export class Group {
     this.operations.push({ actor, request: sent, call, return: null, response: null });
   }
 
+  /** Forgets the last response. */
+  loseResponse(): void {
+    const last = this.operations.pop()!;
+    this.operations.push({ ...last, return: null, response: null });
+  }
+
   private httpOf(sent: Request): { method: string; path: string; options: RequestOptions } {
     const get = (path: string) => ({ method: 'GET', path, options: {} });
     const post = (path: string, body?: object) => ({
@@ -154,12 +168,8 @@ export class Group {
 function unresolvedKeys(operations: readonly Operation[]): readonly string[] {
   const keysOf = (isKnown: boolean): ReadonlySet<string> =>
     new Set(
-      operations.flatMap(({ request: { kind, ...sent }, response }) =>
-        (kind === 'transfer' || kind === 'refund') &&
-        'key' in sent &&
-        (response !== null) === isKnown
-          ? [sent.key]
-          : [],
+      operations.flatMap(({ request: sent, response }) =>
+        isCreation(sent) && (response !== null) === isKnown ? [sent.key] : [],
       ),
     );
   const known = keysOf(true);

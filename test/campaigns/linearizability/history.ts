@@ -9,6 +9,14 @@ import { ROOT } from '../../helpers/service-process.js';
 /** Members. Each may create and approve in every account. */
 export type Actor = 'owner' | 'clerk';
 
+interface Part {
+  readonly key: string;
+  /** The id of a transfer. */
+  readonly of: string;
+  /** Null for all that is left. */
+  readonly raw: string | null;
+}
+
 export type Request =
   | {
       readonly kind: 'transfer';
@@ -19,18 +27,20 @@ export type Request =
       readonly raw: string;
       readonly captureWithinS: number | null;
     }
-  /** `of` is the id of a transfer; `raw` is null for all that is left. */
-  | {
-      readonly kind: 'refund' | 'capture';
-      readonly key: string;
-      readonly of: string;
-      readonly raw: string | null;
-    }
+  | (Part & { readonly kind: 'refund' })
+  | (Part & { readonly kind: 'capture' })
   | { readonly kind: 'approve'; readonly key: string; readonly of: string }
   | { readonly kind: 'reject' | 'cancel' | 'read'; readonly of: string }
   | { readonly kind: 'balances'; readonly account: number }
   /** Lists the transfer that the key created. */
   | { readonly kind: 'find'; readonly key: string };
+
+/** Requests that create a transfer. */
+type Creation = Extract<Request, { readonly kind: 'transfer' | 'refund' }>;
+
+export function isCreation(request: Request): request is Creation {
+  return request.kind === 'transfer' || request.kind === 'refund';
+}
 
 export interface Response {
   readonly status: number;

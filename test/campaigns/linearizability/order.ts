@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../../../src/core/collections.js';
 import type { Expected } from '../../model/reference-state.js';
 import { type Facts, factsOf } from './facts.js';
-import { type History, type Operation, READS, type Response } from './history.js';
+import { type History, isCreation, type Operation, READS, type Response } from './history.js';
 import { isSame, Replay } from './replay.js';
 
 /** The expiry of a transfer, which no client requests. */
@@ -120,11 +121,10 @@ class OrderSearch {
     const next = this.history.events[this.replay.eventCount];
     const shown = (next?.data as { object?: { id?: unknown } } | undefined)?.object;
     return this.open()
-      .filter(({ isChange, event, operation }) => {
+      .filter(({ isChange, event, isOptional, operation }) => {
         if (!isChange) return false;
-        if (event === null) return true;
-        if (event !== undefined) return event.type === next?.type && event.id === shown?.id;
-        return 'request' in operation && this.mayChange(operation);
+        if (event && (event.type !== next?.type || event.id !== shown?.id)) return false;
+        return !isOptional || ('request' in operation && this.mayChange(operation));
       })
       .toSorted((a, b) => a.at - b.at || Number(a.isOptional) - Number(b.isOptional));
   }
@@ -198,10 +198,12 @@ function isEffective({ status, replayed }: Expected): boolean {
 }
 
 function itemsOf({ operations, events }: History, facts: Facts): readonly Item[] {
-  const keyed = groupBy(operations, ({ request }) => ('key' in request ? request.key : ''));
+  const keyed = groupBy(
+    operations.filter(({ request }) => !READS.includes(request.kind)),
+    keyOf,
+  );
   const items = operations.flatMap((operation) => {
-    const { request } = operation;
-    const same = 'key' in request ? (keyed.get(request.key) ?? []) : [];
+    const same = keyed.get(keyOf(operation)) ?? [];
     return (operation.response === null ? lostItem : answeredItem)(operation, facts, same) ?? [];
   });
   const expiries = events
@@ -218,6 +220,12 @@ function itemsOf({ operations, events }: History, facts: Facts): readonly Item[]
   return [...items, ...expiries].sort((a, b) => a.call - b.call);
 }
 
+/** Equal requests have the same one. */
+function keyOf({ request }: Operation): string {
+  if ('key' in request) return request.key;
+  return 'of' in request ? `${request.kind} ${request.of}` : '';
+}
+
 function answeredItem(operation: Operation, facts: Facts): Item {
   const { request, response, call } = operation;
   const isRefused = response === null || response.status >= 300 || response.replayed;
@@ -228,19 +236,40 @@ function answeredItem(operation: Operation, facts: Facts): Item {
   };
 }
 
-/** Returns null for a request without a response that cannot have changed anything. */
+/**
+ * Returns null for a request without a response that cannot have changed anything. Of several equal ones only the first may: its
+ * time of effect includes those of the later ones.
+ */
 function lostItem(operation: Operation, facts: Facts, same: readonly Operation[]): Item | null {
-  if (READS.includes(operation.request.kind)) return null;
+  const { request, actor } = operation;
+  if (READS.includes(request.kind)) return null;
   const responses = same.flatMap(({ response }) => response ?? []);
   const binding = responses.filter(({ status }) => status < 300 || status === 422);
   // Another request with the key took effect.
   if (binding.some(({ replayed }) => !replayed)) return null;
+  const first = same.find(
+    (one) =>
+      one.response === null && one.actor === actor && isDeepStrictEqual(one.request, request),
+  );
+  if (first !== operation) return null;
   const item = answeredItem(operation, facts);
   const refusal = binding.find(({ status }) => status === 422);
   // This request, or another one like it, has bound the key to the refusal.
   if (refusal !== undefined)
     return { ...item, response: { ...refusal, replayed: false }, event: null, isOptional: true };
-  return { ...item, isChange: true, isOptional: true, event: undefined };
+  const isMade = !isCreation(request) || facts.idOfKey.has(request.key);
+  return isMade
+    ? { ...item, isChange: true, isOptional: true, event: lostEventOf(operation, facts) }
+    : null;
+}
+
+/** The event that a request without a response would write. */
+function lostEventOf({ request }: Operation, { transfers }: Facts): Item['event'] {
+  if (!('of' in request) || isCreation(request)) return undefined;
+  const isHeld = (transfers.get(request.of)?.heldAt ?? null) !== null;
+  if (request.kind === 'approve' && isHeld) return null;
+  const isPaid = request.kind === 'approve' || request.kind === 'capture';
+  return { type: isPaid ? 'transfer.completed' : 'transfer.rejected', id: request.of };
 }
 
 function eventOf({ request, response }: Operation): Item['event'] {

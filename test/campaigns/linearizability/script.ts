@@ -9,6 +9,8 @@ interface Step {
   readonly request: Request;
   /** Null for a request that is lost before it reaches the service. */
   readonly status: number | null;
+  /** The response is lost. */
+  readonly isUnseen?: boolean;
   /** The time that passes before it, in milliseconds. */
   readonly afterMs?: number;
 }
@@ -60,6 +62,8 @@ function steps(idOf: (name: string) => string) {
     }),
     afterRejected: () => read(0),
     held: () => ({ request: pay(1, 2, 3, held), status: 201 }),
+    unseen: () => ({ request: pay(0, 2, 3), status: 202, isUnseen: true }),
+    afterUnseen: () => read(0),
     captureOver: () => ({ request: part('capture', idOf('held'), 4), status: 422 }),
     captured: () => ({ request: part('capture', idOf('held'), 2), status: 200 }),
     expiring: () => ({ request: pay(0, 1, 3), status: 202 }),
@@ -87,13 +91,14 @@ export async function recordScript(group: Group, pass: (ms: number) => void): Pr
   const idOf = (name: string): string =>
     String(group.operations[places.get(name) ?? -1]?.response?.body?.id);
   for (const [name, stepOf] of Object.entries<() => Step>(steps(idOf))) {
-    const { actor = 'owner', request, status, afterMs = 0 } = stepOf();
+    const { actor = 'owner', request, status, afterMs = 0, isUnseen = false } = stepOf();
     pass(afterMs);
     places.set(name, group.operations.length);
     if (status === null) group.lose(actor, request);
     else {
       const response = await group.send(actor, request);
       assert.equal(response?.status, status, `${name}: ${JSON.stringify(response)}`);
+      if (isUnseen) group.loseResponse();
     }
   }
   return {
