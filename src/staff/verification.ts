@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { type AuditDetails, type AuditEntry, auditRow, recordRow } from '../access/audit-log.js';
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
+import { counted } from '../core/collections.js';
 import type { Refusal } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, instant } from '../core/instant.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
 import {
   type Staff,
@@ -145,7 +146,7 @@ async function checkCode(
   if (code === null || code === '') return { refused: 'no code was given' };
   const lock = lockAt(claim.channel, person);
   if (isLocked(lock, now))
-    return { refused: `${person.name} is locked until ${toRfc3339(lock.lockedUntil ?? now)}` };
+    return { refused: `${person.name} is locked for ${lockText(lock.lockedUntil ?? now, now)}` };
   if (receivedAt === null)
     return { refused: 'the time at which it arrived is unknown: send it again' };
   if (now - receivedAt > MAX_CODE_AGE_MS)
@@ -159,6 +160,12 @@ async function checkCode(
   if (step === null) return { refused: 'the code is wrong', isWrong: true };
   const used = await transaction.find(staffChecks, { staffId: person.id, step });
   return used === undefined ? { step } : { refused: 'the code was used before', isWrong: true };
+}
+
+/** Returns the rest of a lock-out in words: "28 seconds", or "4 minutes" from two minutes on. */
+function lockText(until: Instant, now: Instant): string {
+  const seconds = Math.ceil((until - now) / 1_000);
+  return seconds < 120 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
 }
 
 async function updateLock(

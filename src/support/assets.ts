@@ -11,7 +11,7 @@ const STYLE = `
   --on-wait: #6b4500; --busy: #e4edfb; --on-busy: #0b4690; --none: #e9ecf1; --on-none: #404a5c;
   --small: 0.8125rem; --large: 1.625rem; --round: 0.5rem;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --back: #10141b; --card: #181e27; --text: #e6eaf0; --soft: #a3aebe; --line: #2c3542;
     --field: #66738a; --link: #8fc0ff; --act: #8fc0ff; --on-act: #0b1420; --stop: #ff9c9c;
@@ -46,9 +46,9 @@ header nav a[aria-current] { color: var(--text); font-weight: 600; box-shadow: 0
 header form { display: flex; gap: 0.5rem; align-items: center; }
 header form.find { flex: 1 1 18rem; max-width: 32rem; margin-left: auto; }
 .brand { font-weight: 700; color: var(--text); }
-main { padding-top: 1rem; padding-bottom: 3rem; }
+main { padding-top: 0.75rem; padding-bottom: 3rem; }
 body:not(:has(footer)) main { max-width: 30rem; }
-.title { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: center; margin: 0.5rem 0 1.25rem; }
+.title { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: center; margin: 0.25rem 0 0.75rem; }
 h1 { font-size: var(--large); line-height: 1.2; letter-spacing: -0.01em; margin: 0; }
 h2 { font-size: 1.0625rem; line-height: 1.3; margin: 2.25rem 0 0.75rem; }
 h2:has(+ .soft) { margin-bottom: 0; }
@@ -67,9 +67,10 @@ dd time { font-size: 0.875rem; text-wrap: balance; }
 @media (min-width: 75rem) {
   .columns { grid-template-columns: minmax(22rem, 28.5rem) 1fr; align-items: start; }
   .columns .card { margin-bottom: 0; }
+  .bar form.filter label { flex: 0 1 auto; width: 11rem; }
 }
-table { width: 100%; border-collapse: separate; border-spacing: 0; }
-th, td { padding: 0.6rem 0.75rem; text-align: left; vertical-align: top; }
+table { width: 100%; border-collapse: separate; border-spacing: 0; font-size: 0.875rem; line-height: 1.35; }
+th, td { padding: 0.3rem 0.75rem; text-align: left; vertical-align: top; }
 tbody :is(th, td) { min-width: 5.5rem; }
 thead th { font-weight: 600; white-space: nowrap; }
 tbody th, tbody td { border-top: 1px solid var(--line); font-weight: 400; }
@@ -113,13 +114,15 @@ form.stacked { display: grid; gap: 0.85rem; max-width: 32rem; }
 form:is(.stacked, .filter) label { display: grid; gap: 0.2rem; font-weight: 600; }
 .hint { font-weight: 400; }
 table + form.card { margin-top: 1rem; }
-form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 1.25rem 0 0.75rem; }
+form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 0.75rem 0; }
 form.filter label { flex: 0 1 12rem; }
 form.filter a { line-height: 2.5rem; }
 form.filter label:has([type='search']) { flex: 1 1 24rem; }
 input, select, textarea, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
 form.set { display: flex; flex-wrap: wrap; gap: 0.6rem 1rem; align-items: center; margin: 0.75rem 0; }
-th input[type='checkbox'] { position: relative; z-index: 1; width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0 0.75rem 0 0; vertical-align: middle; accent-color: var(--act); float: left; }
+.bar { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: end; }
+th input[type='checkbox'] { position: absolute; left: 0.75rem; z-index: 1; width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0; accent-color: var(--act); }
+tbody th:has(> input) { padding-left: 3rem; white-space: nowrap; }
 input, select, textarea { width: 100%; padding: 0.4rem 0.65rem; background: var(--card); font-size: 0.9375rem; font-weight: 400; }
 ::placeholder { color: var(--soft); opacity: 1; }
 button, .button { border-color: var(--act); padding: 0.4rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; }
@@ -149,6 +152,8 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 .counts a:hover, .counts a[aria-current] { border-color: var(--link); }
 .counts a[aria-current] { box-shadow: inset 0 -3px var(--act); }
 .counts strong { display: block; font-size: var(--large); line-height: 1.3; font-weight: 400; }
+.counts:has([aria-current]) a { padding: 0.3rem 0.6rem; font-size: var(--small); }
+.counts:has([aria-current]) strong { display: inline; font-size: 1rem; }
 .counts strong.some { color: var(--text); font-weight: 700; }
 .counts a:is([href$='stuck'], [href$='endpoints']) .some { color: var(--on-bad); }
 @media screen and (max-width: 60rem) {
@@ -180,7 +185,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 @media print {
   :root { color-scheme: light; --back: #fff; --text: #000; --soft: #333; --link: #000; }
-  header, footer, nav, form, details, section:has(> details), .links, .copy, .skip { display: none; }
+  header, footer, nav, form, input, button, details, section:has(> details), .links, .skip { display: none !important; }
   main { max-width: none; padding: 0; }
   tr, li, .card { break-inside: avoid; }
 }

@@ -90,12 +90,12 @@ describe('a claim of one of the staff', () => {
 
   it('wrong codes lock a person out where they were entered, and never at the command line for codes entered elsewhere', async () => {
     for (let wrong = 0; wrong < 5; wrong += 1) await verify({ code: wrongCode(ana, now) });
-    assert.match(outcomeOf(await verify({ channel: 'temporal' })), /is locked until/);
+    assert.match(outcomeOf(await verify({ channel: 'temporal' })), /is locked for/);
     assert.equal(outcomeOf(await verify({ channel: 'ops' })), 'verified');
     now = instant(now + STEP_MS * 2);
     for (let wrong = 0; wrong < 5; wrong += 1)
       await verify({ channel: 'ops', code: wrongCode(ana, now) });
-    assert.match(outcomeOf(await verify({ channel: 'ops' })), /is locked until/);
+    assert.match(outcomeOf(await verify({ channel: 'ops' })), /is locked for/);
   });
 
   it('a claim of one of the staff is checked for the moment at which it arrived, at most 10 minutes ago', async () => {
@@ -193,7 +193,7 @@ describe('a claim of one of the staff', () => {
     const words = all.map(outcomeOf);
     assert.equal(words.filter((one) => one === 'verified').length, 1);
     assert(
-      words.every((one) => /^verified$|used before|is locked until/.test(one)),
+      words.every((one) => /^verified$|used before|is locked for/.test(one)),
       words.join(),
     );
     assert.equal(
@@ -211,13 +211,13 @@ describe('a claim of one of the staff', () => {
       now = instant(now + 1_000);
       const words = outcomeOf(await verify({ code: wrongCode(ana, now) }));
       if (words === 'the code is wrong') judged += 1;
-      else assert.match(words, /is locked until/);
+      else assert.match(words, /is locked for/);
     }
     const { failedCodes, lockedUntil } = await rowOf(ana);
     assert.deepEqual([failedCodes, (await lines()).length], [judged, 100]);
     // Four at once, then one after each of the pauses, which double up to an hour.
     assert(judged <= 12, `${judged} codes were judged`);
-    assert.match(outcomeOf(await verify()), /is locked until/);
+    assert.match(outcomeOf(await verify()), /is locked for/);
     now = lockedUntil!;
     assert.equal(outcomeOf(await verify()), 'verified');
     assert.equal((await rowOf(ana)).failedCodes, 0);

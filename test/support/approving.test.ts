@@ -116,6 +116,7 @@ describe('approving at the support desk', () => {
     const { name } = own.bank.tenant.tenant;
     const found = await list({ tenant: name, least: '76,543.21', asset: 'COPM' });
     assert(found.includes(`href="/transfers/${id}?in=transfers&amp;`), found);
+    assert((await list({ tenant: name.toUpperCase() })).includes(`href="/transfers/${id}?`));
     assert.match(found, /1 more approval, by support or a member/);
     assert.match(found, /<td data-label="Expires[^>]*><div><span class="due">in 59 min/);
     for (const [least, asset] of [
@@ -145,6 +146,35 @@ describe('approving at the support desk', () => {
       const { text: page } = await maria.get(`/transfers/${id}`);
       assert.equal(page.includes('not notified yet'), isShown, page);
     });
+
+  it('a person without a right is told which one is missing, also at the address of a form', async () => {
+    const page = `/transfers/${await createPending()}`;
+    const reader = await desk.staffed('rita', ['cancel']);
+    const { text: shown } = await reader.get(page);
+    assert.match(shown, /rita lacks the right to approve\./);
+    assert.equal(findForm(shown, `${page}/approve`), null);
+    assert.doesNotMatch(shown, /This action is not possible now/);
+    assert.match((await reader.get(`${page}/approve`)).text, /This action is not possible now/);
+    assert.doesNotMatch((await maria.get(`${page}/approve`)).text, /not possible now|lacks the/);
+  });
+
+  it('a reason with invisible characters is refused with these words, and one that is missing with others', async () => {
+    const page = `/transfers/${await createPending()}`;
+    for (const [reason, words] of [
+      ['ticket\u202e118', /the reason is not valid: the text has invisible characters/],
+      ['x'.repeat(141), /the reason is not valid: at most 140 characters/],
+      [' ', /a reason of 1 to 140 characters is needed/],
+    ] as const) {
+      const answer = await maria.act(page, 'reject', { reason });
+      assert.equal(answer.status, 400);
+      assert.match(answer.text, words);
+    }
+  });
+
+  it('the form of an adjustment selects no direction', async () => {
+    const { text: shown } = await maria.get(`/accounts/${own.guarded.id}`);
+    assert.match(shown, /<select name="direction" required><option value="">Choose</);
+  });
 
   it('requests are counted by the route of their page, refused ones too', async () => {
     await maria.get(`/transfers/${await createPending()}`);

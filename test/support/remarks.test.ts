@@ -47,14 +47,14 @@ describe('a note or taking an item at the support desk', () => {
 
   it('a note is refused if it is empty or too long, and what was written stays in its form', async () => {
     const id = await pending();
-    for (const [note, kept] of [
-      [' \n', ''],
-      ['a'.repeat(2_001), 'aaaa</textarea'],
-      ['two\r\nlines \u202e', '>two\nlines \\u202e</textarea'],
+    for (const [note, kept, words] of [
+      [' \n', '', /a note of 1 to 2000 characters is needed/],
+      ['a'.repeat(2_001), 'aaaa</textarea', /the note is not valid: at most 2000 characters/],
+      ['two\r\nlines \u202e', '>two\nlines \\u202e</textarea', /the text has invisible characters/],
     ] as const) {
       const answer = await maria.act(`/transfers/${id}`, 'note', { reason: note });
       assert.equal(answer.status, 400);
-      assert.match(answer.text, /a note of 1 to 2000 characters is needed/);
+      assert.match(answer.text, words);
       assert(answer.text.includes(kept));
     }
     assert.deepEqual(await desk.acts(id), []);

@@ -131,6 +131,12 @@ describe('signing in at the support desk', () => {
     assert.equal(known.cookies.has('desk'), false);
   });
 
+  it('signing in at the support desk keeps the name after a wrong code', async () => {
+    const visitor = new Visitor(desk.url, await desk.hire(name()));
+    const { text } = await visitor.signIn('000000', 'Rosa & Co');
+    assert.match(text, /name="name"[^>]*value="Rosa &amp; Co"/);
+  });
+
   it('signing in at the support desk accepts a code once', async () => {
     const person = await desk.hire(name());
     const code = await desk.freshCode(person);

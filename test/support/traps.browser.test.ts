@@ -218,6 +218,44 @@ describe('in a browser, the traps of the support desk', () => {
     await page.context().close();
   });
 
+  it('a screen of 900 pixels shows at least twelve rows of a list', async () => {
+    await copyPending(PAGE);
+    await db.sql(`UPDATE tenants SET name=CONCAT('Acme ', LOWER(HEX(RIGHT(id, 2))))`);
+    await db.sql(`UPDATE transfers SET description='Invoice 2231, November'`);
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    await page.goto(`${desk.url}/waiting/transfers`);
+    const boxes = await Promise.all(
+      (await page.locator('tbody tr').all()).map((row) => row.boundingBox()),
+    );
+    const seen = boxes.filter((box) => box !== null && box.y + box.height <= DESKTOP.height);
+    assert(seen.length >= 12, `${seen.length} rows`);
+    await page.context().close();
+  });
+
+  it('a page is printed without its forms, buttons and keys', async () => {
+    const id = text((await own.createPending()).id);
+    const page = await newPage({ colorScheme: 'dark' });
+    await signInAt(page, desk, maria);
+    const controls = page.locator(
+      'form, input, select, button, summary, nav, header, footer, .skip, a[rel=next]',
+    );
+    for (const path of ['/waiting/transfers', `/transfers/${id}`]) {
+      await page.emulateMedia({ media: 'screen' });
+      await page.goto(desk.url + path);
+      assert((await controls.filter({ visible: true }).count()) > 0);
+      await page.emulateMedia({ media: 'print' });
+      assert.equal(await controls.filter({ visible: true }).count(), 0, path);
+      assert.match(await page.locator('main').innerText(), /pending approval/);
+      // Paper is light, also from a dark screen.
+      const card = await page.evaluate(
+        "getComputedStyle(document.documentElement).getPropertyValue('--card').trim()",
+      );
+      assert.equal(card, '#ffffff');
+    }
+    await page.context().close();
+  });
+
   it('the keys of a single letter can be turned off and on again', async () => {
     const id = text((await own.createPending()).id);
     const page = await newPage();

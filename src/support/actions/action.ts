@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type AuditEntry, recordOnce, wasPerformed } from '../../access/audit-log.js';
-import { cleanLines, cleanText, MAX_REASON } from '../../core/checked-text.js';
+import { cleanLines, cleanText, faultInWords, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
 import { UnknownKey } from '../../core/fingerprint.js';
@@ -215,12 +215,14 @@ function cleanedText(
   text: string,
 ): { readonly clean: string } | Refusal {
   if (writes === 'nothing') return { clean: '' };
-  const cleaned = writes === 'note' ? cleanLines(text, MAX_NOTE) : cleanText(text, MAX_REASON);
+  const noun = writes ?? 'reason';
+  const max = writes === 'note' ? MAX_NOTE : MAX_REASON;
+  const cleaned = writes === 'note' ? cleanLines(text, max) : cleanText(text, max);
   if ('clean' in cleaned) return cleaned;
   const message =
-    writes === 'note'
-      ? `a note of 1 to ${MAX_NOTE} characters is needed`
-      : `a reason of 1 to ${MAX_REASON} characters is needed, in one line`;
+    cleaned.fault === 'too_short'
+      ? `a ${noun} of 1 to ${max} characters is needed`
+      : `the ${noun} is not valid: ${faultInWords(cleaned.fault, max)}`;
   return { code: 'invalid_field', message };
 }
 

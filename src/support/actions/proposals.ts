@@ -110,7 +110,7 @@ function adjustmentFields(
   const required = (name: string) => ({ name, required: true, value: given?.get(name) });
   return [
     field('Direction', required('direction'), {
-      choices: directions.map((one) => [one, DIRECTIONS[one]]),
+      choices: [['', 'Choose'], ...directions.map((one) => [one, DIRECTIONS[one]] as const)],
     }),
     field('Asset', required('asset'), {
       choices: ASSETS.map((one) => [one, `${one}, ${LISTED_ASSETS[one].scale} decimals`]),

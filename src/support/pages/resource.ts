@@ -48,18 +48,23 @@ export async function resourcePage<Resource>(
   const done = performed && textOf(performed, resource, context.names);
   const isWaiting = described.list !== undefined && described.hasLeftList !== true;
   const taker = isWaiting ? history.taker : null;
+  const offered = actionForms(shown, open, approved.has(id));
+  const missing = missingRights(shown, approved.has(id));
   const forms = [
-    ...actionForms(shown, open, approved.has(id)),
+    ...offered.map(({ form }) => form),
     ...(isWaiting ? takingForms(shown, taker) : []),
   ];
   const story =
     timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone));
   const isBeside = described.history !== undefined || described.beforeLists === undefined;
+  const isOpen = ({ verb }: { readonly verb: string }): boolean => verb === open?.verb;
+  const isShut = open?.result === null && kind.actions.some(isOpen) && !offered.some(isOpen);
   const content = html`${done !== null && notice('good', done)}${open && formNotice(open)}
+    ${isShut && notice('wait', SHUT)}
     <div class="columns">
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
-        ${forms.length > 0 && section('acts', 'Actions', forms)}
+        ${forms.length + missing.length > 0 && section('acts', 'Actions', [forms, missing.length > 0 && html`<p class="soft">${missing.join('; ')}.</p>`])}
         ${isWaiting && described.decision && (await decisionSection(described.decision, tenantId, context))}
         ${noteSection(shown, history, timeZone, open)}${described.beforeLists} ${isBeside && story}
       </div>
@@ -103,14 +108,43 @@ function actionForms<Resource>(
   shown: ShownResource<Resource>,
   open: OpenForm | null,
   isApproved: boolean,
-): readonly Html[] {
+): readonly { readonly verb: string; readonly form: Html }[] {
   const { kind, resource, person } = shown;
   return kind.actions.flatMap((action) => {
     const own = open?.verb === action.verb ? open : null;
-    const isPossible = isOffered(action, resource, person, isApproved);
+    const isShown = isOffered(action, resource, person, isApproved);
     // A form with an unknown result remains on the page, in every state of the resource.
-    return isPossible || own?.result?.outcome === 'unknown' ? [actionForm(shown, action, own)] : [];
+    return isShown || own?.result?.outcome === 'unknown'
+      ? [{ verb: action.verb, form: actionForm(shown, action, own) }]
+      : [];
   });
+}
+
+/** Returns why the person cannot perform actions that others can perform now. */
+function missingRights<Resource>(
+  { kind, resource, person: { identity } }: ShownResource<Resource>,
+  isApproved: boolean,
+): readonly string[] {
+  const others = kind.actions.filter((action) =>
+    isPossible(action, resource, identity, isApproved),
+  );
+  return [
+    ...new Set(
+      others.flatMap(({ name }) => (name && actionRefusal(name, identity)?.message) ?? []),
+    ),
+  ];
+}
+
+const SHUT =
+  'This action is not possible now: it was done or decided before, or you lack the right to it.';
+
+function isPossible<Resource>(
+  { isOffered: isOpen, verb }: DeskAction<Resource>,
+  resource: Resource,
+  identity: SignedInPerson['identity'],
+  isApproved: boolean,
+): boolean {
+  return isOpen(resource, identity) && !(isApproved && verb === 'approve');
 }
 
 /** Whether the person can perform the action now. `isApproved`: support has given its one approval. */
@@ -121,8 +155,7 @@ export function isOffered<Resource>(
   isApproved: boolean,
 ): boolean {
   return (
-    action.isOffered(resource, identity) &&
-    !(isApproved && action.verb === 'approve') &&
+    isPossible(action, resource, identity, isApproved) &&
     (action.name === null || actionRefusal(action.name, identity) === null)
   );
 }

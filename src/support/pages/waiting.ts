@@ -1,7 +1,8 @@
 import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
 import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
-import { tenants } from '../../db/entities/parties.js';
+import { type Tenant, tenants } from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
 import { setVerbs } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
@@ -93,12 +94,15 @@ export async function waitingPage(
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const pathAfter = (position: string): string => listPath(kind, { ...query, after: position });
-  const content = html`${counts}${form}${'fault' in filter && notice('bad', filter.fault)}
-  ${count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`}
-  ${items && verbs.length > 0 && setBar(kind, query, verbs)} ${items ?? NONE}
-  ${pageLinks(pathAfter, query.after, printPosition(next))}
-  ${count > 0 && downloadForm(pathAfter(''), person)}`;
-  return { title: LISTS[kind].title, count: countText(count), content };
+  const beside =
+    count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`;
+  const selected = items && verbs.length > 0 && setBar(kind, query, verbs);
+  const content = html`${counts}
+    <div class="bar">${form}${selected}</div>
+    ${'fault' in filter && notice('bad', filter.fault)} ${items ?? NONE}
+    ${pageLinks(pathAfter, query.after, printPosition(next))}
+    ${count > 0 && downloadForm(pathAfter(''), person)}`;
+  return { title: LISTS[kind].title, count: countText(count), beside, content };
 }
 
 async function countAll(reader: Reader, current: WaitingKind | null): Promise<Html> {
@@ -177,12 +181,20 @@ export async function filterOf(
   reader: Reader,
   { tenant: name, least: text, asset }: ListQuery,
 ): Promise<WaitingFilter | { readonly fault: string }> {
-  const tenant = name === '' ? null : await reader.find(tenants, { name });
+  const tenant = name === '' ? null : await findTenant(reader, name);
   if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
   const least = text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : EXAMPLE_ASSET);
   if (text !== '' && least === null)
     return { fault: `"${text}" is not an amount. Write it as ${EXAMPLE}.` };
   return { tenantId: tenant?.id ?? null, least };
+}
+
+/** Finds a tenant by its name, if need be in another case. */
+async function findTenant(reader: Reader, name: string): Promise<Tenant | undefined> {
+  const exact = await reader.find(tenants, { name });
+  if (exact !== undefined) return exact;
+  const folded = `name COLLATE utf8mb4_general_ci=${literal(tenants, 'name', name)}`;
+  return (await reader.list(tenants, `WHERE ${folded} ORDER BY name LIMIT 1`))[0];
 }
 
 const EXAMPLE = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET }).split(' ')[0] ?? '';
