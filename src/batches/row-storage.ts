@@ -1,8 +1,14 @@
 import { hash } from 'node:crypto';
-import { idFromDigest, timeOfId } from '../core/ids.js';
+import { idFromDigest, timeOfId, type Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
-import type { Transaction } from '../db/database.js';
-import { type Batch, batchProblems, type BatchRow, batchRows } from '../db/entities/batches.js';
+import type { Reader, Transaction } from '../db/database.js';
+import {
+  type Batch,
+  batches,
+  batchProblems,
+  type BatchRow,
+  batchRows,
+} from '../db/entities/batches.js';
 import { payoutSecrets } from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
 import type { BatchKind } from './kind.js';
@@ -19,18 +25,36 @@ export function insertRowsSql(
   batchId: Batch['id'],
   rows: readonly ValidRow[],
 ): string[] {
-  const digest = hash('sha256', `rows of batch ${batchId}`, 'buffer');
-  const createdAt = timeOfId(batchId);
+  const idOf = rowIds(batchId);
   const unsettled = { paymentId: null, code: null, message: null, settledAt: null };
   const pending = rows.map((row): BatchRow & ValidRow => {
-    const id = idFromDigest(createdAt, digest, row.number);
-    return { id, batchId, ...row, status: 'pending', ...unsettled };
+    return { id: idOf(row.number), batchId, ...row, status: 'pending', ...unsettled };
   });
   const sealed = pending.flatMap(({ id, secrets }) =>
     secrets === null || seal === null ? [] : [seal(id, secrets)],
   );
   const statements = pending.length === 0 ? [] : [insertSql(batchRows, pending)];
   return sealed.length === 0 ? statements : [...statements, insertSql(payoutSecrets, sealed)];
+}
+
+function rowIds(batchId: Uuid): (number: number) => Uuid {
+  const digest = hash('sha256', `rows of batch ${batchId}`, 'buffer');
+  return (number) => idFromDigest(timeOfId(batchId), digest, number);
+}
+
+/** Time and random part of an id, which all rows of a batch have in common. */
+const withoutNumber = (id: Uuid): string => `${id.slice(0, 13)}…${id.slice(-10)}`;
+
+/** Returns a function that finds the batch, not ended, of a row by its id, also before the row is validated. */
+export async function openPayoutBatches(
+  reader: Reader,
+): Promise<(rowId: Uuid) => Batch | undefined> {
+  const open = await reader.list(
+    batches,
+    `WHERE kind='payout' AND status IN ('validating','ready','executing')`,
+  );
+  const byRow = new Map(open.map((batch) => [withoutNumber(rowIds(batch.id)(1)), batch]));
+  return (rowId) => byRow.get(withoutNumber(rowId));
 }
 
 /**

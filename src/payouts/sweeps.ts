@@ -151,8 +151,20 @@ const FLAG_EVERY_MS = 5_000;
 const FLAGGED_AT_ONCE = 100;
 
 const STUCK_SEARCHES = {
-  in_progress: { index: 'submitted', since: 'submitted_at', order: 'ORDER BY submitted_at' },
-  approved: { index: 'expiring', since: 'approved_at', order: '' },
+  in_progress: {
+    index: 'submitted',
+    since: 'submitted_at',
+    order: 'ORDER BY submitted_at',
+    where: '',
+  },
+  // One that its workflow does not have yet waits for its turn, and is no fault of its rail.
+  approved: {
+    index: 'expiring',
+    since: 'approved_at',
+    order: '',
+    where:
+      'AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.resource_id=payouts.id AND o.dead_at IS NULL)',
+  },
 } as const;
 
 interface FlagDeps {
@@ -169,11 +181,11 @@ export function flagStuck(
   limit: number,
 ): Promise<number> {
   const inStateSince = instant(clock() - afterMs);
-  const { index, since, order } = STUCK_SEARCHES[status];
+  const { index, since, order, where } = STUCK_SEARCHES[status];
   const find = (condition: string, count: number) =>
     database.reader.query(
       `SELECT ${columnList(payouts)} FROM payouts FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(inStateSince)}
-         AND stuck_since IS NULL ${condition} ${order} LIMIT ${count}`,
+         AND stuck_since IS NULL ${where} ${condition} ${order} LIMIT ${count}`,
     );
   return performDue(payouts, limit, find, async (payout) =>
     payoutOrThrow(await writer.submit(flagPayout, { ...newPayoutCommand(payout), inStateSince })),

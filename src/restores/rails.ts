@@ -3,6 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { string, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
+import type { Batch } from '../db/entities/batches.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { type Restore, type RestoreFinding, restoreFindings } from '../db/entities/restores.js';
 import { literal, literals, upsertSql } from '../db/statements.js';
@@ -14,9 +15,10 @@ import {
   type Rails,
   RailUnresponsive,
 } from '../payouts/rails/rail.js';
+import { openPayoutBatches } from '../batches/row-storage.js';
 import { UNFINISHED } from '../payouts/rules.js';
 import { railsOfWorkers } from '../payouts/recovery.js';
-import { type FindingKind, findingOf, isLossy } from './rules.js';
+import { type FindingKind, findingOf, findingOfRow, isLossy } from './rules.js';
 
 /** Compares the payouts with what the rails report after a restore. (docs/operations/backup.md) */
 
@@ -74,12 +76,13 @@ export async function queryRails(
 async function compareList(deps: RailReconciliation, name: string, rail: Rail): Promise<boolean> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - CLOCKS_APART_MS);
+  const batchOf = await openPayoutBatches(deps.database.reader);
   let seen = 0;
   let after: Uuid | null = null;
   do {
     const page: RailPage | null = await rail.list(since, after);
     if (page === null) return false;
-    await compareListed(deps, name, page.items);
+    await compareListed(deps, name, page.items, batchOf);
     seen += page.items.length;
     deps.onProgress(name, seen);
     if (after !== null && page.next !== null && page.next <= after)
@@ -95,13 +98,16 @@ async function compareListed(
   deps: RailReconciliation,
   rail: string,
   listed: readonly ListedPayment[],
+  batchOf: (rowId: Uuid) => Batch | undefined,
 ): Promise<void> {
   const keys = listed.map(({ key }) => key);
   const known = await readCurrent(deps, rail, keys);
   const found = listed.flatMap((item) => {
     const payout = known.get(item.key);
-    const kind = payout === undefined ? 'unknown_here' : findingOf(payout, item);
-    return kind === null ? [] : [newFinding(deps, kind, rail, item.key, payout, reportText(item))];
+    const batch = payout === undefined ? batchOf(item.key) : undefined;
+    const kind = payout === undefined ? findingOfRow(batch) : findingOf(payout, item);
+    const here = payout?.status ?? (batch && `row of a batch that is ${batch.status}`);
+    return kind === null ? [] : [newFinding(deps, kind, rail, item.key, here, reportText(item))];
   });
   await storeFindings(deps, found);
 }
@@ -124,7 +130,7 @@ async function compareUnfinished(
         const kind = findingFor(deps.restore, before, payout, response);
         return kind === null
           ? []
-          : [newFinding(deps, kind, name, payout.id, payout, responseText(response))];
+          : [newFinding(deps, kind, name, payout.id, payout.status, responseText(response))];
       });
       await storeFindings(deps, found);
       seen += some.length;
@@ -207,10 +213,9 @@ function newFinding(
   kind: FindingKind,
   rail: string,
   payoutId: Uuid,
-  payout: Payout | undefined,
+  here = 'nothing',
   there: string,
 ): RestoreFinding {
-  const here = payout?.status ?? 'nothing';
   return { restoreId: restore.id, kind, rail, payoutId, here, there, foundAt: clock() };
 }
 

@@ -1,4 +1,5 @@
 import type { ListedPayment } from '../payouts/rails/rail.js';
+import type { Batch } from '../db/entities/batches.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { Restore, RestoreFinding } from '../db/entities/restores.js';
 import type { Instant } from '../core/instant.js';
@@ -46,6 +47,15 @@ export function findingOf(
   if (status === 'approved' || status === 'in_progress') return 'goes_on';
   const isUnsent = status === 'pending_approval' || status === 'rejected' || status === 'canceled';
   return isUnsent && ACCEPTED_STATUSES.includes(reported.status) ? 'approval_lost' : null;
+}
+
+/**
+ * Returns what becomes of a payment that has no payout here. A row of a batch becomes its payout when the
+ * batch is executed, so an adjustment would debit the tenant a second time.
+ */
+export function findingOfRow(batch: Pick<Batch, 'status'> | undefined): FindingKind {
+  if (batch === undefined) return 'unknown_here';
+  return batch.status === 'executing' ? 'goes_on' : 'approval_lost';
 }
 
 export function contradicts({ kind }: Pick<RestoreFinding, 'kind'>): boolean {

@@ -35,10 +35,11 @@ export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
 const MAX_CALLS = 24;
-const CLAIM_SIZE = 20;
+const CLAIM_SIZE = 50;
 const SWEEP_EVERY_MS = 1_000;
 /** A full round rests this many times as long as it lasted, so that Temporal has time for the workflows that it has. */
 const REST_TIMES = 4;
+const MAX_REST_MS = 1_000;
 
 /** Notifies workflows. Entries only name a resource, so they may be relayed twice or late. */
 export class Relay {
@@ -142,7 +143,7 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
       const rows = await outbox.claim(CLAIM_SIZE);
       const isAway = await relay.relay(rows);
       if (isAway || rows.length < CLAIM_SIZE) return false;
-      const restMs = REST_TIMES * (performance.now() - began);
+      const restMs = Math.min(MAX_REST_MS, REST_TIMES * (performance.now() - began));
       await sleep(restMs, undefined, { signal }).catch(() => undefined);
       return true;
     },

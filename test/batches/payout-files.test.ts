@@ -161,6 +161,27 @@ describe('the file of a batch of payouts', () => {
     }
   });
 
+  const groups = SECRET.replace(/(.{3})(.{3})/, '$1 $2 ');
+  /** As an open quote leaves it. */
+  const swallowed = (text: string): WantedCell => {
+    const row = `CO,0007,savings,${SECRET},Ana,${DOCUMENT},150000,COPM`;
+    return { kind: 'text', text: `${text}\n${row},${text}`, hasLineBreak: true };
+  };
+  const metadata = [...PAYOUT_HEADER, 'metadata.x'];
+  for (const [what, file] of [
+    ['an open quote in a description', suppliers({ description: swallowed('Invoice') })],
+    ['an open quote in metadata', fileOf([metadata, [...cells({}), swallowed('A')]])],
+    ['an open quote in the header', fileOf([[...PAYOUT_HEADER, swallowed('metadata.x')]])],
+    ['an amount that is an account number', suppliers({ amount: `${SECRET}00000` })],
+    ['an account number in groups', suppliers({ amount: groups })],
+  ] as const)
+    it(`${what} shows no account number or document`, async () => {
+      const { id, text: errors } = await problemsOf(file);
+      const stored = JSON.stringify(await batches.world.problems(asUuid(id)));
+      for (const secret of [SECRET, groups, DOCUMENT])
+        assert.ok(!`${errors}${stored}`.includes(secret), errors);
+    });
+
   it('a row of a result file that became a payout is refused as already_paid; one that failed may be tried again', async () => {
     const header = [...PAYOUT_HEADER, 'status', 'payout_id'];
     await assertProblems(

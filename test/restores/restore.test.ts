@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { copyMark, openRestore } from '../../src/restores/begin-restore.js';
-import { findingOf, skipFor, lastSkipped } from '../../src/restores/rules.js';
+import { findingOf, findingOfRow, skipFor, lastSkipped } from '../../src/restores/rules.js';
 import { RollbackGuard } from '../../src/restores/checkpoint.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
@@ -42,6 +42,13 @@ describe('the skipped sequences and the findings of a restore', () => {
     assert.equal(findingOf(of('completed'), railReport('completed')), null);
     assert.equal(findingOf(of('approved'), null), null);
     assert.equal(findingOf({ ...of('in_progress'), railReference: 'B-1' }, null), 'not_paid_there');
+  });
+
+  it('a payment without a payout here is lost only if it is no row of a batch that goes on', () => {
+    assert.equal(findingOfRow(undefined), 'unknown_here');
+    assert.equal(findingOfRow({ status: 'executing' }), 'goes_on');
+    assert.equal(findingOfRow({ status: 'ready' }), 'approval_lost');
+    assert.equal(findingOfRow({ status: 'validating' }), 'approval_lost');
   });
 });
 

@@ -200,13 +200,13 @@ function readHolderName(at: CellFinder): Reading<string> {
   return { value: read.value ?? '' };
 }
 
-const NUMBER_LIKE = /(?<![*0-9A-Za-z.-])[0-9A-Za-z.-]{4,}/g;
-const EXAMPLES = new Set(`${EXAMPLE_RAW} ${EXAMPLE_AMOUNTS}`.match(NUMBER_LIKE));
+const NUMBER_LIKE = /(?<![*\p{L}\p{Nd}.-])[\p{L}\p{Nd}.-]+(?:[ \u00a0]\p{Nd}[\p{Nd}.-]*)*/gu;
+const EXAMPLES = new Set(`${EXAMPLE_RAW} is ${EXAMPLE_AMOUNTS}`.match(NUMBER_LIKE));
 
 /** Masks what may be an account number or a document in a cell whose column is not known. */
 export function concealNumbers(text: string): string {
   return text.replace(NUMBER_LIKE, (word) =>
-    EXAMPLES.has(word) || word.replace(/[^0-9]/g, '').length < 4
+    EXAMPLES.has(word) || word.replace(/\P{Nd}/gu, '').length < 4
       ? word
       : `****${endOfNumber(word)}`,
   );

@@ -185,6 +185,19 @@ export function cellProblem(
   };
 }
 
+/** Masks what `conceal` finds, and an amount that may be an account number in the wrong column. */
+export function concealProblems(
+  problems: readonly Problem[],
+  conceal: ((text: string) => string) | null,
+): readonly Problem[] {
+  if (conceal === null) return problems;
+  return problems.map((problem) => {
+    const isAbove = problem.code === 'above_per_operation_limit';
+    const message = isAbove ? 'the amount is above the limit of one operation' : problem.message;
+    return { ...problem, message: conceal(message), value: conceal(problem.value) };
+  });
+}
+
 export function fileProblem(code: ProblemCode, message: string): Problem {
   return cellProblem('', code, message, null);
 }

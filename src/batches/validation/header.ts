@@ -8,7 +8,14 @@ import {
   metadataFault,
 } from '../../core/metadata.js';
 import { type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
-import { cellProblem, lineBreakProblem, type Problem, quote, readText } from './cells.js';
+import {
+  cellProblem,
+  concealProblems,
+  lineBreakProblem,
+  type Problem,
+  quote,
+  readText,
+} from './cells.js';
 import type { SheetKind } from './sheet-kind.js';
 
 /** The position of each column. */
@@ -51,7 +58,9 @@ export function readHeader({ cells }: SheetRow, sheet: SheetKind): Header {
   const paidColumns = texts.flatMap((text, index) =>
     isResult && text === sheet.paid.column ? [index] : [],
   );
-  return { sheet, columns, metadata, paidColumns, width, problems };
+  // A line break in the header may have put a row into it.
+  const shown = concealProblems(problems, sheet.conceal);
+  return { sheet, columns, metadata, paidColumns, width, problems: shown };
 }
 
 const METADATA = 'metadata.';

@@ -27,6 +27,7 @@ import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spread
 import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import {
   cellProblem,
+  concealProblems,
   lineBreakProblem,
   type Problem,
   quote,
@@ -138,9 +139,9 @@ function tooLongProblem(number: number, cell: Cell, index: number, width: number
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
 }
 
-/** True for columns whose faults do not suggest that cells are in the wrong columns. */
-function isOwnText(field: string): boolean {
-  return ['amount', 'description', 'reference'].includes(field) || field.startsWith('metadata');
+/** True for what a person wrote and may see: an amount too small to be an account number, and their own reference. */
+function showsNoSecret({ code }: Problem): boolean {
+  return code === 'below_minimum' || code === 'duplicate_reference';
 }
 
 function amountOf({ amount, asset }: ReadRow): Amount | null {
@@ -164,17 +165,11 @@ export class RowChecker {
     private readonly conceal: SheetKind['conceal'],
   ) {}
 
-  /** Checks a row. Shows no secret, even if an unquoted comma has moved it to another column. */
+  /** Checks a row. Shows no secret, even if an open quote, or a comma too many, has moved it to another column. */
   check(row: ReadRow, found: Recipients): CheckedRow {
     const checked = this.checkCells(row, found);
-    const { conceal } = this;
-    if ('valid' in checked || conceal === null) return checked;
-    const { number, problems } = checked;
-    if (problems.every(({ field }) => isOwnText(field))) return checked;
-    const concealed = problems.map((problem) => {
-      return { ...problem, message: conceal(problem.message), value: conceal(problem.value) };
-    });
-    return { number, problems: concealed };
+    if ('valid' in checked || checked.problems.every(showsNoSecret)) return checked;
+    return { ...checked, problems: concealProblems(checked.problems, this.conceal) };
   }
 
   private checkCells(row: ReadRow, found: Recipients): CheckedRow {

@@ -51,7 +51,7 @@ export type EventGap = RowOf<typeof eventGaps>;
 
 /**
  * How a payout differs at its rail after a restore. `unknown_here`: only the rail has it.
- * `approval_lost`: the rail has it, but its approval was lost here. `not_paid_there`: the rail does
+ * `approval_lost`: the rail has it, but its approval, or the execution of its batch, was lost here. `not_paid_there`: the rail does
  * not know a payout that it had accepted. `goes_on`: the workflow continues without a contradiction.
  */
 export const RESTORE_FINDINGS = [
