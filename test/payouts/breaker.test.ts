@@ -173,6 +173,9 @@ describe('a rail that does not answer', () => {
     await stuck.flagUnsubmitted(300_000, 100);
     assert.equal((await rowOf(db, handed!)).stuckSince, null, 'five minutes have not passed');
     await stuck.flagUnsubmitted(-1_000, 100);
+    assert.equal((await rowOf(db, handed!)).stuckSince, null, 'their workflows have not started');
+    await db.sql('DELETE FROM outbox');
+    await stuck.flagUnsubmitted(-1_000, 100);
     for (const id of [handed!, canceled!]) {
       const { status, stuckReason } = await rowOf(db, id);
       assert.deepEqual([status, stuckReason], ['approved', 'no_outcome']);
