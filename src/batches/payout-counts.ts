@@ -21,7 +21,8 @@ export async function readPayoutCounts(
   const executed = shown.filter((batch) => batch.kind === 'payout' && isExecuted(batch));
   if (executed.length === 0) return new Map();
   const counts = new Map(executed.map(({ id }) => [id, forEachPayoutStatus(() => 0)]));
-  const rows = await reader.query(
+  // A page of large batches counts millions of payouts.
+  const rows = await reader.searches.query(
     `SELECT batch_id, status, COUNT(*) AS payouts FROM payouts FORCE INDEX (batch)
      WHERE batch_id IN (${[...counts.keys()].map(uuid.literal).join(',')}) GROUP BY batch_id, status`,
   );
