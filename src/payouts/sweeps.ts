@@ -157,7 +157,7 @@ const STUCK_SEARCHES = {
     order: 'ORDER BY submitted_at',
     where: '',
   },
-  // One that its workflow does not have yet waits for its turn, and is no fault of its rail.
+  // A payout that its workflow does not have yet waits for its turn. Its rail is not at fault.
   approved: {
     index: 'expiring',
     since: 'approved_at',
