@@ -11,6 +11,7 @@ import { recordRemark } from '../../src/staff/remarks.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
+import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, rowOf, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { answered, idLiteral, LEAST, openBank, text } from '../helpers/bank.js';
@@ -116,7 +117,15 @@ describe('in a browser, the support desk', () => {
     const note = 'They asked for it today.\nThe invoice is in ticket 118.';
     await recordRemark(desk.core, 'note', subject, proven(leo), note, newId());
     await recordRemark(desk.core, 'take', subject, proven(leo), '', newId());
-    return { transferId, payoutId, accountId, adjustmentId: resource.id, tenantId };
+    const batches = await BatchWorld.open(db);
+    await batches.account({ alias: '$dora' });
+    const payer = await batches.account({ funds: { COPM: 10n * LEAST } });
+    const { id: batchId } = await batches.executed(
+      payer,
+      payroll([['$dora', LEAST.toString(), 'COPM']]),
+    );
+    const adjustmentId = resource.id;
+    return { transferId, payoutId, accountId, adjustmentId, tenantId, batchId };
   }
 
   /** Totals of today by the sweep, and some for the days before it. */
@@ -130,7 +139,7 @@ describe('in a browser, the support desk', () => {
   }
 
   it('in a browser, the support desk works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
-    const { transferId, payoutId, accountId, adjustmentId, tenantId } = await makeWorld();
+    const { transferId, payoutId, accountId, adjustmentId, tenantId, batchId } = await makeWorld();
     await assertShortcuts(transferId);
     const plain = await browser.newContext({ javaScriptEnabled: false, viewport: DESKTOP });
     const page = await plain.newPage();
@@ -144,6 +153,12 @@ describe('in a browser, the support desk', () => {
     await picture(page, 'list');
     await page.goto(`${desk.url}/`);
     await page.locator(`a[href="/transfers/${transferId}"]`).first().click();
+    const [{ id: eventId } = {}] = await db.sql('SELECT LOWER(HEX(id)) AS id FROM events LIMIT 1');
+    const dashed = text(eventId).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    const event = `/events/${dashed}`;
+    await page.goto(`${desk.url}${event}/resend`);
+    assert.equal(await page.locator('details[open]').getByLabel('Reason').count(), 1);
+    await page.goBack();
     await assertFine(await plain.storageState(), [
       ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
       ...[
@@ -161,6 +176,8 @@ describe('in a browser, the support desk', () => {
       ],
       ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`],
       ...[`/adjustments/${adjustmentId}`, '/no-such-page'],
+      ...[`/batches/${batchId}`, `/batches/${batchId}/rows?status=paid`],
+      ...[`/batches/${batchId}/problems`, `${event}/resend`],
     ]);
     await send(page, 'Approve', 'Asked for in ticket 118', maria, 'approve');
     assert.match((await page.getByRole('status').textContent()) ?? '', /Approved\./);
