@@ -40,7 +40,11 @@ export function readProblems(
 }
 
 /** Batches of every kind, as staff list them. */
-export const BATCHES = { table: batches, statuses: BATCH_STATUSES } as const;
+export const BATCHES = {
+  table: batches,
+  statuses: BATCH_STATUSES,
+  amountColumn: 'total_raw',
+} as const;
 
 /** How members list the batches of a kind, with any role in the source. */
 export function batchList(kind: BatchKindName): OperationList<Batch> {

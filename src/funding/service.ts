@@ -3,10 +3,13 @@ import { checkedText, MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.j
 import { ApiError, type CommandResult, invalidField } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { TimePosition } from '../core/page.js';
 import type { Database, Reader } from '../db/database.js';
 import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities/operations.js';
 import { accounts, type SystemRole } from '../db/entities/parties.js';
-import { literal } from '../db/statements.js';
+import type { OperationFilter } from '../operations/operation-list.js';
+import { literal, olderSql } from '../db/statements.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { type CommandKind, accountsFrom, rowKey } from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
@@ -247,17 +250,30 @@ async function decide(
   return resultOf(result, reference);
 }
 
+type AdjustmentFilter = Pick<OperationFilter, 'from' | 'to' | 'amount'> & {
+  readonly before?: TimePosition | null;
+};
+
 /** Returns the tenant's newest adjustments, at most `limit`; null means any status. */
 export async function listAdjustments(
   reader: Reader,
   tenantId: Uuid,
   status: Adjustment['status'] | null,
   limit: number,
+  { from, to, amount, before = null }: AdjustmentFilter = {},
 ): Promise<readonly Adjustment[]> {
-  const inStatus = status === null ? '' : ` AND status=${literal(adjustments, 'status', status)}`;
+  const at = (time: Instant): string => literal(adjustments, 'createdAt', time);
+  const conditions = [
+    `tenant_id=${literal(adjustments, 'tenantId', tenantId)}`,
+    ...(status === null ? [] : [`status=${literal(adjustments, 'status', status)}`]),
+    ...(from === undefined ? [] : [`created_at>=${at(from)}`]),
+    ...(to === undefined ? [] : [`created_at<=${at(to)}`]),
+    ...(amount === undefined ? [] : [`raw=${literal(adjustments, 'raw', amount)}`]),
+    ...(before === null ? [] : [olderSql(adjustments.name, before)]),
+  ];
   return reader.list(
     adjustments,
-    `WHERE tenant_id=${literal(adjustments, 'tenantId', tenantId)}${inStatus}
+    `WHERE ${conditions.join(' AND ')}
      ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
   );
 }

@@ -49,6 +49,8 @@ export interface OperationFilter {
   /** Inclusive bounds in the smallest unit of `asset`, which is required with them. */
   readonly min?: bigint | undefined;
   readonly max?: bigint | undefined;
+  /** The whole amount, in any asset. */
+  readonly amount?: bigint | undefined;
 }
 
 type DestinationName = 'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd';
@@ -60,6 +62,8 @@ export interface OperationList<Row extends AccountOperation> {
   /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];
   readonly resourceType: KeyResourceType;
+  /** Column of the amount: by default `raw`. */
+  readonly amountColumn?: 'total_raw';
   /** Column values of every listed row, in a table with several kinds of resources. */
   readonly only?: Readonly<Record<string, string>>;
   /** The columns of accounts in which any role lets a member see the operation. */
@@ -145,7 +149,7 @@ function filterSql<Row extends AccountOperation>(
 function equalFilters<Row>(
   { table, only = {} }: Pick<OperationList<never>, 'only'> & { readonly table: Table<Row> },
   filters: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
+): string[] {
   return Object.entries({ ...filters, ...only }).flatMap(([property, value]) => {
     if (value === undefined) return [];
     const { name, column } = table.column(property as keyof Row & string);
@@ -189,11 +193,11 @@ function chooseIndex<Row extends AccountOperation>(
 
 /** Returns the tenant's newest `limit` operations, or those before `before`, for operators. */
 export async function listNewest<Row extends AccountOperation>(
-  list: Pick<OperationList<Row>, 'table' | 'statuses' | 'only'>,
+  list: Pick<OperationList<Row>, 'table' | 'statuses' | 'only' | 'amountColumn'>,
   reader: Reader,
   filter: Pick<
     OperationFilter,
-    'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId'
+    'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId' | 'from' | 'to' | 'amount'
   > & {
     readonly tenantId: Uuid;
   },
@@ -201,15 +205,19 @@ export async function listNewest<Row extends AccountOperation>(
   before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
-  const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId } = filter;
-  if ((pair ?? scheduleId ?? refundOfId) !== undefined) {
+  const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId, amount } = filter;
+  const { from, to } = filter;
+  if ((pair ?? scheduleId ?? refundOfId ?? amount) !== undefined) {
     const by = { scheduleId, refundOfId };
-    const entries = chooseIndex(list, { pair, ...by }, tenantId);
     const filters = equalFilters(list, { tenantId, status, sourceAccountId, ...by });
-    return (await readVisible(reader, { ...entries, filters }, before, limit)).items;
+    if (amount !== undefined)
+      filters.push(`l.${list.amountColumn ?? 'raw'}=${bigint.literal(amount)}`);
+    const entries = chooseIndex(list, { ...filter, pair }, tenantId);
+    return readAll(reader, { ...entries, filters }, before, limit);
   }
   // A status is always searched by its index, and the source account is then a condition.
-  const rows = chooseIndex(list, status === undefined ? filter : { status }, tenantId);
+  const by = status === undefined ? filter : { status, from, to };
+  const rows = chooseIndex(list, by, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
   if (before !== null) own.push(olderSql('t', before));
   if (sourceAccountId !== undefined)
@@ -219,6 +227,22 @@ export async function listNewest<Row extends AccountOperation>(
      JOIN ${table.name} l ON l.id=p.id ORDER BY l.created_at DESC, l.id DESC`,
   );
   return found.map((row) => parseRow(table, row));
+}
+
+/** Returns `limit` rows that match all filters, however many are examined. */
+async function readAll<Row extends AccountOperation>(
+  reader: Reader,
+  list: Parameters<typeof readVisible<Row>>[1],
+  before: TimePosition | null,
+  limit: number,
+): Promise<readonly Row[]> {
+  const all: Row[] = [];
+  for (let position = before; ;) {
+    const page = await readVisible(reader, list, position, limit - all.length);
+    all.push(...page.items);
+    if (page.next === null || all.length >= limit) return all;
+    position = page.next;
+  }
 }
 
 /** Returns the operation that the key and the request created, if it matches all other filters. */

@@ -13,6 +13,7 @@ import { type CommandDefinition, managerCommand, type Ops, query } from '../comm
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
+import { cursor, positionOf } from '../pages.js';
 import {
   eitherOf,
   flag,
@@ -121,9 +122,11 @@ export const accountCommands = {
   list: query({
     summary: "a tenant's accounts, newest first",
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
-    input: { tenant, limit },
-    run: async ({ database, output }, { tenant, limit: most }, tenantName) => {
-      const found = await listTenantAccounts(database.reader, tenant.id, most);
+    input: { tenant, cursor, limit },
+    run: async ({ database: { reader }, output }, input, tenantName) => {
+      const { tenant, cursor: last, limit: most } = input;
+      const before = await positionOf(reader, accounts, tenant.id, last);
+      const found = await listTenantAccounts(reader, tenant.id, most, before);
       output.newest(
         found.map(accountFields),
         most,

@@ -80,6 +80,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     const nameOf = await subjectNames(database.reader, entries);
     const rows = entries.map((entry) => ({
       ...rowFields(auditLog, entry, 'id at channel actorClaimed:actor action'),
+      by: nameOf.get(entry.actorClaimed) ?? null,
       subject: nameOf.get(entry.subjectId) ?? null,
       ...rowFields(auditLog, entry, 'subjectType subjectId tenantId'),
       details: parseDetails(entry),
@@ -89,18 +90,28 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
   },
 });
 
-/** Returns the names of the tenants, accounts and members among the subjects, by their ids. */
+/**
+ * Returns the names of the tenants, accounts and members among the subjects, by their ids, and of
+ * the members who acted, by `member:<id>`.
+ */
 async function subjectNames(
   reader: Reader,
   entries: readonly AuditRow[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(entries.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []))];
+  const actors = entries.flatMap(({ actorClaimed }) => parseUuid(actorClaimed.slice(7)) ?? []);
   const found = await Promise.all([
     reader.select(tenants, { id: ids }),
     reader.select(accounts, { id: ids }),
-    reader.select(members, { id: ids }),
+    reader.select(members, { id: [...new Set([...ids, ...actors])] }),
   ]);
-  return new Map(found.flat().map(({ id, name }) => [id, name]));
+  const named = found.flat();
+  return new Map(
+    named.flatMap(({ id, name }): [string, string][] => [
+      [id, name],
+      [`member:${id}`, name],
+    ]),
+  );
 }
 
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {

@@ -1,7 +1,13 @@
 import { ApiError } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
+import { newId, type Uuid } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
-import { BATCH_STATUSES, type Batch, batches } from '../../db/entities/batches.js';
+import type { Reader } from '../../db/database.js';
+import {
+  BATCH_STATUSES,
+  type Batch,
+  batches,
+  type BatchProblem,
+} from '../../db/entities/batches.js';
 import { performBatchAction } from '../../batches/control.js';
 import { listNewest } from '../../operations/operation-list.js';
 import { BATCHES, readBatchRows, readProblems } from '../../batches/read-batches.js';
@@ -10,8 +16,10 @@ import { batchType, isAccepted, pendingRows } from '../../batches/rules.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
+import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
-import { duration, limit, option, reason, status, tenant } from '../inputs.js';
+import { duration, flag, limit, option, reason, status, tenant } from '../inputs.js';
+import { boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: Batch): Fields {
@@ -27,18 +35,40 @@ function batchLine(batch: Batch): Fields {
 }
 
 const MAX_PROBLEMS = 10;
+const PROBLEMS_PER_READ = 1_000;
 
-async function show({ database: { reader }, output }: Ops, batch: Batch): Promise<void> {
+async function readAllProblems(
+  reader: Reader,
+  batchId: Uuid,
+  most: number,
+): Promise<readonly BatchProblem[]> {
+  const all: BatchProblem[] = [];
+  for (;;) {
+    const count = Math.min(PROBLEMS_PER_READ, most - all.length);
+    const next = count > 0 ? await readProblems(reader, batchId, count, all.at(-1)) : [];
+    if (next.length === 0) return all;
+    all.push(...next);
+  }
+}
+
+function problemFields({ number, field, code, message }: BatchProblem): Fields {
+  return { row: number === 0 ? 'file' : String(number), column: field, code, problem: message };
+}
+
+async function show({ database: { reader }, clock, output }: Ops, batch: Batch): Promise<void> {
   const { id, tenantId, asset, sourceAccountId, createdBy, executedBy } = batch;
-  const [names, rejected, failed] = await Promise.all([
+  const instants = [batch.createdAt, batch.validatedAt, batch.finishedAt];
+  const [names, rejected, failed, history] = await Promise.all([
     namesOf(reader, [batch]),
     readProblems(reader, id, MAX_PROBLEMS),
     readBatchRows(reader, batch, { status: 'failed' }, 0, MAX_PROBLEMS),
+    readHistoryOf(reader, batch, instants, clock()),
   ]);
   output.one({
     ...batchLine(batch),
     tenant: names.tenant(tenantId),
     from: names.account(sourceAccountId),
+    description: batch.description,
     ...rowFields(batches, batch, 'tenantId sourceAccountId hiddenRows skippedSheets'),
     hidden_columns: batch.hiddenColumns,
     unread_sheets: batch.unreadSheets,
@@ -49,6 +79,7 @@ async function show({ database: { reader }, output }: Ops, batch: Batch): Promis
     executed_by: executedBy && names.person(executedBy),
     ...rowFields(batches, batch, 'validatedAt executedAt pausedAt pausedBy pauseReason'),
     ...rowFields(batches, batch, 'canceledAt finishedAt rejectionCode:rejection'),
+    ...historyFields(history),
     first_problems: [...rejected, ...failed].map(
       ({ number, code, message }) =>
         `${number === 0 ? 'file' : `row ${number}`}: ${code ?? 'failed'}: ${message ?? ''}`,
@@ -89,10 +120,12 @@ export const batchCommands = {
   list: query({
     summary: "a tenant's batches, newest first",
     examples: ['batches list --tenant acme --status executing'],
-    input: { tenant, status: status(BATCH_STATUSES), limit },
-    run: async ({ database, output }, { tenant, status, limit: most }) => {
-      const filter = { tenantId: tenant.id, status };
-      const found = await listNewest(BATCHES, database.reader, filter, most);
+    input: { tenant, status: status(BATCH_STATUSES), ...pageInput },
+    run: async ({ database: { reader }, output }, { tenant, status, ...page }) => {
+      const { cursor, limit: most } = page;
+      const before = await positionOf(reader, batches, tenant.id, cursor);
+      const filter = { tenantId: tenant.id, status, ...boundsOf(page) };
+      const found = await listNewest(BATCHES, reader, filter, most, before);
       const detailsOnly = ['rejected', 'pending'];
       output.newest(found.map(batchLine), most, 'No results.', { detailsOnly });
     },
@@ -103,6 +136,20 @@ export const batchCommands = {
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
     input: { batch: named.batch },
     run: (ops, { batch }) => show(ops, batch),
+  }),
+  'problems <batch>': query({
+    summary: "the problems of a batch's file, in its order",
+    examples: [
+      'batches problems 01930000-0000-7000-8000-000000000000',
+      'batches problems 01930000-0000-7000-8000-000000000000 --csv > problems.csv',
+    ],
+    input: { batch: named.batch, csv: flag('print all as CSV'), limit },
+    run: async ({ database: { reader }, output }, { batch: { id }, csv, limit: most }) => {
+      const found = await readAllProblems(reader, id, csv ? Infinity : most);
+      if (csv) return output.csv(found.map(problemFields));
+      output.list(found.map(problemFields), 'The file has no problems.');
+      if (found.length === most) output.say(`The first ${most}; --limit shows more, --csv all.`);
+    },
   }),
   'pause <batch>': controlCommand(
     'pause',

@@ -1,5 +1,10 @@
 import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
-import { type Adjustment, ADJUSTMENT_STATUSES, payIns } from '../../db/entities/operations.js';
+import {
+  type Adjustment,
+  ADJUSTMENT_STATUSES,
+  adjustments,
+  payIns,
+} from '../../db/entities/operations.js';
 import {
   approveAdjustment,
   listAdjustments,
@@ -15,7 +20,6 @@ import {
   tenantOfAlias,
   asset,
   eitherOf,
-  limit,
   option,
   optional,
   reason,
@@ -24,6 +28,7 @@ import {
   tenant,
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
+import { boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
@@ -139,9 +144,15 @@ export const adjustmentCommands = {
   list: query({
     summary: "a tenant's adjustments, newest first",
     examples: ['adjustments list --tenant acme --status proposed'],
-    input: { tenant, status: status(ADJUSTMENT_STATUSES), limit },
-    run: async ({ database, output }, { tenant, status, limit: most }) => {
-      const found = await listAdjustments(database.reader, tenant.id, status ?? null, most);
+    input: { tenant, status: status(ADJUSTMENT_STATUSES), ...pageInput },
+    run: async (
+      { database: { reader }, output },
+      { tenant: { id: tenantId }, status, ...page },
+    ) => {
+      const { cursor, limit: most } = page;
+      const before = await positionOf(reader, adjustments, tenantId, cursor);
+      const bounds = { ...boundsOf(page), before };
+      const found = await listAdjustments(reader, tenantId, status ?? null, most, bounds);
       const detailsOnly = ['id', 'account_id', 'decided_at'];
       output.newest(found.map(adjustmentFields), most, 'No results.', { detailsOnly });
     },

@@ -8,8 +8,9 @@ import type { ScheduleAction } from '../../transfers/schedules/rules.js';
 import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
-import { limit, option, reason, status, tenant } from '../inputs.js';
+import { option, reason, status, tenant } from '../inputs.js';
 import { named } from '../lookups.js';
+import { boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 import { EXAMPLE_ID } from './transfers.js';
 
@@ -70,11 +71,14 @@ export const scheduleCommands = {
         '<account> only those that pay from this account: id, alias or phone',
         named.account.optional(),
       ),
-      limit,
+      ...pageInput,
     },
-    run: async (ops, { tenant, status, account, limit: most }) => {
-      const filter = { tenantId: tenant.id, status, sourceAccountId: account?.id };
-      const found = await listNewest(scheduleList, ops.database.reader, filter, most);
+    run: async (ops, { tenant: { id: tenantId }, status, account, ...page }) => {
+      const { reader } = ops.database;
+      const { cursor, limit: most } = page;
+      const before = await positionOf(reader, schedules, tenantId, cursor);
+      const filter = { tenantId, status, sourceAccountId: account?.id, ...boundsOf(page) };
+      const found = await listNewest(scheduleList, reader, filter, most, before);
       const detailsOnly = ['tenant', 'starts_at', 'ends_at', 'max_runs', ...IN_DETAILS];
       ops.output.newest(await linesOf(ops, found), most, 'No results.', { detailsOnly });
     },

@@ -13,6 +13,8 @@ import type { Transfer } from '../../db/entities/operations.js';
 import type { Where } from '../../db/statements.js';
 import type { OutboxRow } from '../../db/entities/outbox.js';
 import type { Payout } from '../../db/entities/payouts.js';
+import type { History } from '../../support/reading/timeline.js';
+import { historyFields, readHistoryOf } from '../history.js';
 import {
   readNames,
   readTransferDetails,
@@ -25,7 +27,8 @@ import { command, type CommandDefinition, type Ops, query } from '../command.js'
 import { UnknownOutcome } from '../failures.js';
 import { type Lookup, named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { limit, option, pair, raw, reason, status, tenant } from '../inputs.js';
+import { option, pair, raw, reason, status, tenant } from '../inputs.js';
+import { boundsOf, pageInput, positionOf } from '../pages.js';
 import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
@@ -59,14 +62,15 @@ export function operationListCommand<Row extends Transfer | Payout>({
         named.account.optional(),
       ),
       metadata: option('<key=value> only those with this pair of metadata', pair.optional()),
-      limit,
+      ...pageInput,
     },
-    run: async (ops, { tenant, status, account, metadata, limit: most }) => {
-      const filter = {
-        ...{ tenantId: tenant.id, status, sourceAccountId: account?.id },
-        pair: metadata,
-      };
-      const found = await present(ops, await listNewest(list, ops.database.reader, filter, most));
+    run: async (ops, { tenant: { id: tenantId }, status, account, metadata, ...page }) => {
+      const { reader } = ops.database;
+      const { cursor, limit: most } = page;
+      const own = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
+      const before = await positionOf(reader, list.table, tenantId, cursor);
+      const filter = { ...own, ...boundsOf(page) };
+      const found = await present(ops, await listNewest(list, reader, filter, most, before));
       const detailsOnly = ['expires_at', 'rail', 'rail_reference'];
       ops.output.newest(found, most, 'No results.', { detailsOnly });
     },
@@ -171,7 +175,7 @@ function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): F
   };
 }
 
-function transferDetailFields(details: TransferDetails): Fields {
+function transferDetailFields(details: TransferDetails, history: History): Fields {
   const { transfer, approvals, outbox } = details;
   const { id = null, status = null, ...others } = transferResource.presentToStaff('ops', transfer);
   return {
@@ -184,6 +188,7 @@ function transferDetailFields(details: TransferDetails): Fields {
     to: details.destination,
     to_account_id: transfer.destinationAccountId,
     ...others,
+    description: transfer.description,
     refund_of:
       transfer.refundOfId === null ? null : `${transfer.refundOfType} ${transfer.refundOfId}`,
     created_by: details.createdBy,
@@ -193,6 +198,7 @@ function transferDetailFields(details: TransferDetails): Fields {
     rejection_code: transfer.rejectionCode,
     rejection_reason: transfer.rejectionReason,
     workflow_id: details.workflowId,
+    ...historyFields(history),
     outbox: outbox.map((entry) => `written ${toRfc3339(entry.createdAt)}, ${attemptsOf(entry)}`),
   };
 }
@@ -209,6 +215,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
   list: transferList,
   examples: [
     'transfers list --tenant acme --status pending_approval',
+    'transfers list --tenant acme --since 2026-11-01T00:00:00Z --amount 150000',
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
   present: async ({ database }, found) => {
@@ -217,8 +224,15 @@ const TRANSFERS: OperationCommands<Transfer> = {
     return found.map((transfer) => transferFields(transfer, names));
   },
   named: named.transfer,
-  show: async ({ database: { reader }, clock, output }, transfer) =>
-    output.one(transferDetailFields(await readTransferDetails(reader, transfer, clock()))),
+  show: async ({ database: { reader }, clock, output }, transfer) => {
+    const now = clock();
+    const { createdAt, approvalExpiresAt } = transfer;
+    const [details, history] = await Promise.all([
+      readTransferDetails(reader, transfer, now),
+      readHistoryOf(reader, transfer, [createdAt, approvalExpiresAt], now),
+    ]);
+    output.one(transferDetailFields(details, history));
+  },
   described: async ({ database }, transfer) => {
     if (transfer.status !== 'pending_approval' && transfer.status !== 'held') return null;
     const { sourceAccountId: from, destinationAccountId: to } = transfer;

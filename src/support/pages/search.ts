@@ -17,15 +17,8 @@ import {
   recentWindow,
   windowsOf,
 } from '../reading/operation-search.js';
-import {
-  countFound,
-  findByText,
-  FRESH_MS,
-  creationTimeOf,
-  MAX_FOUND,
-  type SearchResult,
-} from '../reading/search.js';
-import { findByWords, mergeResults, termsOf } from '../reading/term-search.js';
+import { countFound, creationTimeOf, MAX_FOUND, type SearchResult } from '../reading/search.js';
+import { findAnywhere, findByWords, mergeResults, termsOf } from '../reading/term-search.js';
 import { field, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
@@ -85,19 +78,10 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
   const { text } = query;
   if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
   if (text === '') return withinDays(view, query, null);
-  const terms = termsOf(text);
-  const [exact, byWords, fresh] = await Promise.all([
-    findByText(reader, text, view.now),
-    findByWords(reader, terms, null),
-    findCreatedWithin(reader, [recentWindow(view.now, FRESH_MS)], {
-      amounts: null,
-      about: { text, ids: [] },
-    }),
-  ]);
+  const { exact, found } = await findAnywhere(reader, text, view.now);
   const about = { text, ids: Object.values(exact).flatMap((rows) => rows.map(({ id }) => id)) };
   if (query.day !== '' || query.amount !== '') return withinDays(view, query, about);
   const isAmount = amountsBeginning(text, null).length > 0;
-  const found = mergeResults(mergeResults(exact, byWords), fresh.found);
   if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
     return html`${await results(view, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;

@@ -4,8 +4,8 @@ import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { findByTerms, phoneWord, type SearchTerm, wordsOf } from '../../operations/search-words.js';
-import type { Window } from './operation-search.js';
-import { findResources, type SearchResult } from './search.js';
+import { findCreatedWithin, recentWindow, type Window } from './operation-search.js';
+import { findByText, findResources, FRESH_MS, type SearchResult } from './search.js';
 
 /** Finds people and operations by their words, amounts and phones, in any order, by an index. */
 
@@ -108,6 +108,24 @@ export async function findByWords(
     (all as readonly SearchedRow[]).filter(isWanted),
   ]);
   return Object.fromEntries(wanted);
+}
+
+/**
+ * Returns the newest resources that a text finds in any way, and those among them that it names
+ * exactly. The indexes have no words of the last minutes, of which all operations are searched.
+ */
+export async function findAnywhere(
+  reader: Reader,
+  text: string,
+  now: Instant,
+): Promise<{ readonly exact: SearchResult; readonly found: SearchResult }> {
+  const fresh = { amounts: null, about: { text, ids: [] } };
+  const [exact, byWords, recent] = await Promise.all([
+    findByText(reader, text, now),
+    findByWords(reader, termsOf(text), null),
+    findCreatedWithin(reader, [recentWindow(now, FRESH_MS)], fresh),
+  ]);
+  return { exact, found: mergeResults(mergeResults(exact, byWords), recent.found) };
 }
 
 interface SearchedRow {

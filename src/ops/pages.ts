@@ -1,0 +1,55 @@
+import type { Uuid } from '../core/ids.js';
+import { instant, type Instant } from '../core/instant.js';
+import type { TimePosition } from '../core/page.js';
+import type { Reader } from '../db/database.js';
+import type { Where } from '../db/statements.js';
+import type { Table } from '../db/table.js';
+import { OpsError } from './failures.js';
+import { id, limit, option, raw, time } from './inputs.js';
+
+/** Options of lists that are ordered by creation, newest first. */
+
+export const cursor = option(
+  '<id> only what came before this one, the last of a list',
+  id.optional(),
+);
+
+export const pageInput = {
+  since: option('<time> only what was created from this time on', time.optional()),
+  until: option('<time> only what was created before this time', time.optional()),
+  amount: option(
+    "<raw> only with this amount, an integer in the asset's smallest unit",
+    raw.optional(),
+  ),
+  cursor,
+  limit,
+};
+
+/** Returns the bounds of a list. `to` is inclusive. */
+export function boundsOf({
+  since: from,
+  until,
+  amount,
+}: {
+  readonly since?: Instant | undefined;
+  readonly until?: Instant | undefined;
+  readonly amount?: bigint | undefined;
+}) {
+  return { from, to: until && instant(until - 1), amount };
+}
+
+/** Returns the position of a row of the tenant; null without a cursor. Throws OpsError. */
+export async function positionOf<Row extends TimePosition>(
+  reader: Reader,
+  table: Table<Row>,
+  tenantId: Uuid,
+  after: Uuid | undefined,
+): Promise<TimePosition | null> {
+  if (after === undefined) return null;
+  const row = await reader.find(table, {
+    id: after,
+    tenantId,
+  } as Where<TimePosition> as Where<Row>);
+  if (row === undefined) throw new OpsError(`the list has no ${after}`);
+  return row;
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import { searchWordsSweep } from '../../src/operations/search-words.js';
+import { recordRemark } from '../../src/staff/remarks.js';
+import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
+import { startTestApi } from '../helpers/api.js';
+import { idLiteral, type Json, LEAST, object, text } from '../helpers/bank.js';
+import { testDatabase } from '../helpers/database.js';
+import { openGuarded } from '../helpers/guarded.js';
+import { addStaff, proven } from '../helpers/staff.js';
+import { assertLedgerSound } from '../helpers/world.js';
+import { register } from '../webhooks/support.js';
+import { commandLine, words } from './ops.js';
+import { SignedInPeople } from './signed-in.js';
+
+const test = await testDatabase();
+const api = await startTestApi(test);
+const own = await openGuarded(api);
+const people = new SignedInPeople(test);
+const tenant = own.bank.tenant.tenant.name;
+
+describe('a list or a search of the command line', () => {
+  after(async () => {
+    await test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`);
+    people.remove();
+    await api.stop();
+    await assertLedgerSound(test.database);
+  });
+
+  const { ops, one, rows, fails } = commandLine(() => people.env);
+  const ids = (found: readonly Json[]): unknown[] => found.map((row) => row.id);
+
+  it('is restricted by time and amount, and goes on after the last row of the list before', async () => {
+    const made: Json[] = [];
+    for (const raw of [LEAST, 2n * LEAST, LEAST, LEAST])
+      made.push(await own.bank.sent({ from: own.guarded, to: own.receiver, raw }));
+    const [first, second, third, fourth] = made.map(({ id }) => text(id));
+    const list = words`transfers list --tenant ${tenant} --account ${own.guarded.id}`;
+    const times = made.map(({ created_at: at }) => text(at));
+    assert.deepEqual(ids(await rows(...list)), [fourth, third, second, first]);
+    const amount = ['--amount', LEAST.toString()];
+    assert.deepEqual(ids(await rows(...list, ...amount)), [fourth, third, first]);
+    assert.deepEqual(ids(await rows(...list, ...amount, '--limit', '2')), [fourth, third]);
+    const cursor = ['--cursor', third ?? ''];
+    assert.deepEqual(ids(await rows(...list, ...cursor)), [second, first]);
+    assert.deepEqual(ids(await rows(...list, ...amount, ...cursor)), [first]);
+    const [since, until] = [
+      ['--since', times[1] ?? ''],
+      ['--until', times[3] ?? ''],
+    ] as const;
+    assert.deepEqual(ids(await rows(...list, ...since, ...until)), [third, second]);
+    const completed = ['--status', 'completed'];
+    assert.deepEqual(ids(await rows(...list, ...completed, ...since, ...cursor)), [second]);
+    await fails(1, /the list has no/, ...list, '--cursor', randomUUID());
+    for (const what of ['payouts', 'batches', 'schedules', 'adjustments', 'accounts'])
+      await fails(
+        1,
+        /the list has no/,
+        ...words`${what} list --tenant ${tenant} --cursor ${randomUUID()}`,
+      );
+    for (const what of ['payouts', 'batches', 'schedules', 'adjustments'])
+      assert.deepEqual(
+        await rows(...words`${what} list --tenant ${tenant} --since ${times[0] ?? ''} --amount 7`),
+        [],
+      );
+    const accounts = words`accounts list --tenant ${tenant}`;
+    const all = ids(await rows(...accounts));
+    assert.deepEqual(ids(await rows(...accounts, '--cursor', text(all[0]))), all.slice(1));
+  });
+
+  it('finds what the support desk finds by words, amounts and the digits of a phone', async () => {
+    const { id } = await own.account({
+      ...{ name: 'María José Pérez Ñuflo', type: 'person', phone: '+573001239876' },
+    });
+    const transfer = text((await own.createPending({ raw: 4_321_000n, description: 'Renta' })).id);
+    await test.change(`UPDATE daily_totals_positions SET position=0 WHERE name LIKE 'words/%'`);
+    const later = instant(Date.now() + 5 * 60_000);
+    const { run } = searchWordsSweep({ database: test.database, clock: () => later });
+    await run(new AbortController().signal);
+    for (const [asked, expected] of [
+      ['perez maría', id],
+      ['1239876', id],
+      ['43.210 renta', transfer],
+    ] as const)
+      assert(ids(await rows('search', asked)).includes(expected), asked);
+    assert.deepEqual(await rows('search', 'pérez carlos'), []);
+  });
+
+  it('names the member who acted, and shows the notes of the staff', async () => {
+    const id = text((await own.createPending()).id);
+    await own.act('reject', id, 'approver');
+    const by = proven(
+      await addStaff(test.database, { name: `ana ${randomUUID()}`, rights: ['read'] }),
+    );
+    const { id: tenantId } = own.bank.tenant.tenant;
+    const subject = { tenantId, subjectType: 'transfer', subjectId: id };
+    const deps = { database: test.database, clock: systemClock };
+    await recordRemark(deps, 'note', subject, by, 'They called.\nTwice.', newId());
+    const [note, reject] = await rows('audit-log', '--subject', id);
+    assert.deepEqual(object(note?.details), { note: 'They called.\nTwice.' });
+    assert.deepEqual([note?.by, reject?.by], [null, 'approver']);
+    assert.match((await ops('audit-log', '--subject', id)).stdout, /approver/);
+  });
+
+  it('shows of one transfer or batch its description, its deliveries and the notes of the staff', async () => {
+    await register(own.bank, ['transfer.completed']);
+    const { from, to } = { from: own.guarded, to: own.receiver };
+    const id = text((await own.bank.sent({ from, to, raw: LEAST, description: 'Rent' })).id);
+    const shown = await one('transfers', 'show', id);
+    assert.equal(shown.description, 'Rent');
+    assert.match(String(shown.deliveries), /transfer\.completed to https:.*: \w+, \d+ attempts?/);
+    assert.deepEqual([shown.notes, shown.taken_by], [[], null]);
+  });
+
+  it('shows all problems of a file, also as CSV', async () => {
+    const world = await BatchWorld.open(test);
+    const payer = await world.account({ funds: { COPM: 200n * LEAST } });
+    const lines = Array.from({ length: 150 }, () => ['$nobody', LEAST.toString(), 'COPM'] as const);
+    const { id } = resourceOf(await world.upload(payer, payroll(lines.map((line) => [...line]))));
+    await world.validate(id);
+    const few = await rows('batches', 'problems', id);
+    assert.deepEqual([few.length, few[0]?.column], [100, 'recipient'], JSON.stringify(few[0]));
+    const { stdout } = await ops('batches', 'problems', id, '--csv');
+    const csv = stdout.trim().split('\r\n');
+    assert.equal(csv[0], 'row,column,code,problem');
+    assert.equal(csv.length, 151);
+    const batch = await one('batches', 'show', id);
+    assert.deepEqual([batch.description, batch.notes], ['November', []]);
+  });
+});
