@@ -24,7 +24,7 @@ export interface Decision {
 }
 
 /** Rows of one account that are examined for each answer. */
-export const MAX_EXAMINED = 10_000;
+export const MAX_EXAMINED = 5_000;
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Age of an operation at which it can still be approved. */
