@@ -144,7 +144,7 @@ describe('the chains of the audit log', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('the chains of the audit log stay gapless under concurrent actions in several tenants and of the system', async () => {
+  it('stay gapless under concurrent actions in several tenants and of the system', async () => {
     const tenants = [await chained(), await chained()];
     await Promise.all(
       Array.from({ length: 60 }, (_, count) => {
@@ -159,7 +159,7 @@ describe('the chains of the audit log', () => {
   });
 
   for (const [name, sql, ...found] of DAMAGES)
-    it(`the chains of the audit log show ${name}`, async () => {
+    it(`show ${name}`, async () => {
       const tenantId = await chained();
       const kept = await db.sql(
         `SELECT * FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`,
@@ -180,7 +180,7 @@ describe('the chains of the audit log', () => {
       await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
     });
 
-  it('the chains of the audit log are verified by the command line, which shows the last action of each chain, or the place where it breaks', async () => {
+  it('are verified by the command line, which shows the last action of each chain, or the place where it breaks', async () => {
     const tenantId = await chained();
     const ops = (...args: readonly string[]) =>
       run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], {

@@ -48,7 +48,7 @@ describe('the audit log', () => {
     return fresh.map((act) => [act.action, act.subjectType, act.subjectId, parseDetails(act)]);
   }
 
-  it("the audit log can be neither changed, emptied nor removed by the service's own user", async () => {
+  it("can be neither changed, emptied nor removed by the service's own user", async () => {
     for (const statement of [
       'UPDATE audit_log SET actor=0x61',
       'DELETE FROM audit_log',
@@ -60,7 +60,7 @@ describe('the audit log', () => {
       );
   });
 
-  it('the audit log shows actor, channel, time and tenant of each action, newest first', async () => {
+  it('shows actor, channel, time and tenant of each action, newest first', async () => {
     const { id } = await bank.account();
     const before = clock();
     await freezeAccount(db.deps, id, DECIDED);
@@ -80,7 +80,7 @@ describe('the audit log', () => {
     assert.ok(newest !== undefined && newest.at >= before && newest.at <= clock());
   });
 
-  it('the audit log names the member who acted through the API', async () => {
+  it('names the member who acted through the API', async () => {
     const { id } = await bank.account({ isVerified: false, type: 'person' });
     const { id: memberId } = bank.tenant.owner;
     const path = `/v1/accounts/${id}`;
@@ -103,7 +103,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('the audit log contains no personal data', async () => {
+  it('contains no personal data', async () => {
     const { id } = await bank.account({
       type: 'person',
       name: 'Zenobia Quijano',
@@ -126,7 +126,7 @@ describe('the audit log', () => {
       assert.ok(!all.includes(secret), secret);
   });
 
-  it('the audit log contains every change of members and tokens', async () => {
+  it('contains every change of members and tokens', async () => {
     const { id: accountId } = await bank.account();
     const { database } = db;
     const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
@@ -173,7 +173,7 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(await acts()).includes(text.slice(-40)));
   });
 
-  it('the audit log contains every change of accounts, limits and fees', async () => {
+  it('contains every change of accounts, limits and fees', async () => {
     const opening = {
       tenantId,
       type: 'person',
@@ -229,7 +229,7 @@ describe('the audit log', () => {
     assert.deepEqual(await added(() => closeAccount(db.deps, closing, DECIDED)), []);
   });
 
-  it('the audit log contains every action that moves money, written once with the posting, even if it is repeated', async () => {
+  it('contains every action that moves money, written once with the posting, even if it is repeated', async () => {
     const deps = { database: db.database, writer: api.core.writer };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;
@@ -275,7 +275,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('the audit log does not contain refused actions of members', async () => {
+  it('does not contain refused actions of members', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
     await assert.rejects(closeAccount(db.deps, id, DECIDED));

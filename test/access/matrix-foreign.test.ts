@@ -72,7 +72,7 @@ describe("another tenant's resources", () => {
     ({ route, namesNothing }) =>
       (route.includes('{') || route.startsWith('POST')) && namesNothing !== true,
   ))
-    it(`another tenant's resources: ${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
+    it(`${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
       const theirs = await renewed(endpoint, foreign);
       const before = await everything();
       const ask = async (target: Target): Promise<unknown> => {
@@ -126,7 +126,7 @@ describe("another tenant's resources", () => {
       }
     });
 
-  it("another tenant's resources are in no list, with any filter", async () => {
+  it('are in no list, with any filter', async () => {
     const empty = { items: [], next_cursor: null };
     const sourceOf = (id: string): string => `/v1/transfers?source_account=${id}`;
     for (const id of [foreign.account.id, missing().account.id])

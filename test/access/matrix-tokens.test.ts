@@ -61,7 +61,7 @@ describe('a token', () => {
     }
   });
 
-  it("a token with another token's secret, or with a shorter or longer one, is refused with the same message", async () => {
+  it("with another token's secret, or with a shorter or longer one, is refused with the same message", async () => {
     const { text } = await issue();
     const { text: other } = await issue();
     answered(await ask(text), 200);
@@ -75,7 +75,7 @@ describe('a token', () => {
       assert.equal(refused(await ask(wrong)).text, expected);
   });
 
-  it('a token is read only from a Bearer header, in any case', async () => {
+  it('is read only from a Bearer header, in any case', async () => {
     const { text } = await issue();
     const header = (authorization: string): Promise<TestAnswer> =>
       api.request('GET', '/v1/events', { headers: { authorization } });

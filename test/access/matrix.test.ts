@@ -47,7 +47,7 @@ describe('the rights of roles and scopes', () => {
   });
 
   for (const endpoint of ENDPOINTS)
-    it(`the rights of roles and scopes apply to ${endpoint.route}: ${words(endpoint)}`, async () => {
+    it(`apply to ${endpoint.route}: ${words(endpoint)}`, async () => {
       for (const standing of STANDINGS)
         for (const scope of SCOPES) {
           const { path, ...asked } = endpoint.ask(await renewedFor(endpoint, standing, scope));

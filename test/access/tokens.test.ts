@@ -68,7 +68,7 @@ describe('a token', () => {
     return [failure.refusal.code, failure.refusal.details?.current];
   };
 
-  it('a token is valid until its expiry and 401 from then on, to the millisecond', async () => {
+  it('is valid until its expiry and 401 from then on, to the millisecond', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const { text } = await issue({ expiresAt });
     answered(await use(text), 200);
@@ -78,7 +78,7 @@ describe('a token', () => {
     answered(await use(text), 401, 'unauthorized');
   });
 
-  it('a token is valid only from its address ranges', async () => {
+  it('is valid only from its address ranges', async () => {
     const { text } = await issue({ cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
     for (const from of ['203.0.113.7', '203.0.113.255', '2001:db8::1', '::ffff:203.0.113.7'])
       answered(await use(text, from), 200);
@@ -86,7 +86,7 @@ describe('a token', () => {
       answered(await use(text, from), 401, 'unauthorized');
   });
 
-  it('a token that was revoked is refused within a second, also while it is used all the time', async () => {
+  it('that was revoked is refused within a second, also while it is used all the time', async () => {
     const { text, token } = await issue();
     answered(await use(text), 200);
     await revoke(token.keyId);
@@ -120,7 +120,7 @@ describe('a token', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a token that is revoked, expired, unknown or used from a forbidden address gets the same response without a reason', async () => {
+  it('that is revoked, expired, unknown or used from a forbidden address gets the same response without a reason', async () => {
     now = systemClock();
     const revoked = await issue();
     await revoke(revoked.token.keyId);
@@ -161,7 +161,7 @@ describe('a token', () => {
     );
   });
 
-  it('a token rotated with a grace stays valid along with the new one until the grace ends, to the millisecond', async () => {
+  it('rotated with a grace stays valid along with the new one until the grace ends, to the millisecond', async () => {
     const start = instant(systemClock() + HOUR_MS);
     const old = await issue();
     now = start;
@@ -182,7 +182,7 @@ describe('a token', () => {
     assert.deepEqual([old.expiresAt, old.revokedAt], [expiresAt, null]);
   });
 
-  it('a token that is revoked or has expired is not rotated: 409 invalid_state', async () => {
+  it('that is revoked or has expired is not rotated: 409 invalid_state', async () => {
     const { token } = await issue();
     await revoke(token.keyId);
     assert.deepEqual(await stateOf(rotate(token.keyId)), ['invalid_state', 'revoked']);
@@ -194,7 +194,7 @@ describe('a token', () => {
 });
 
 describe('the form of a token', () => {
-  it('the form of a token is svc_live_, the key id and at least 160 random bits, and its hash does not contain it', () => {
+  it('is svc_live_, the key id and at least 160 random bits, and its hash does not contain it', () => {
     const { keyId, text } = generateToken();
     const [, , id, secret = ''] = text.split('_');
     assert.ok(text.startsWith('svc_live_'));

@@ -53,7 +53,7 @@ describe('the alias of an account', () => {
     assert.equal(await holder(alias), account.id);
   });
 
-  it('the alias of an account is released by DELETE: 204, again 204, and a lookup finds no account', async () => {
+  it('is released by DELETE: 204, again 204, and a lookup finds no account', async () => {
     const alias = newAlias();
     await set(account, alias);
     assert.equal(answered(await release(account), 204).text, '');
@@ -62,7 +62,7 @@ describe('the alias of an account', () => {
     assert.equal((await bank.get(`/v1/accounts/${account.id}`)).json.alias, null);
   });
 
-  it('the alias of an account that is malformed is 400 invalid_field, and one that is missing 400 missing_field', async () => {
+  it('that is malformed is 400 invalid_field, and one that is missing 400 missing_field', async () => {
     for (const [alias, code] of [
       ...['ana', `$${'a'.repeat(31)}`, '$\u0430na', '$an\uD800a', '', 5].map(
         (wrong) => [wrong, 'invalid_field'] as const,
@@ -95,7 +95,7 @@ describe('the alias of an account', () => {
       assert.equal(answered(await set(account, alias), 422, 'alias_reserved').details, undefined);
   });
 
-  it('the alias of an account released by its holder is 422 alias_in_quarantine, for the holder too, without details', async () => {
+  it('released by its holder is 422 alias_in_quarantine, for the holder too, without details', async () => {
     const alias = newAlias();
     await set(account, alias);
     await release(account);

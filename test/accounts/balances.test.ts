@@ -29,7 +29,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     bank = await openBank(api);
   });
 
-  it('GET /v1/accounts/{account_id}/balances lists every asset, even without a movement; as_of is the moment of the last change', async () => {
+  it('lists every asset, even without a movement; as_of is the moment of the last change', async () => {
     const account = await bank.account();
     assert.deepEqual(answered(await bank.get(`/v1/accounts/${account.id}/balances`), 200).json, {
       account_id: account.id,
@@ -48,7 +48,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     );
   });
 
-  it('GET /v1/accounts/{account_id}/balances follows every pay-in and transfer at once, each asset separately', async () => {
+  it('follows every pay-in and transfer at once, each asset separately', async () => {
     const account = await bank.account({ funds: { COPM: 5n * LEAST, DUSD: 2n ** 53n + 1n } });
     const other = await bank.account();
     await bank.sent({ from: account, to: other, raw: 2n * LEAST });
@@ -65,7 +65,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     assert.deepEqual(await seen(other.id), received);
   });
 
-  it('GET /v1/accounts/{account_id}/balances shows the sum of available and held funds as the total', async () => {
+  it('shows the sum of available and held funds as the total', async () => {
     const account = await bank.account({ funds: { COPM: 9_007_199_254_740_993n } });
     const hold = (raw: bigint): Promise<number> =>
       db.change(
@@ -80,7 +80,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     await hold(-9_007_199_254_740_992n);
   });
 
-  it('GET /v1/accounts/{account_id}/balances never shows half of a transfer', async () => {
+  it('never shows half of a transfer', async () => {
     const [one, other] = [
       await bank.account({ funds: { COPM: 60n * LEAST } }),
       await bank.account(),
@@ -95,7 +95,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     });
   });
 
-  it('GET /v1/accounts/{account_id}/balances also shows the balances of frozen and closed accounts', async () => {
+  it('also shows the balances of frozen and closed accounts', async () => {
     const account = await bank.account({ funds: { COPM: 1n } });
     for (const status of ['frozen', 'closed'] as const) {
       await setStatus(db, account, status);

@@ -193,7 +193,7 @@ describe('a tenant whose requests crowd at one account', () => {
       },
     });
 
-  it('a tenant whose requests crowd at one account keeps no transfer of another tenant from being made', async () => {
+  it('keeps no transfer of another tenant from being made', async () => {
     const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '4000' });
     const [crowding, other] = [await openBank(hurried), await openBank(hurried)];
     const busy = await crowding.account();

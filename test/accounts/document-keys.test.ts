@@ -63,7 +63,7 @@ describe('document numbers', () => {
     onProgress: (done: number, total: number) => void = () => undefined,
   ) => DOCUMENT_NUMBERS.rotate({ ...db.deps, encryptionKeys: keys, onProgress }, ACTOR);
 
-  it('document numbers open only with their own account, complete and under their own key', async () => {
+  it('open only with their own account, complete and under their own key', async () => {
     const { id, number } = await declared([old]);
     const sealed = seal([old], number, sealContext(id));
     assert.notDeepEqual(seal([old], number, sealContext(id)).bytes, sealed.bytes);
@@ -122,7 +122,7 @@ describe('document numbers', () => {
     for (const [id, number] of numbers) assert.equal(await opened([current], id), number);
   });
 
-  it('document numbers under a missing key are not touched: the command says which key it lacks', async () => {
+  it('under a missing key are not touched: the command says which key it lacks', async () => {
     const { id, number } = await declared([older]);
     await assert.rejects(
       rotate([current]),

@@ -87,7 +87,7 @@ describe('the lists of operations', () => {
       await finds(name, `${query}&source_account=${payer.id}`, keep);
     });
 
-  it('the lists of operations can be filtered by destination', async () => {
+  it('can be filtered by destination', async () => {
     for (const { id } of others) {
       await finds(
         'transfers',
@@ -111,7 +111,7 @@ describe('the lists of operations', () => {
     await finds('transfers', `destination_account=${payer.id}`, () => false);
   });
 
-  it('the lists of operations filtered by destination include operations that wait for approval', async () => {
+  it('filtered by destination include operations that wait for approval', async () => {
     const [to] = others;
     await bank.guard(payer, { asset: 'DUSD', threshold: 77n * LEAST });
     const pendingAnswer = await bank.send({
@@ -126,7 +126,7 @@ describe('the lists of operations', () => {
     answered(await bank.request('POST', `/v1/transfers/${text(pending.id)}/cancel`), 200);
   });
 
-  it('the lists of operations refuse an amount without an asset, and malformed filters', async () => {
+  it('refuse an amount without an asset, and malformed filters', async () => {
     for (const [query, field, reason] of [
       ['amount[gte]=1', 'asset', 'needed_with_amount'],
       ['asset=EUR', 'asset', NO_ASSET],
@@ -142,7 +142,7 @@ describe('the lists of operations', () => {
       }
   });
 
-  it('the lists of operations refuse a malformed destination, and a cursor of another list', async () => {
+  it('refuse a malformed destination, and a cursor of another list', async () => {
     for (const path of [
       'transfers?destination_account=x',
       'bonuses?recipient_account=1',
@@ -156,7 +156,7 @@ describe('the lists of operations', () => {
       answered(await bank.get(`/v1/${path}`), 400, 'invalid_field');
   });
 
-  it("the lists of operations never show another tenant's operations, with any filter", async () => {
+  it("never show another tenant's operations, with any filter", async () => {
     const stranger = await openBank(api);
     for (const query of [
       `transfers?destination_account=${others[0]!.id}`,

@@ -22,7 +22,7 @@ describe('an alias', () => {
     it(`the alias ${JSON.stringify(given)} is malformed`, () =>
       assert.equal(parseAlias(given), null));
 
-  it('an alias in its stored form is its own stored form', () =>
+  it('in its stored form is its own stored form', () =>
     fc.assert(
       fc.property(fc.string({ maxLength: 34 }), (text) => {
         const alias = parseAlias(`$${text}`);
@@ -41,7 +41,7 @@ describe('a phone', () => {
     it(`the phone ${JSON.stringify(given)} is stored as +573001112233`, () =>
       assert.equal(parsePhone(given), '+573001112233'));
 
-  it('a phone keeps the country that it names', () =>
+  it('keeps the country that it names', () =>
     assert.equal(parsePhone('+1 (212) 555-2368'), '+12125552368'));
 
   for (const given of [
@@ -60,7 +60,7 @@ describe('a phone', () => {
     it(`the phone ${JSON.stringify(given.slice(0, 40))} is malformed`, () =>
       assert.equal(parsePhone(given), null));
 
-  it('a phone in its stored form is its own stored form', () =>
+  it('in its stored form is its own stored form', () =>
     fc.assert(
       fc.property(fc.stringMatching(/^[+0-9 ()-]{6,20}$/), (text) => {
         const phone = parsePhone(text);
@@ -86,7 +86,7 @@ describe('a display name', () => {
     it(`the display name of the person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
       assert.equal(displayName('person', name), shown));
 
-  it('a display name abbreviates a word to its first letter with its accents', () => {
+  it('abbreviates a word to its first letter with its accents', () => {
     const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
     const words = [...'aZñ1-!~ªﬁ×한กक👩'].flatMap((letter) =>
       ['', 'b', '7', 'é', '́', 'ำ', '्', '\u200d', '\u20e3', '\ufe0f', 'ᆨ'].map(
@@ -103,6 +103,6 @@ describe('a display name', () => {
     }
   });
 
-  it('a display name of a business is its trade name', () =>
+  it('of a business is its trade name', () =>
     assert.equal(displayName('business', 'Panadería La Nueva'), 'Panadería La Nueva'));
 });

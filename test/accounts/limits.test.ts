@@ -51,13 +51,13 @@ describe('the limits of an account', () => {
     ['business', 'COPM', '100000', '120000000000', '500000000000'],
     ['business', 'DUSD', '100000', '300000000000', '1200000000000'],
   ] as const)
-    it(`the limits of an account of a ${type} in ${asset} are ${minimum}, ${maximum} and ${limit} a month`, async () => {
+    it(`of a ${type} in ${asset} are ${minimum}, ${maximum} and ${limit} a month`, async () => {
       const { month, ...others } = await limitsOf(await bank.account({ type }), asset);
       assert.deepEqual(others, { asset, minimum, maximum });
       assert.deepEqual([object(month).used, object(month).limit], ['0', limit]);
     });
 
-  it('the limits of an account set for one account apply to it at once, and to no other', async () => {
+  it('set for one account apply to it at once, and to no other', async () => {
     const [own, other] = [await bank.account({ funds: { COPM: 10n } }), await bank.account()];
     await override(own, { minimum: 1n, maximum: 5n, month: 7n });
     const { month, ...others } = await limitsOf(own);
@@ -94,7 +94,7 @@ describe('the limits of an account', () => {
     assert.deepEqual([refused.details?.used, refused.details?.limit], ['0', '0']);
   });
 
-  it('the limits of an account never allow an amount of zero: a minimum is at least 1 and not above the maximum', async () => {
+  it('never allow an amount of zero: a minimum is at least 1 and not above the maximum', async () => {
     const own = await bank.account({ funds: { COPM: LEAST } });
     for (const [change, reason] of [
       [{ minimum: 0n }, 'must_be_positive'],
@@ -109,7 +109,7 @@ describe('the limits of an account', () => {
     answered(await bank.send({ from: own, to, raw: 0n }), 422, 'below_minimum');
   });
 
-  it('the limits of an account are refused in the order status, minimum, maximum, month, funds', async () => {
+  it('are refused in the order status, minimum, maximum, month, funds', async () => {
     const own = await bank.account();
     const send = (raw: bigint) => bank.send({ from: own, to, raw });
     await override(own, { minimum: 10n, maximum: 20n, month: 15n });
@@ -122,7 +122,7 @@ describe('the limits of an account', () => {
     assert.deepEqual(frozen.details, { reason: 'frozen' });
   });
 
-  it('the limits of an account show how much of the month is used in each asset, by outgoing payments only', async () => {
+  it('show how much of the month is used in each asset, by outgoing payments only', async () => {
     const own = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: LEAST } });
     await bank.sent({ from: own, to, raw: LEAST });
     await bank.sent({ from: own, to, raw: 2n * LEAST });
@@ -157,7 +157,7 @@ describe('the limits of an account', () => {
     ['America/New_York', '2031-11-01T04:00:00.000Z', '2031-12-01T05:00:00.000Z'],
     ['Pacific/Kiritimati', '2031-01-31T10:00:00.000Z', '2031-02-28T10:00:00.000Z'],
   ] as const)
-    it(`the limits of an account renew in ${timeZone} at the start of the month, to the millisecond`, async () => {
+    it(`renew in ${timeZone} at the start of the month, to the millisecond`, async () => {
       const own = await openBank(api, { timeZone });
       const [payer, receiver] = [
         await own.account({ funds: { COPM: 3n * LEAST } }),

@@ -29,7 +29,7 @@ describe('the accounts of a tenant', () => {
     indexes.map((index) => opened[index]!.id);
   const all = (): string[] => newest(8, 7, 6, 5, 4, 3, 2, 1, 0);
 
-  it('the accounts of a tenant are listed newest first and once each with any page size, including closed accounts but no system accounts', async () => {
+  it('are listed newest first and once each with any page size, including closed accounts but no system accounts', async () => {
     for (const limit of [1, 4, 9, 100])
       assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), all());
     const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
@@ -37,7 +37,7 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual([fields, json.next_cursor], [['items', 'next_cursor'], null]);
   });
 
-  it('the accounts of a tenant can be narrowed by type and by status', async () => {
+  it('can be narrowed by type and by status', async () => {
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?type=person&limit=2')), newest(6, 3, 0));
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=frozen')), newest(1));
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=closed')), newest(2));
@@ -94,7 +94,7 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual(answered(await own.get('/v1/accounts'), 200).json.items, [shown]);
   });
 
-  it('the accounts of a tenant can send if they are active and verified', async () => {
+  it('can send if they are active and verified', async () => {
     const sends = await Promise.all(
       [0, 1, 2, 8].map(
         async (index) => (await bank.get(`/v1/accounts/${opened[index]!.id}`)).json.can_send,

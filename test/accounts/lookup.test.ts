@@ -31,7 +31,7 @@ describe('a lookup', () => {
     headers.get('content-type'),
   ];
 
-  it('a lookup answers the account, its alias, its name and its type, and nothing else: a person abbreviated, a business by its trade name', async () => {
+  it('answers the account, its alias, its name and its type, and nothing else: a person abbreviated, a business by its trade name', async () => {
     const phone = newPhone();
     for (const [type, name, alias, display_name] of [
       ['person', 'Ana María Pérez', '$lookup.ana', 'Ana M. P.'],
@@ -46,12 +46,12 @@ describe('a lookup', () => {
     }
   });
 
-  it('a lookup by neither or by both of alias and phone is 400 missing_query, without details', async () => {
+  it('by neither or by both of alias and phone is 400 missing_query, without details', async () => {
     for (const query of ['', '?', '?alias=&phone=', '?phone=', '?alias=$ana&phone=3001112233'])
       assert.equal(answered(await lookUp(query), 400, 'missing_query').details, undefined);
   });
 
-  it('a lookup of a malformed alias or phone is 400 {field, reason: "malformed"}', async () => {
+  it('of a malformed alias or phone is 400 {field, reason: "malformed"}', async () => {
     for (const text of ['ana', '$ana ', '$\u212Aelvin'])
       assertMalformed(await byAlias(text), 'alias');
     for (const text of ['abc', ' ', '60123456,75']) assertMalformed(await byPhone(text), 'phone');
@@ -62,18 +62,18 @@ describe('a lookup', () => {
     assert.deepEqual([details?.field, details?.reason], [field, 'malformed']);
   }
 
-  it('a lookup refuses an unknown parameter and a repeated one', async () => {
+  it('refuses an unknown parameter and a repeated one', async () => {
     for (const query of ['?alias=$ana&x=1', '?alias=$ana&alias=$bob', '?email=a'])
       answered(await lookUp(query), 400, 'invalid_field');
   });
 
-  it('a lookup accepts an alias in any case, with its $ URL-encoded or not', async () => {
+  it('accepts an alias in any case, with its $ URL-encoded or not', async () => {
     const { id } = await bank.account({ alias: '$casa.blanca' });
     for (const alias of ['$casa.blanca', '%24CASA.Blanca', '%24%63asa%2Eblanca'])
       assert.equal(answered(await lookUp(`?alias=${alias}`), 200).json.account_id, id);
   });
 
-  it('a lookup accepts a phone in any format, including an unencoded +', async () => {
+  it('accepts a phone in any format, including an unencoded +', async () => {
     const { id } = await bank.account({ phone: '+573105550101' });
     for (const phone of ['(310) 555-0101', '00573105550101'])
       assert.equal(answered(await byPhone(phone), 200).json.account_id, id, phone);
@@ -88,7 +88,7 @@ describe('a lookup', () => {
       assert.equal(answered(await lookUp(`?phone=${phone}`), 200).json.account_id, found, phone);
   });
 
-  it('a lookup of a missing, foreign, closed or system account gives the same bytes', async () => {
+  it('of a missing, foreign, closed or system account gives the same bytes', async () => {
     const other = await openBank(api);
     const phone = newPhone();
     await other.account({ alias: '$foreign.one', phone });
@@ -106,7 +106,7 @@ describe('a lookup', () => {
       assert.deepEqual(withoutRequestId(answer), unknown);
   });
 
-  it('a lookup finds a frozen account: it may receive', async () => {
+  it('finds a frozen account: it may receive', async () => {
     const { id } = await bank.account({ alias: '$frozen.one' });
     await freezeAccount(db.deps, id, DECIDED);
     assert.equal(answered(await byAlias('$frozen.one'), 200).json.account_id, id);
@@ -124,7 +124,7 @@ describe('a lookup', () => {
       far = await openBank(api, { network: `${network}-b` });
     });
 
-    it("a lookup of a phone in a network finds the one account of the network that has it, and the caller's own before it", async () => {
+    it("of a phone in a network finds the one account of the network that has it, and the caller's own before it", async () => {
       const phone = newPhone();
       const { id } = await nearer.account({ phone, alias: '$near.one' });
       const { json } = answered(await byPhone(phone, near), 200);
@@ -133,7 +133,7 @@ describe('a lookup', () => {
       assert.equal(answered(await byPhone(phone, near), 200).json.account_id, own.id);
     });
 
-    it('a lookup of a phone that two other tenants of the network have is 404, and finds one account once the other is closed', async () => {
+    it('of a phone that two other tenants of the network have is 404, and finds one account once the other is closed', async () => {
       const third = await openBank(api, { network });
       const phone = newPhone();
       const { id } = await near.account({ phone });
@@ -143,7 +143,7 @@ describe('a lookup', () => {
       assert.equal(answered(await byPhone(phone, third), 200).json.account_id, id);
     });
 
-    it('a lookup of a phone never leaves the network, and two tenants without a network do not share one', async () => {
+    it('of a phone never leaves the network, and two tenants without a network do not share one', async () => {
       const phone = newPhone();
       await near.account({ phone });
       answered(await byPhone(phone, far), 404, 'not_found');

@@ -114,7 +114,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     created_at,
   });
 
-  it('GET /v1/accounts/{account_id}/movements shows every entry of the account, newest first, with the amount without a sign', async () => {
+  it('shows every entry of the account, newest first, with the amount without a sign', async () => {
     const ledger = await ledgerOf(payer);
     assert(ledger.length > 40, `${ledger.length} movements`);
     assert.deepEqual(all.map(short), ledger);
@@ -122,12 +122,12 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual([...kinds].sort(), KINDS.filter((kind) => kind !== 'bonus_in').sort());
   });
 
-  it('GET /v1/accounts/{account_id}/movements shows every movement once, with any page size', async () => {
+  it('shows every movement once, with any page size', async () => {
     for (const limit of [1, 3, 99, 100])
       assert.deepEqual(await walk(bank, path(payer, `limit=${limit}`)), all);
   });
 
-  it('GET /v1/accounts/{account_id}/movements has pages of 25 by default; next_cursor is null on the last page', async () => {
+  it('has pages of 25 by default; next_cursor is null on the last page', async () => {
     const first = answered(await bank.get(path(payer)), 200).json;
     assert.deepEqual(Object.keys(first).sort(), ['items', 'next_cursor']);
     assert.equal(list(first.items).length, 25);
@@ -155,7 +155,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     [`created_at[lte]=${at(-1)}`, () => false],
   ];
 
-  it('GET /v1/accounts/{account_id}/movements accepts each filter, every pair of them, and all four together, page after page', async () => {
+  it('accepts each filter, every pair of them, and all four together, page after page', async () => {
     const combined = async (...some: readonly Filter[]): Promise<void> => {
       const query = some.map(([one]) => one).join('&');
       const expected = all.filter((one) => some.every(([, keep]) => keep(one)));
@@ -172,7 +172,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     for (const kind of rest.slice(0, KINDS.length)) await combined(copm!, kind, ...bounds);
   });
 
-  it('GET /v1/accounts/{account_id}/movements names the counterparty by its display name: a person abbreviated, a business by its trade name', async () => {
+  it('names the counterparty by its display name: a person abbreviated, a business by its trade name', async () => {
     const partyOf = (one?: Json): unknown[] => {
       const { account_id: id, tenant, alias, display_name: name, type } = object(one?.counterparty);
       assert.equal(tenant, bank.tenant.tenant.id);
@@ -186,14 +186,14 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual(partyOf(fee), [fees.id, null, 'Fees', 'business']);
   });
 
-  it('GET /v1/accounts/{account_id}/movements shows pay-ins and adjustments with a counterparty of the type system and without an account', async () => {
+  it('shows pay-ins and adjustments with a counterparty of the type system and without an account', async () => {
     const nobody = { account_id: null, tenant: null, alias: null };
     const system = { ...nobody, display_name: 'System', type: 'system' };
     for (const kind of ['payin_in', 'adjustment_in', 'adjustment_out'])
       assert.deepEqual(all.find((one) => one.kind === kind)?.counterparty, system);
   });
 
-  it('GET /v1/accounts/{account_id}/movements shows the operation that caused each movement, and its description', async () => {
+  it('shows the operation that caused each movement, and its description', async () => {
     const [transfer] = list(
       (await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items,
     );
@@ -232,7 +232,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     );
   });
 
-  it('GET /v1/accounts/{account_id}/movements gives no movement twice and skips no earlier one, while new ones are made', async () => {
+  it('gives no movement twice and skips no earlier one, while new ones are made', async () => {
     const [from, to] = [
       await bank.account({ funds: { COPM: 100n * LEAST } }),
       await bank.account(),
@@ -296,7 +296,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('GET /v1/accounts/{account_id}/movements refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
+  it('refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
     const wrong = 'kind=fee_in kind=system_in kind= asset=USD limit=101 limit=0 order=up';
     for (const query of wrong.split(' '))
       answered(await bank.get(path(payer, query)), 400, 'invalid_field');

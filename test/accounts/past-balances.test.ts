@@ -105,7 +105,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     now = instant(START + HOUR_MS);
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= gives, for any moment, the sum of all movements dated at or before it', async () => {
+  it('gives, for any moment, the sum of all movements dated at or before it', async () => {
     for (const account of [payer, person]) {
       const movements = await movementsOf(account);
       for (let offset = -2; offset < 25; offset += 1) {
@@ -124,7 +124,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= returns the same totals after later postings', async () => {
+  it('returns the same totals after later postings', async () => {
     const at = instant(now - 15_000);
     const before = await totals(payer, at);
     await bank.fund(payer, { raw: 1n, asset: 'COPM' });
@@ -164,7 +164,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   }
 
-  it('GET /v1/accounts/{account_id}/balances?at= and the trial balance wait for a commit in progress, however long it takes', async () => {
+  it('and the trial balance wait for a commit in progress, however long it takes', async () => {
     const account = await bank.account();
     now = instant(now + HOUR_MS);
     const at = now;
@@ -218,7 +218,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     await liveApi.stop();
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= refuses text that is not an RFC 3339 date-time, and cuts it to milliseconds', async () => {
+  it('refuses text that is not an RFC 3339 date-time, and cuts it to milliseconds', async () => {
     const { json } = answered(await ask(payer, '2032-05-01T07:00:00.0029-05:00'), 200);
     assert.equal(json.as_of, '2032-05-01T12:00:00.002Z');
     for (const at of ['', 'x', '2032-05-01', '2032-13-01T00:00:00Z', '1746100800000']) {
@@ -227,7 +227,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   });
 
-  it('GET /v1/accounts/{account_id}/balances?at= refuses the future, the last 15 seconds, and times before the opening', async () => {
+  it('refuses the future, the last 15 seconds, and times before the opening', async () => {
     const reason = async (at: number): Promise<unknown> =>
       answered(await ask(payer, toRfc3339(instant(at))), 400, 'invalid_field').details?.reason;
     assert.equal(await reason(now + 1), 'in_the_future');

@@ -112,7 +112,7 @@ describe('the budget of new recipients', () => {
     assert.equal(await bank.available(payer), available);
   });
 
-  it('the budget of new recipients does not count recipients named before, who can be looked up and paid even when it is empty', async () => {
+  it('does not count recipients named before, who can be looked up and paid even when it is empty', async () => {
     const [one, other] = [await newAlias(), await newPhone()];
     answered(await payBonus(one), 201);
     answered(await lookUp(other), 200);
@@ -125,7 +125,7 @@ describe('the budget of new recipients', () => {
     assert.deepEqual(await validated([one, other]), ['ready']);
   });
 
-  it('the budget of new recipients is not charged for a replay of a paid bonus, even if its alias was released meanwhile', async () => {
+  it('is not charged for a replay of a paid bonus, even if its alias was released meanwhile', async () => {
     const [alias, key] = [await newAlias(), randomUUID()];
     const { id } = answered(await payBonus(alias, key), 201).json;
     assert.equal(await db.change(`UPDATE accounts SET alias=NULL WHERE alias='${alias}'`), 1);
@@ -241,7 +241,7 @@ describe('the budget of new recipients', () => {
     await late[0];
   });
 
-  it('the budget of new recipients refills with time up to its size', async () => {
+  it('refills with time up to its size', async () => {
     await spend(10);
     const retryAfterS = Number(refused(await lookUp(nobody())).headers.get('retry-after'));
     assert(retryAfterS <= DAY / 1_000 && retryAfterS > DAY / 1_000 - 60, `${retryAfterS} s`);
@@ -253,7 +253,7 @@ describe('the budget of new recipients', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of new recipients is not overdrawn by simultaneous requests, and another tenant is not affected', async () => {
+  it('is not overdrawn by simultaneous requests, and another tenant is not affected', async () => {
     const honest = await openBank(api);
     const theirs = await honest.account({ funds: { COPM: 100n * LEAST } });
     const staff = await Promise.all(Array.from({ length: 8 }, () => newAlias(honest)));

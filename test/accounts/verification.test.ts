@@ -85,7 +85,7 @@ describe('the verification of an account', () => {
     assert.deepEqual([verifiedAt.size, (await verifiedEvents()).length], [1, 1]);
   });
 
-  it('the verification of an account keeps declared_at, by default now', async () => {
+  it('keeps declared_at, by default now', async () => {
     await declare({ declared_at: '2020-02-29T12:00:00.5-05:00' });
     assert.equal((await stored())?.declared_at, '2020-02-29 17:00:00.500');
     await declare();
@@ -117,7 +117,7 @@ describe('the verification of an account', () => {
     assert.equal(await stored(), undefined);
   });
 
-  it('the verification of an account with a missing, malformed or unknown field is 400 {field, reason}', async () => {
+  it('with a missing, malformed or unknown field is 400 {field, reason}', async () => {
     for (const [field, value, reason] of [
       ['type', 'system', undefined],
       ['legal_name', '   ', 'too_short'],

@@ -55,7 +55,7 @@ describe('an approval policy', () => {
     batch_rule: RULES[Number(settings.approvals) - 1],
   });
 
-  it('an approval policy is set, shown, replaced and removed, for each asset separately', async () => {
+  it('is set, shown, replaced and removed, for each asset separately', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
     assert.deepEqual(answered(await put(GOOD), 200).json, shown(GOOD));
     assert.deepEqual(answered(await bank.get(pathOf()), 200).json, shown(GOOD));
@@ -70,7 +70,7 @@ describe('an approval policy', () => {
     assert.deepEqual(inDollars, shown(GOOD, 'DUSD'));
   });
 
-  it('an approval policy expires after seven days by default; null means the default', async () => {
+  it('expires after seven days by default; null means the default', async () => {
     const { threshold, approvals } = GOOD;
     for (const body of [
       { threshold, approvals },
@@ -79,7 +79,7 @@ describe('an approval policy', () => {
       assert.equal(answered(await put(body), 200).json.expires_in_s, 604_800);
   });
 
-  it('an approval policy states its rule for batches, and refuses them only if refuses_batches is set', async () => {
+  it('states its rule for batches, and refuses them only if refuses_batches is set', async () => {
     const { refuses_batches: _, ...unsaid } = GOOD;
     for (const body of [unsaid, { ...unsaid, refuses_batches: null }, GOOD]) {
       const { json } = answered(await put(body), 200);
@@ -96,7 +96,7 @@ describe('an approval policy', () => {
     assert.equal(answered(await bank.get(pathOf()), 200).json.refuses_batches, false);
   });
 
-  it('an approval policy has the ranges of the contract, to the last unit', async () => {
+  it('has the ranges of the contract, to the last unit', async () => {
     for (const change of [
       { threshold: '0' },
       { threshold: MOST.toString() },
@@ -111,7 +111,7 @@ describe('an approval policy', () => {
       );
   });
 
-  it('an approval policy with a missing, malformed or unknown field is 400 {field, reason}, and is not stored', async () => {
+  it('with a missing, malformed or unknown field is 400 {field, reason}, and is not stored', async () => {
     const [INTEGER, TEXT] = ['not_an_integer', 'not_an_integer_string'];
     for (const [change, field, reason] of [
       [{ threshold: (MOST + 1n).toString() }, 'threshold', 'out_of_range'],
@@ -139,7 +139,7 @@ describe('an approval policy', () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
   });
 
-  it('an approval policy of an unknown asset, or of an unknown, foreign or system account, is the same 404', async () => {
+  it('of an unknown asset, or of an unknown, foreign or system account, is the same 404', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account();
     await stranger.guard(foreign);
@@ -168,7 +168,7 @@ describe('an approval policy', () => {
     answered(await bank.get(`${pathOf()}?asset=COPM`), 400, 'invalid_field');
   });
 
-  it('an approval policy of a closed account is not changed: 409 invalid_state {current: "closed"}', async () => {
+  it('of a closed account is not changed: 409 invalid_state {current: "closed"}', async () => {
     const closed = await bank.account();
     answered(await bank.request('PUT', pathOf('COPM', closed), { body: GOOD }), 200);
     await closeAccount(db.deps, closed.id, { actor: TEST_ACTOR, reason: null });
@@ -219,7 +219,7 @@ describe('an approval policy', () => {
     };
   }
 
-  it('an approval policy has the same ranges for operators, and needs an account', async () => {
+  it('has the same ranges for operators, and needs an account', async () => {
     for (const [change, code, field] of [
       [{ threshold: MOST + 1n }, 'invalid_field', 'threshold'],
       [{ approvals: 4 }, 'invalid_field', 'approvals'],
@@ -235,7 +235,7 @@ describe('an approval policy', () => {
   const send = (raw: bigint, key = randomUUID()): Promise<TestAnswer> =>
     bank.send({ from: account, to: receiver, raw }, { token: own.tokens.creator, key });
 
-  it('an approval policy applies from its threshold on: one unit less, another asset or another account completes at once', async () => {
+  it('applies from its threshold on: one unit less, another asset or another account completes at once', async () => {
     await put({ ...GOOD, threshold: THRESHOLD.toString() });
     answered(await send(THRESHOLD - 1n), 201);
     answered(await send(THRESHOLD), 202);
@@ -251,7 +251,7 @@ describe('an approval policy', () => {
     answered(await send(50n * THRESHOLD), 201);
   });
 
-  it('an approval policy applies to every creator, including the owner', async () => {
+  it('applies to every creator, including the owner', async () => {
     await put({ ...GOOD, threshold: LEAST.toString() });
     for (const person of ['owner', 'admin', 'creator'] as const)
       answered(

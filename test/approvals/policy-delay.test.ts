@@ -114,13 +114,13 @@ describe('the delay of a weaker approval policy', () => {
     later(1);
   });
 
-  it('the delay of a weaker approval policy does not delay a stricter policy, nor a first one', async () => {
+  it('does not delay a stricter policy, nor a first one', async () => {
     assert.deepEqual(answered(await put(LAX), 200).json, shown(LAX, null));
     assert.deepEqual(answered(await put({ ...STRICT, expires_in_s: 60 }), 200).json.pending, null);
     assert.equal(object(answered(await send(LEAST), 202).json.approval).required, 2);
   });
 
-  it('the delay of a weaker approval policy splits a change: its stricter part counts at once, its weaker part after the delay', async () => {
+  it('splits a change: its stricter part counts at once, its weaker part after the delay', async () => {
     await put(STRICT);
     const wanted = {
       threshold: (5n * LEAST).toString(),
@@ -157,7 +157,7 @@ describe('the delay of a weaker approval policy', () => {
     answered(await send(LEAST), 201);
   });
 
-  it('the delay of a weaker approval policy starts over for a different request only; requesting the current policy withdraws the change', async () => {
+  it('starts over for a different request only; requesting the current policy withdraws the change', async () => {
     await put(STRICT);
     const first = at(DELAY_S);
     await put(LAX);
@@ -177,7 +177,7 @@ describe('the delay of a weaker approval policy', () => {
     answered(await send(LEAST), 202);
   });
 
-  it('the delay of a weaker approval policy is zero by default; only operators set it, from 1 s to 30 days, with a line in the audit log', async () => {
+  it('is zero by default; only operators set it, from 1 s to 30 days, with a line in the audit log', async () => {
     const fresh = await openGuarded(api);
     const tenantId = fresh.bank.tenant.tenant.id;
     assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);
@@ -263,7 +263,7 @@ describe('the delay of a weaker approval policy', () => {
     }
   });
 
-  it('the delay of a weaker approval policy applies to bonuses until the same instant', async () => {
+  it('applies to bonuses until the same instant', async () => {
     await put(STRICT);
     await remove();
     const bonus = (): Promise<TestAnswer> =>

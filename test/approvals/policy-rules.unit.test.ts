@@ -114,7 +114,7 @@ describe('a change of an approval policy', () => {
     ['batches that are no longer refused', REFUSING, OLD, true],
     ['the removal of the policy', OLD, null, true],
   ] as const)
-    it(`a change of an approval policy ${waits ? 'waits' : 'applies at once'} if it asks for ${what}`, () => {
+    it(`${waits ? 'waits' : 'applies at once'} if it asks for ${what}`, () => {
       const at = instant(START);
       const pending = { policy: wanted, effectiveAt: instant(START + 60 * SECOND) };
       assert.deepEqual(planChange({ current: old, pending: null }, wanted, 60, at), {

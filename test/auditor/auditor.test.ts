@@ -28,7 +28,7 @@ describe('the auditor', () => {
 
   after(() => db.remove());
 
-  it('the auditor reports no finding while money moves', async () => {
+  it('reports no finding while money moves', async () => {
     const api = await startTestApi(db);
     const state = { audits: 0 };
     await during(racingStorm({ api, clients: 32, rounds: 8 }), async () => {

@@ -57,13 +57,13 @@ describe('the scheduled audit', () => {
     }
   }
 
-  it('the scheduled audit is overdue since the first tenant was added, if none has ever ended', async () => {
+  it('is overdue since the first tenant was added, if none has ever ended', async () => {
     const [row] = await db.sql('SELECT MIN(created_at) AS at FROM tenants');
     const { since } = await auditStatus(db.database.reader);
     assert.equal(since, time.parse(row?.at));
   });
 
-  it('the scheduled audit continues where it stopped in any process, and reads every row once', async () => {
+  it('continues where it stopped in any process, and reads every row once', async () => {
     const { checked } = await audit(db.database);
     const earlier = await db.database.reader.select(auditPasses, {});
     const parts = await wholePass();
@@ -78,7 +78,7 @@ describe('the scheduled audit', () => {
     assert.equal((await auditStatus(db.database.reader)).since, passes.at(-1)?.endedAt);
   });
 
-  it('the scheduled audit stores a finding once, however often it recurs', async () => {
+  it('stores a finding once, however often it recurs', async () => {
     await damaged(async () => {
       await wholePass();
       await wholePass();
@@ -96,7 +96,7 @@ describe('the scheduled audit', () => {
     });
   });
 
-  it('the scheduled audit keeps the findings of a worker that stopped', async () => {
+  it('keeps the findings of a worker that stopped', async () => {
     await damaged(async () => {
       const deps = { database: db.database, clock: systemClock, everyMs: 3_600_000 };
       const pass = { beganAt: systemClock(), reached: 0 };
@@ -108,7 +108,7 @@ describe('the scheduled audit', () => {
     });
   });
 
-  it('the scheduled audit waits after each slice, so that its slices are spread over the time until the next pass', async () => {
+  it('waits after each slice, so that its slices are spread over the time until the next pass', async () => {
     const slices: number[] = [];
     const database = Object.create(db.database) as typeof db.database;
     database.withSnapshot = async (work, timeoutMs) => {
@@ -148,7 +148,7 @@ describe('the scheduled audit', () => {
     assert.deepEqual([known[0], result], ['known', { findings: 3, checkpoint: null }]);
   });
 
-  it('the scheduled audit is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
+  it('is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {

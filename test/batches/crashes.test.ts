@@ -69,7 +69,7 @@ describe('a batch whose payment is interrupted', () => {
     assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(250));
   });
 
-  it('a batch whose payment is interrupted by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
+  it('by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
     const { world, ana, payer } = await open({ database, writer: { commandTimeoutMs: 2_000 } });
@@ -97,7 +97,7 @@ describe('a batch whose payment is interrupted', () => {
 
 describe('an upload whose response is lost', () => {
   for (const fate of ['cut_before', 'cut_after'] as const)
-    it(`an upload whose response is lost, its COMMIT ${fate}: no response is wrong, and the same key makes one batch`, async () => {
+    it(`its COMMIT ${fate}: no response is wrong, and the same key makes one batch`, async () => {
       const proxy = await Proxy.open(db.url);
       const database = openDatabase(proxy.through(db.url));
       const shaky = await BatchWorld.open(db, { database, timeoutMs: 1_000 });

@@ -35,7 +35,7 @@ describe('the execution of a batch', () => {
   const available = async (account: Account): Promise<bigint> =>
     (await balanceOf(db.database, account.id)).available;
 
-  it('the execution of a batch pays every row: a bonus, its movements and its fee, and ends as completed with one event', async () => {
+  it('pays every row: a bonus, its movements and its fee, and ends as completed with one event', async () => {
     const fees = await world.account();
     await world.charge(fees, { flatRaw: 500n });
     const payer = await source(1_000n * LEAST);
@@ -77,7 +77,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 
-  it('the execution of a batch holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
+  it('holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
     const payer = await source(3n * LEAST);
     const batch = await world.executed(payer, pays(LEAST, LEAST));
     assert(batch.isHeld);
@@ -96,7 +96,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: 0n });
   });
 
-  it('the execution of a batch without the funds for all rows holds no funds: each row is tried in order, and a later smaller one may still be paid', async () => {
+  it('without the funds for all rows holds no funds: each row is tried in order, and a later smaller one may still be paid', async () => {
     const payer = await source(5n * LEAST);
     const batch = await world.paid(payer, pays(3n * LEAST, 3n * LEAST, LEAST, 2n * LEAST, LEAST));
     assert(!batch.isHeld);
@@ -176,7 +176,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([available, held], [10n * LEAST, 0n]);
   });
 
-  it('the execution of a batch pays the account that the row named at validation, even if the alias has moved', async () => {
+  it('pays the account that the row named at validation, even if the alias has moved', async () => {
     const payer = await source(10n * LEAST);
     const batch = await world.executed(payer, pays(LEAST));
     await db.change(`UPDATE accounts SET alias=NULL WHERE id=${idLiteral(ana.id)}`);
@@ -207,7 +207,7 @@ describe('the execution of a batch', () => {
     );
   });
 
-  it('the execution of a batch charges the fee that was fixed at validation, into the fee account that was fixed then', async () => {
+  it('charges the fee that was fixed at validation, into the fee account that was fixed then', async () => {
     const [old, other] = [await world.account(), await world.account()];
     await world.charge(old, { flatRaw: 700n });
     const payer = await source(10n * LEAST);
@@ -225,7 +225,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
   });
 
-  it('the execution of a batch counts each row in the month in which it is paid', async () => {
+  it('counts each row in the month in which it is paid', async () => {
     let now: Instant = instant(Date.parse('2031-01-31T20:00:00.000Z'));
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });

@@ -26,7 +26,7 @@ describe('the upload of a batch over HTTP', () => {
     );
     return Number(row!.n);
   };
-  it('the upload of a batch over HTTP answers 201 with the batch that is validating, which GET shows too', async () => {
+  it('answers 201 with the batch that is validating, which GET shows too', async () => {
     const { json, headers } = answered(await upload(usual()), 201);
     assert.deepEqual(
       [json.status, json.source_account, json.description, json.rows, json.total],
@@ -39,7 +39,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('the upload of a batch over HTTP replays 200 for the same bytes under the same key, with any name of the file and its part', async () => {
+  it('replays 200 for the same bytes under the same key, with any name of the file and its part', async () => {
     const key = randomUUID();
     const first = answered(await upload(usual(), { key }), 201);
     const again = answered(
@@ -82,7 +82,7 @@ describe('the upload of a batch over HTTP', () => {
     });
   });
 
-  it('the upload of a batch over HTTP answers 409 for other bytes, another field or no field under the same key', async () => {
+  it('answers 409 for other bytes, another field or no field under the same key', async () => {
     const key = randomUUID();
     answered(await upload(usual(), { key }), 201);
     const before = await batches();
@@ -103,7 +103,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
   });
 
-  it('the upload of a batch over HTTP answers 404 for a foreign source as for a random one, 403 without the role, 401 without the scope, and leaves neither batch, bytes nor key', async () => {
+  it('answers 404 for a foreign source as for a random one, 403 without the role, 401 without the scope, and leaves neither batch, bytes nor key', async () => {
     const foreign = await (await openBank(api)).account();
     const [before, key] = [await batches(), randomUUID()];
     for (const id of [foreign.id, randomUUID()])

@@ -21,7 +21,7 @@ describe('columns of metadata in a batch', () => {
     await world.account({ alias: '$ana' });
   });
 
-  it('columns of metadata in a batch set the pairs of their row and of its bonus, and a blank cell sets none', async () => {
+  it('set the pairs of their row and of its bonus, and a blank cell sets none', async () => {
     const file = fileOf([
       [...NAMES, 'metadata.invoice', ' Metadata.order ', `metadata.${KEY}`, 'metadata'],
       [...PAID, ' A-17 ', number('7'), 'Cafe\u0301', 'ignored'],
@@ -123,7 +123,7 @@ describe('columns of metadata in a batch', () => {
       [[2, 'metadata', 'invalid_field', '']],
     ],
   ] as const)
-    it(`columns of metadata in a batch are refused with ${what}: ${names[0]}`, async () => {
+    it(`are refused with ${what}: ${names[0]}`, async () => {
       const batch = await world.validated(
         source,
         fileOf([
@@ -139,7 +139,7 @@ describe('columns of metadata in a batch', () => {
       );
     });
 
-  it('columns of metadata in a batch: 21 of them are accepted if no row fills more than 20', async () => {
+  it('21 of them are accepted if no row fills more than 20', async () => {
     const names = Array.from({ length: 21 }, (_, index) => `metadata.k${index}`);
     const row = (blank: number): readonly string[] =>
       names.map((_, at) => (at === blank ? '' : 'v'));

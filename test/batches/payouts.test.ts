@@ -40,7 +40,7 @@ const NO_PAYOUTS = {
 describe('a batch of payouts', () => {
   afterEach(() => assertLedgerSound(db.database));
 
-  it('a batch of payouts is executed by a second person, and each row becomes one approved payout', async () => {
+  it('is executed by a second person, and each row becomes one approved payout', async () => {
     const batches = await SupplierBatches.open(api);
     const { bank, source, creator } = batches.own;
     const { id } = await batches.ready(

@@ -52,7 +52,7 @@ describe('the quotas of a tenant', () => {
     assert.equal(status, 'rejected');
   };
 
-  it('the quotas of a tenant refuse an upload beyond the limit of open batches, until one has ended', async () => {
+  it('refuse an upload beyond the limit of open batches, until one has ended', async () => {
     await set({ openBatches: 2n });
     const [first] = [answered(await upload(), 201), answered(await upload(), 201)];
     await refused('open_batches', { used: '2', limit: '2' });
@@ -60,14 +60,14 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('the quotas of a tenant refuse an upload if too many problems of rejected files are stored', async () => {
+  it('refuse an upload if too many problems of rejected files are stored', async () => {
     await set({ problemRows: 2n });
     await validate(answered(await upload(), 201));
     assert.equal((await used()).problemRows, 2n);
     await refused('problem_rows', { used: '2', limit: '2' });
   });
 
-  it('the quotas of a tenant refuse an upload if too many unpaid rows of withdrawn or rejected batches are stored', async () => {
+  it('refuse an upload if too many unpaid rows of withdrawn or rejected batches are stored', async () => {
     await set({ unpaidRows: 2n });
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
@@ -89,7 +89,7 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('the quotas of a tenant count the bytes of files until these are removed', async () => {
+  it('count the bytes of files until these are removed', async () => {
     await set({ storedBytes: BigInt(FILE.length) + 10n });
     await validate(answered(await upload(), 201));
     answered(await upload(), 422, 'quota_exceeded');
@@ -101,13 +101,13 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('the quotas of a tenant hold against simultaneous uploads', async () => {
+  it('hold against simultaneous uploads', async () => {
     await set({ openBatches: 1n });
     const answers = await Promise.all(Array.from({ length: 4 }, () => upload()));
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 422, 422, 422]);
   });
 
-  it('the quotas of a tenant leave no key behind: the same request is accepted once there is room', async () => {
+  it('leave no key behind: the same request is accepted once there is room', async () => {
     await set({ openBatches: 0n });
     const key = randomUUID();
     answered(await upload(key), 422, 'quota_exceeded');
@@ -121,7 +121,7 @@ describe('the quotas of a tenant', () => {
     );
   });
 
-  it('the quotas of a tenant are checked last: after the key, the form, the source and the role', async () => {
+  it('are checked last: after the key, the form, the source and the role', async () => {
     const viewer = await bank.member();
     await grantRole(db.database, systemClock, viewer, payer.id, 'viewer', TEST_ACTOR);
     const stranger = await (await openBank(api)).account();

@@ -66,7 +66,7 @@ describe('the validation of a batch', () => {
   const paying = (...amounts: readonly bigint[]): Buffer =>
     payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
 
-  it('the validation of a batch under an approval policy that refuses batches rejects only a batch whose total reaches the threshold, with a file that says why', async () => {
+  it('under an approval policy that refuses batches rejects only a batch whose total reaches the threshold, with a file that says why', async () => {
     await policy({});
     const batch = await world.validated(source, paying(LEAST, LEAST));
     assert.deepEqual(
@@ -92,7 +92,7 @@ describe('the validation of a batch', () => {
     await world.ready(source, paying(2n * LEAST));
   });
 
-  it('the validation of a batch accepts a recipient by alias, by id and by phone, and fixes the account that is paid', async () => {
+  it('accepts a recipient by alias, by id and by phone, and fixes the account that is paid', async () => {
     const batch = await world.ready(
       source,
       payroll([
@@ -126,7 +126,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready']);
   });
 
-  it('the validation of a batch accepts columns in any order and spelling, unknown columns, and a file without the optional columns', async () => {
+  it('accepts columns in any order and spelling, unknown columns, and a file without the optional columns', async () => {
     const file = fileOf([
       ['Asset ', 'Employee', 'AMOUNT', 'Recipient'],
       ['COPM', { kind: 'formula', text: '=A1' }, MIN, '$ana'],
@@ -134,7 +134,7 @@ describe('the validation of a batch', () => {
     assert.equal((await world.ready(source, file)).totalRaw, LEAST);
   });
 
-  it('the validation of a batch accepts a sheet that does not begin in row 1, empty rows, and rows with content only in other columns', async () => {
+  it('accepts a sheet that does not begin in row 1, empty rows, and rows with content only in other columns', async () => {
     const file = fileOf(
       [
         [...HEADER, 'note', ' '],
@@ -154,7 +154,7 @@ describe('the validation of a batch', () => {
     );
   });
 
-  it('the validation of a batch finds ten kinds of mistakes in one file, each with its row and column', async () => {
+  it('finds ten kinds of mistakes in one file, each with its row and column', async () => {
     const stranger = await BatchWorld.open(db);
     const foreign = await stranger.account();
     const found = await wrong(
@@ -194,7 +194,7 @@ describe('the validation of a batch', () => {
     ]);
   });
 
-  it('the validation of a batch finds every problem of a row, with the cell and a message for the author of the file', async () => {
+  it('finds every problem of a row, with the cell and a message for the author of the file', async () => {
     const date = { kind: 'date', text: '2026-11-01' } as const;
     const cells = ['Ana María', date, 'copm', { kind: 'error', text: '#REF!' } as const];
     const batch = await world.validated(source, payroll([[...cells, 'x'.repeat(65)]]));
@@ -210,7 +210,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([batch.rowCount, batch.rowsRejected], [1, 1]);
   });
 
-  it('the validation of a batch reports amounts that are not whole numbers, in text and in number cells', async () => {
+  it('reports amounts that are not whole numbers, in text and in number cells', async () => {
     const texts = '-1 1.5 1e5 +100000 0100000 ١٠٠٠٠٠ $100000 9223372036854775808'.split(' ');
     const numbers = '100000.5 1E-1 9007199254740992 -100000 1E99 NaN'.split(' ').map(number);
     const amounts = [...texts, '100 000', ...numbers];
@@ -220,7 +220,7 @@ describe('the validation of a batch', () => {
     );
   });
 
-  it('the validation of a batch finds an amount of zero as below_minimum, even if the account has no minimum', async () => {
+  it('finds an amount of zero as below_minimum, even if the account has no minimum', async () => {
     assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
     await db.sql(
       `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', 0, NULL, NULL)`,
@@ -229,7 +229,7 @@ describe('the validation of a batch', () => {
     assert.equal((await world.validated(source, payroll([['$ana', '1', 'COPM']]))).status, 'ready');
   });
 
-  it("the validation of a batch finds a phone of several accounts of the network as ambiguous_recipient; the tenant's own comes first", async () => {
+  it("finds a phone of several accounts of the network as ambiguous_recipient; the tenant's own comes first", async () => {
     const network = `net-${randomUUID()}`;
     const shared = nextPhone();
     await db.sql(
@@ -248,7 +248,7 @@ describe('the validation of a batch', () => {
     assert.equal((await world.validated(source, payroll([[shared, MIN, 'COPM']]))).status, 'ready');
   });
 
-  it('the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
+  it('finds missing and double columns in the header alone, and counts the rows below it', async () => {
     const file = fileOf(
       [
         ['recipient', 'amount', 'Amount', 'Nombre'],
@@ -266,12 +266,12 @@ describe('the validation of a batch', () => {
     assert.deepEqual([rowCount, rowsRejected, asset], [2, 0, null]);
   });
 
-  it('the validation of a batch rejects a file without rows, and an empty file', async () => {
+  it('rejects a file without rows, and an empty file', async () => {
     for (const file of [fileOf([HEADER]), fileOf([HEADER, [null], ['', ' ']]), fileOf([])])
       assert.deepEqual(await wrong(file), [[0, '', 'no_rows']]);
   });
 
-  it('the validation of a batch reports a file that ends too early, together with the problems before its end', async () => {
+  it('reports a file that ends too early, together with the problems before its end', async () => {
     for (const code of ['unreadable_file', 'too_many_columns'])
       assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
         [0, '', code],
@@ -279,7 +279,7 @@ describe('the validation of a batch', () => {
       ]);
   });
 
-  it("the validation of a batch finds amounts that fit 64 bits by themselves, but not with the rows' fees, and reports the first row that exceeds them", async () => {
+  it("finds amounts that fit 64 bits by themselves, but not with the rows' fees, and reports the first row that exceeds them", async () => {
     await world.charge(await world.account(), { flatRaw: 1n });
     const most = 9_223_372_036_854_775_807n;
     await db.sql(
@@ -296,7 +296,7 @@ describe('the validation of a batch', () => {
       ]);
   });
 
-  it('the validation of a batch stops after 100,000 rows, and reports that the file has too many', async () => {
+  it('stops after 100,000 rows, and reports that the file has too many', async () => {
     assert.equal(MAX_ROWS, 100_000);
     const [most, rows] = [300, Array.from({ length: 302 }, () => ['x', '', ''])];
     const { id } = await world.uploaded(source, payroll(rows));
@@ -306,7 +306,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([last?.number, last?.code], [most + 2, 'too_many_rows']);
   });
 
-  it('the validation of a batch rejects the whole file for one wrong row, stores none of its rows, and emits an event', async () => {
+  it('rejects the whole file for one wrong row, stores none of its rows, and emits an event', async () => {
     const rows = Array.from({ length: 200 }, () => ['$ana', MIN, 'COPM']);
     const batch = await world.validated(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
     assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 201, 1]);
@@ -315,7 +315,7 @@ describe('the validation of a batch', () => {
     assert.equal(codeOf(await world.execute(batch)), 'invalid_state');
   });
 
-  it('the validation of a batch fixes the fee of each row and the account that receives it', async () => {
+  it('fixes the fee of each row and the account that receives it', async () => {
     const fees = await world.account();
     await world.charge(fees, { basisPoints: 10n, floorRaw: 150n });
     const batch = await world.ready(
@@ -334,7 +334,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([free.feesRaw, free.feeAccountId], [0n, null]);
   });
 
-  it('the validation of a batch lists rows that repeat a recipient under any name, and the newest batch with the same bytes', async () => {
+  it('lists rows that repeat a recipient under any name, and the newest batch with the same bytes', async () => {
     const file = payroll([
       ['$ana', MIN, 'COPM'],
       [ana.phone!, MIN, 'COPM'],
@@ -407,7 +407,7 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('the validation of a batch fails and is retried if its bytes cannot be read, and does not reject the batch', async () => {
+    it('fails and is retried if its bytes cannot be read, and does not reject the batch', async () => {
       const batch = resourceOf(await world.upload(source, payroll(rows)));
       await db.sql(`DELETE FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`);
       await assert.rejects(world.validate(batch.id), /are missing/);

@@ -102,7 +102,7 @@ describe('a batch that is ready', () => {
     await assertEnded(batch.id, 'withdrawn');
   });
 
-  it('a batch that is ready is withdrawn by an admin or owner of its source, and by its uploader while they have a role there', async () => {
+  it('is withdrawn by an admin or owner of its source, and by its uploader while they have a role there', async () => {
     const clerk = await member('clerk');
     for (const role of ROLES) {
       await grantRole(db.database, systemClock, clerk, payer.id, role, TEST_ACTOR);
@@ -170,7 +170,7 @@ describe('a batch that is ready', () => {
     );
   });
 
-  it('a batch that is ready lapses exactly when its time since validation has passed, and no other batch lapses', async () => {
+  it('lapses exactly when its time since validation has passed, and no other batch lapses', async () => {
     let now: Instant = instant(Date.parse('2031-01-01T00:00:00.000Z'));
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });

@@ -64,7 +64,7 @@ const OF_PANDAS = [['573001112233', '150000', '2026-11-01', '1001']];
 
 describe('cells written by spreadsheet programs', () => {
   for (const name of readdirSync(SAMPLES).filter((one) => one.endsWith('.xlsx')))
-    it(`cells written by spreadsheet programs are read as ${name} shows them`, async () => {
+    it(`are read as ${name} shows them`, async () => {
       const rows = await readingOf(readFileSync(`${SAMPLES}/${name}`));
       const expected = name.startsWith('pandas') ? OF_PANDAS : GIVEN;
       assert.equal(rows.length, expected.length);
@@ -242,13 +242,10 @@ const NOT_PLAIN: readonly Format[] = [
 ];
 
 describe('a number cell', () => {
-  it(
-    'a number cell becomes the digits that a person sees',
-    assertEach(NUMBERS, { column: 'reference' }),
-  );
+  it('becomes the digits that a person sees', assertEach(NUMBERS, { column: 'reference' }));
 
   for (const column of ['recipient', 'description', 'reference'] as const)
-    it(`a number cell of a ${column} is refused in a format that can show another value, and the message quotes the format`, async () => {
+    it(`of a ${column} is refused in a format that can show another value, and the message quotes the format`, async () => {
       for (const format of CARRIES_VALUE)
         assertShown(
           await cellRead(numberCell('3001112234', format), { column, format }),
@@ -257,7 +254,7 @@ describe('a number cell', () => {
         );
     });
 
-  it('a number cell of a recipient is a phone in plain digits', async () => {
+  it('of a recipient is a phone in plain digits', async () => {
     for (const [value, format, expected] of [
       ['573001112233.0', null, '573001112233'],
       ['5.73001112233E+11', null, '573001112233'],
@@ -277,16 +274,16 @@ describe('a number cell', () => {
   });
 
   it(
-    'a number cell with a date or time format becomes ISO 8601 in a description',
+    'with a date or time format becomes ISO 8601 in a description',
     assertEach(DATES, { column: 'description' }),
   );
 
-  it('a number cell with a date or time format is refused in a reference', async () => {
+  it('with a date or time format is refused in a reference', async () => {
     const variant = { column: 'reference', format: 14 } as const;
     assertShown(await cellRead(numberCell('46327', 14), variant), `!(${DAY})`, 'a date');
   });
 
-  it('a number cell counts days from 1904 if the workbook says so', async () => {
+  it('counts days from 1904 if the workbook says so', async () => {
     for (const [value, expected] of [
       ['44865', DAY],
       ['44865.5625', `${DAY}T13:30:00`],
@@ -302,7 +299,7 @@ describe('a number cell', () => {
       );
   });
 
-  it('a number cell is an amount in the formats General, 0, #,##0 and text', async () => {
+  it('is an amount in the formats General, 0, #,##0 and text', async () => {
     for (const format of [null, 0, 1, 3, 49, 'General', 'GENERAL', 'Standard', '0', '#,##0', '@'])
       for (const value of ['150000', '150000.0', '1.5E5'])
         assert.equal(
@@ -312,7 +309,7 @@ describe('a number cell', () => {
         );
   });
 
-  it('a number cell that shows a whole number but contains another is no amount, and the message says what it shows', async () => {
+  it('that shows a whole number but contains another is no amount, and the message says what it shows', async () => {
     for (const [value, format, shown] of [
       ['150009.99999999997', null, '150010'],
       ['1.5001000000000001E5', null, '150010'],
@@ -339,7 +336,7 @@ describe('a number cell', () => {
     );
   });
 
-  it('a number cell is not an amount in any other format, and the message explains the unit and what to write', async () => {
+  it('is not an amount in any other format, and the message explains the unit and what to write', async () => {
     const amounts = disjunction(ASSETS.map((asset) => formatAmount({ raw: 150_000n, asset })));
     for (const format of NOT_PLAIN)
       assertShown(
@@ -355,7 +352,7 @@ describe('a number cell', () => {
       );
   });
 
-  it('a number cell with a style that the workbook lacks makes the file unreadable', async () => {
+  it('with a style that the workbook lacks makes the file unreadable', async () => {
     assert.equal(
       await problemOf(workbook(sheetXml('<row><c s="2"><v>1</v></c></row>'))),
       'unreadable_file',
@@ -369,7 +366,7 @@ describe('a number cell', () => {
 });
 
 describe('a text cell', () => {
-  it('a text cell is taken as written, with any style', async () => {
+  it('is taken as written, with any style', async () => {
     for (const [cell, expected] of [
       ['<c t="s"><v>0</v></c>', '1001.0'],
       ['<c t="s" s="1"><v>1</v></c>', '1001'],
@@ -393,7 +390,7 @@ describe('a text cell', () => {
     );
   });
 
-  it('a text cell is refused in a format that shows another text, and the message quotes the format', async () => {
+  it('is refused in a format that shows another text, and the message quotes the format', async () => {
     const cell = '<c t="inlineStr" s="1"><is><t>3001112233</t></is></c>';
     const accounting = '_-* #,##0_-;-* #,##0_-;_-* "-"_-;_-@_-';
     for (const column of COLUMNS) {

@@ -49,7 +49,7 @@ describe('POST /v1/bonuses', () => {
   ): Promise<TestAnswer> =>
     bank.request('POST', '/v1/bonuses', { body: bodyOf(recipient, more, raw), ...options });
 
-  it('POST /v1/bonuses answers 201 with the paid bonus and its itemised fee, moves exactly that, and makes no event', async () => {
+  it('answers 201 with the paid bonus and its itemised fee, moves exactly that, and makes no event', async () => {
     const fees = await bank.account();
     await charge(fees, 700n);
     const answer = answered(
@@ -87,7 +87,7 @@ describe('POST /v1/bonuses', () => {
     assert.deepEqual(await walk(bank, '/v1/events'), []);
   });
 
-  it('POST /v1/bonuses finds the recipient by alias or phone in any spelling', async () => {
+  it('finds the recipient by alias or phone in any spelling', async () => {
     const stored = text(receiver.phone);
     for (const recipient of [
       { alias: '$ana' },
@@ -101,7 +101,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), 4n * LEAST);
   });
 
-  it('POST /v1/bonuses accepts exactly one of account_id, alias and phone', async () => {
+  it('accepts exactly one of account_id, alias and phone', async () => {
     for (const recipient of [{}, { alias: '$ana', account_id: receiver.id }, { alias: null }]) {
       const refused = answered(await pay(recipient), 400, 'invalid_field');
       assert.equal(refused.details?.field, 'recipient');
@@ -115,7 +115,7 @@ describe('POST /v1/bonuses', () => {
       assert.equal(answered(await pay(recipient), 400, 'invalid_field').details?.field, field);
   });
 
-  it('POST /v1/bonuses accepts a reference of 1 to 64 characters and a description of up to 140', async () => {
+  it('accepts a reference of 1 to 64 characters and a description of up to 140', async () => {
     const most = { reference: 'ñ'.repeat(64), description: 'é'.repeat(140) };
     const { reference, description } = answered(await pay({ alias: '$ana' }, most), 201).json;
     assert.deepEqual({ reference, description }, most);
@@ -128,7 +128,7 @@ describe('POST /v1/bonuses', () => {
       answered(await pay({ alias: '$ana' }, more), 400, 'invalid_field');
   });
 
-  it('POST /v1/bonuses answers 404 for an unknown name, a closed account, an account of another tenant and a released alias', async () => {
+  it('answers 404 for an unknown name, a closed account, an account of another tenant and a released alias', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account({ alias: '$foreign', phone: nextPhone() });
     const closed = await bank.account({ alias: '$closed' });
@@ -148,7 +148,7 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$ana' }), 404, 'not_found');
   });
 
-  it("POST /v1/bonuses pays within a network by id and by a phone that only one account has; a phone of several accounts is 404, and the tenant's own account comes first", async () => {
+  it("pays within a network by id and by a phone that only one account has; a phone of several accounts is 404, and the tenant's own account comes first", async () => {
     const network = `net-${randomUUID()}`;
     const [home, one, two] = [
       await openBank(api, { network }),
@@ -176,7 +176,7 @@ describe('POST /v1/bonuses', () => {
     });
   });
 
-  it('POST /v1/bonuses refuses the source as recipient, by any of its names', async () => {
+  it('refuses the source as recipient, by any of its names', async () => {
     await db.change(`UPDATE accounts SET alias='$payer' WHERE id=${idLiteral(payer.id)}`);
     for (const recipient of [{ account_id: payer.id }, { alias: '$payer' }])
       assert.equal(
@@ -185,7 +185,7 @@ describe('POST /v1/bonuses', () => {
       );
   });
 
-  it('POST /v1/bonuses refuses by the rules in their order: capability, minimum, maximum, month, funds', async () => {
+  it('refuses by the rules in their order: capability, minimum, maximum, month, funds', async () => {
     const person = await bank.account({ type: 'person', funds: { COPM: 2_000n * LEAST } });
     const code = async (from: Account, raw: bigint): Promise<string | undefined> =>
       (
@@ -208,7 +208,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await code(person, 0n), 'capability_cannot_send');
   });
 
-  it('POST /v1/bonuses counts the amount, but not the fee, in the month that transfers also use', async () => {
+  it('counts the amount, but not the fee, in the month that transfers also use', async () => {
     await charge(await bank.account(), 700n);
     answered(await pay({ alias: '$ana' }), 201);
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
@@ -218,7 +218,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal((copm?.month as Json).used, (2n * LEAST).toString());
   });
 
-  it('POST /v1/bonuses needs funds for the fee too, except from the fee account, which pays none', async () => {
+  it('needs funds for the fee too, except from the fee account, which pays none', async () => {
     await charge(await bank.account(), 700n);
     const answer = await pay({ alias: '$ana' }, {}, {}, 100n * LEAST);
     const { details } = answered(answer, 422, 'insufficient_funds');
@@ -227,7 +227,7 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$ana' }, {}, {}, 100n * LEAST), 201);
   });
 
-  it('POST /v1/bonuses replays 200 with the same bonus even if the alias was released and the role removed; another body is 409', async () => {
+  it('replays 200 with the same bonus even if the alias was released and the role removed; another body is 409', async () => {
     const key = randomUUID();
     const first = answered(await pay({ alias: '$ana' }, {}, { key }), 201);
     answered(await bank.request('DELETE', `/v1/accounts/${receiver.id}/alias`), 204);
@@ -238,7 +238,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('POST /v1/bonuses acts once for many simultaneous requests of a key', async () => {
+  it('acts once for many simultaneous requests of a key', async () => {
     const key = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => pay({ alias: '$ana' }, {}, { key })),
@@ -251,7 +251,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('POST /v1/bonuses is refused from the approval threshold of its source on, because a bonus cannot wait for approval', async () => {
+  it('is refused from the approval threshold of its source on, because a bonus cannot wait for approval', async () => {
     await bank.guard(payer, { threshold: 2n * LEAST });
     const ask = async (raw: bigint) => {
       const { status, code, details } = await pay({ account_id: receiver.id }, {}, {}, raw);

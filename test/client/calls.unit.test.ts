@@ -101,7 +101,7 @@ describe('a call of the client', () => {
     'a cut connection': cut,
     'half a response': halfAnAnswer,
   }))
-    it(`a call of the client is retried with the same key and body after ${what}`, async () => {
+    it(`is retried with the same key and body after ${what}`, async () => {
       acts = [act, act, answer(200, TRANSFER)];
       const transfer = await client().createTransfer(body);
       assert.equal(transfer.amount.raw, 9_223_372_036_854_775_807n);
@@ -114,7 +114,7 @@ describe('a call of the client', () => {
       });
     });
 
-  it('a call of the client uses a new idempotency key, or the key that its caller passes', async () => {
+  it('uses a new idempotency key, or the key that its caller passes', async () => {
     acts = [answer(201, TRANSFER)];
     await client().createTransfer(body);
     await client().createTransfer(body);
@@ -123,7 +123,7 @@ describe('a call of the client', () => {
     assert.equal(seen[2]?.key, 'mine');
   });
 
-  it('a call of the client that exceeds its time limit reports that the result is unknown, with the key for retrying', async () => {
+  it('that exceeds its time limit reports that the result is unknown, with the key for retrying', async () => {
     acts = [unavailable];
     const error = await failure(client(300).createTransfer(body));
     assert.ok(error instanceof UnknownResultError);
@@ -139,14 +139,14 @@ describe('a call of the client', () => {
     [409, 'invalid_state'],
     [422, 'quota_exceeded'],
   ] as const)
-    it(`a call of the client trusts ${code} of its first attempt, but not after an attempt that may have acted`, async () => {
+    it(`trusts ${code} of its first attempt, but not after an attempt that may have acted`, async () => {
       acts = [refuse(status, code)];
       assert.equal((await failure(client().createTransfer(body))).code, code);
       acts = [cut, refuse(status, code)];
       assert.equal((await failure(client().createTransfer(body))).code, 'result_unknown');
     });
 
-  it('a call of the client with a given key trusts only bound results, because an earlier call may have acted', async () => {
+  it('with a given key trusts only bound results, because an earlier call may have acted', async () => {
     const given = { idempotencyKey: 'stored with the order' };
     acts = [refuse(404, 'not_found')];
     const error = await failure(client().createTransfer(body, given));
@@ -163,27 +163,27 @@ describe('a call of the client', () => {
     assert.equal((await failure(nowhere.createTransfer(body, given))).code, 'result_unknown');
   });
 
-  it('a call of the client does not treat an empty response as a success', async () => {
+  it('does not treat an empty response as a success', async () => {
     acts = [(response) => response.writeHead(200).end(), answer(200, TRANSFER)];
     assert.equal((await client().createTransfer(body)).id, 'x');
     assert.equal(seen[0]?.key, seen[1]?.key);
   });
 
-  it('a call of the client trusts a bound result also after an attempt that may have acted', async () => {
+  it('trusts a bound result also after an attempt that may have acted', async () => {
     acts = [cut, refuse(422, 'insufficient_funds', { available: '5', requested: '7' })];
     const error = await failure(client().createTransfer(body));
     assert.ok(error.code === 'insufficient_funds');
     assert.deepEqual(error.details, { available: 5n, requested: 7n });
   });
 
-  it('a call of the client waits as long as Retry-After asks', async () => {
+  it('waits as long as Retry-After asks', async () => {
     acts = [refuse(429, 'rate_limited', undefined, { 'retry-after': '1' }), answer(201, TRANSFER)];
     const began = performance.now();
     await client().createTransfer(body);
     assert.ok(performance.now() - began >= 995);
   });
 
-  it('a call of the client that may wait no longer reports rate_limited, and not an unknown result', async () => {
+  it('that may wait no longer reports rate_limited, and not an unknown result', async () => {
     acts = [refuse(429, 'rate_limited', undefined, { 'retry-after': '30' })];
     assert.equal((await failure(client(100).createTransfer(body))).code, 'rate_limited');
   });
@@ -202,7 +202,7 @@ describe('a call of the client', () => {
     }
   });
 
-  it('a call of the client reports that nothing happened if the connection is refused', async () => {
+  it('reports that nothing happened if the connection is refused', async () => {
     const [port] = await freePorts(1);
     const nowhere = new MoneyClient({
       baseUrl: `http://127.0.0.1:${port}`,
@@ -220,7 +220,7 @@ describe('a call of the client', () => {
     assert.equal(seen[0]?.key, undefined);
   });
 
-  it('a call of the client repeats a PUT, because repeating it has no further effect', async () => {
+  it('repeats a PUT, because repeating it has no further effect', async () => {
     acts = [cut, answer(200, { account_id: 'a', alias: '$a' })];
     assert.equal((await client().setAlias('a', { alias: '$a' })).alias, '$a');
   });
@@ -232,7 +232,7 @@ describe('a call of the client', () => {
     assert.equal((await failure(client(100).getTransfer('x'))).code, 'no_answer');
   });
 
-  it('a call of the client is ended by its signal, with the key if the result is unknown', async () => {
+  it('is ended by its signal, with the key if the result is unknown', async () => {
     acts = [unavailable];
     const call = client().createTransfer(body, { signal: AbortSignal.timeout(200) });
     assert.equal((await failure(call)).code, 'result_unknown');
@@ -241,7 +241,7 @@ describe('a call of the client', () => {
     await assert.rejects(client().createTransfer(body, { signal: ended.signal }), /enough/);
   });
 
-  it('a call of the client does not accept a page of another server as a response', async () => {
+  it('does not accept a page of another server as a response', async () => {
     acts = [
       (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>'),
     ];
@@ -255,7 +255,7 @@ describe('a call of the client', () => {
     assert.ok((await failure(client(100).createTransfer(body))) instanceof UnknownResultError);
   });
 
-  it('a call of the client reads a list page after page, with the same filters', async () => {
+  it('reads a list page after page, with the same filters', async () => {
     acts = [
       answer(200, { items: [{ id: 1 }, { id: 2 }], next_cursor: 'c' }),
       answer(200, { items: [{ id: 3 }], next_cursor: null }),
@@ -279,7 +279,7 @@ describe('a call of the client', () => {
     assert.deepEqual(ids, [3]);
   });
 
-  it('a call of the client escapes path parameters, and refuses those that would change the path', async () => {
+  it('escapes path parameters, and refuses those that would change the path', async () => {
     acts = [answer(200, TRANSFER)];
     await client().getTransfer('a/b?c');
     assert.equal(seen[0]?.url, '/v1/transfers/a%2Fb%3Fc');

@@ -43,7 +43,7 @@ describe('client.followEvents', () => {
     assert.fail('it ended by itself');
   }
 
-  it('client.followEvents continues with the next event from any position, including the middle and the end of a page', async () => {
+  it('continues with the next event from any position, including the middle and the end of a page', async () => {
     await send(EVENTS);
     const all = await taken(EVENTS);
     const first = all.sequences[0]!;
@@ -58,7 +58,7 @@ describe('client.followEvents', () => {
     }
   });
 
-  it('client.followEvents waits at the end of the log for new events', async () => {
+  it('waits at the end of the log for new events', async () => {
     await send(3);
     const { position } = await taken(3);
     const coming = taken(2, position);
@@ -66,7 +66,7 @@ describe('client.followEvents', () => {
     assert.equal((await coming).sequences.length, 2);
   });
 
-  it('client.followEvents begins after the head of the log, even if the log is empty', async () => {
+  it('begins after the head of the log, even if the log is empty', async () => {
     const empty = await client.headOfEvents();
     await send(4);
     const head = await client.headOfEvents();
@@ -74,7 +74,7 @@ describe('client.followEvents', () => {
     assert.deepEqual(coming[1].sequences, coming[0].sequences.slice(4));
   });
 
-  it('client.followEvents ends with its signal, also while it waits', async () => {
+  it('ends with its signal, also while it waits', async () => {
     const seen: unknown[] = [];
     for await (const one of client.followEvents({
       signal: AbortSignal.timeout(150),
@@ -84,7 +84,7 @@ describe('client.followEvents', () => {
     assert.deepEqual(seen, []);
   });
 
-  it('client.followEvents refuses a stored position that it did not write', async () => {
+  it('refuses a stored position that it did not write', async () => {
     for (const position of ['', 'x', '1', '1 2', '-1  ', '1  a b'])
       await assert.rejects(client.followEvents({ from: position }).next(), TypeError, position);
     await assert.rejects(client.followEvents({ from: '1  nonsense' }).next(), {

@@ -52,7 +52,7 @@ describe('the packed client', () => {
     assert.equal(offered.stdout, (await contents(packed)).stdout);
   });
 
-  it('the packed client contains only its own files, and none of the service', () => {
+  it('contains only its own files, and none of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
     const { dependencies = {} } = JSON.parse(
       readFileSync(join(installed(), 'package.json'), 'utf8'),
@@ -60,7 +60,7 @@ describe('the packed client', () => {
     assert.deepEqual(dependencies, {});
   });
 
-  it('the packed client needs no module of Node: importing it loads only its own files', () => {
+  it('needs no module of Node: importing it loads only its own files', () => {
     const loaded = new Set<string>();
     const load = (file: string): void => {
       if (loaded.has(file)) return;
@@ -76,7 +76,7 @@ describe('the packed client', () => {
     assert.ok(loaded.size > 5);
   });
 
-  it('the packed client compiles in a strict project, where its errors can be distinguished', async () => {
+  it('compiles in a strict project, where its errors can be distinguished', async () => {
     writeFileSync(join(folder, 'program.ts'), PROGRAM);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(COMPILER));
     await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
@@ -84,7 +84,7 @@ describe('the packed client', () => {
     assert.equal(stdout, 'no_answer\n');
   });
 
-  it('the packed client contains its programs, each with --help', async () => {
+  it('contains its programs, each with --help', async () => {
     for (const name of ['money-listen', 'money-trigger']) {
       const { stdout } = await run(join(folder, 'node_modules/.bin', name), ['--help']);
       assert.match(stdout, new RegExp(name));

@@ -68,7 +68,7 @@ describe('the programs around the client', () => {
   describe('money-trigger', () => {
     // The trigger that lasts a minute is left out: it only waits for an expiry.
     for (const type of EVENT_TYPES.filter((one) => one !== 'transfer.expired'))
-      it(`money-trigger causes ${type} in the demo world, and prints the event`, async () => {
+      it(`causes ${type} in the demo world, and prints the event`, async () => {
         const { code, stdout, stderr } = await trigger(type);
         assert.equal(code, 0, stderr);
         assert.match(
@@ -91,13 +91,13 @@ describe('the programs around the client', () => {
         assert.ok(validate(event), `${String(event.type)} ${ajv.errorsText(validate.errors)}`);
     });
 
-    it('money-trigger reports an error if the demo world has no account left to verify', async () => {
+    it('reports an error if the demo world has no account left to verify', async () => {
       const { code, stderr } = await trigger('account.verified');
       assert.equal(code, 2);
       assert.match(stderr, /npm start -- --fresh/);
     });
 
-    it('money-trigger lists the events that it can cause, and says how to start the demo world if it is missing', async () => {
+    it('lists the events that it can cause, and says how to start the demo world if it is missing', async () => {
       for (const args of [[], ['transfer.lost'], ['transfer.completed', 'payout.failed']]) {
         const { code, stderr } = await trigger(...args);
         assert.equal(code, 2);
@@ -114,7 +114,7 @@ describe('the programs around the client', () => {
   });
 
   describe('money-listen', () => {
-    it('money-listen delivers events to a receiver, signed with the secret that it prints, and shows each response', async () => {
+    it('delivers events to a receiver, signed with the secret that it prints, and shows each response', async () => {
       const [port] = await freePorts(1);
       const to = `http://127.0.0.1:${port}/hooks`;
       const listening = start(program('money-listen'), [
@@ -142,7 +142,7 @@ describe('the programs around the client', () => {
       assert.deepEqual(await once(listening, 'close'), [0, null]);
     });
 
-    it('money-listen explains what is wrong with its arguments or the token', async () => {
+    it('explains what is wrong with its arguments or the token', async () => {
       const to = ['--forward-to', 'http://127.0.0.1:1/'];
       const url = ['--url', live.baseUrl];
       for (const [args, message, expected] of [

@@ -27,7 +27,7 @@ describe('verifyWebhook', () => {
       timestampS: changes.at ?? nowS(),
     });
 
-  it('verifyWebhook gives the event that the service signed, with its amounts as bigint', async () => {
+  it('gives the event that the service signed, with its amounts as bigint', async () => {
     for (const body of [BODY, Buffer.from(BODY)]) {
       const event = await verifyWebhook({ body, headers: signed() }, secret);
       assert.ok(event.type === 'transfer.completed');
@@ -36,7 +36,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  it('verifyWebhook reads the headers in every form in which receivers hold them', async () => {
+  it('reads the headers in every form in which receivers hold them', async () => {
     const lower = Object.fromEntries(
       Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]),
     );
@@ -44,7 +44,7 @@ describe('verifyWebhook', () => {
       await verifyWebhook({ body: BODY, headers }, secret);
   });
 
-  it('verifyWebhook accepts either secret of a rotation', async () => {
+  it('accepts either secret of a rotation', async () => {
     const old = newSecret();
     const headers = signed(secret, { previous: old });
     await verifyWebhook({ body: BODY, headers }, secret);
@@ -73,23 +73,23 @@ describe('verifyWebhook', () => {
     'a timestamp that is not a number': [BODY, { ...good, 'webhook-timestamp': 'NaN' }],
   };
   for (const [what, [body, headers]] of Object.entries(REFUSED))
-    it(`verifyWebhook refuses ${what}`, () =>
+    it(`refuses ${what}`, () =>
       assert.rejects(verifyWebhook({ body, headers }, secret), WebhookError));
 
-  it('verifyWebhook refuses to verify with an empty secret, because anyone could sign with it', async () => {
+  it('refuses to verify with an empty secret, because anyone could sign with it', async () => {
     const forged = { 'Svc-Signature': createHmac('sha256', '').update(BODY).digest('hex') };
     const verified = verifyWebhook({ body: BODY, headers: forged }, '', { toleranceS: null });
     await assert.rejects(verified, { name: 'TypeError', message: /the secret is empty/ });
   });
 
-  it('verifyWebhook accepts an old delivery if no age is required', async () => {
+  it('accepts an old delivery if no age is required', async () => {
     const headers = { 'Svc-Signature': signed()['Svc-Signature'] ?? '' };
     await verifyWebhook({ body: BODY, headers }, secret, { toleranceS: null });
   });
 });
 
 describe('signWebhook', () => {
-  it('signWebhook signs as the service does', async () => {
+  it('signs as the service does', async () => {
     const secret = newWebhookSecret();
     const headers = await signWebhook({ id: ID, body: BODY }, secret);
     const lower = Object.fromEntries(

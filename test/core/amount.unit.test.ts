@@ -14,7 +14,7 @@ import {
 import { filesUnder } from '../operating/pages.js';
 
 describe('an amount', () => {
-  it('an amount is read exactly', () => {
+  it('is read exactly', () => {
     for (const text of ['0', '1', '10', '9007199254740993', '9223372036854775807']) {
       const raw = parseRaw(text);
       assert(raw !== null);
@@ -39,7 +39,7 @@ describe('an amount', () => {
       `1${'0'.repeat(400)}`,
     ],
   };
-  it('an amount is not read from text that is not digits', () => {
+  it('is not read from text that is not digits', () => {
     for (const text of Object.values(refused).flat()) assert.equal(parseRaw(text), null, text);
   });
 
@@ -47,7 +47,7 @@ describe('an amount', () => {
     fc.assert(fc.property(fc.bigInt(0n, MAX_RAW), (raw) => parseRaw(raw.toString()) === raw));
   });
 
-  it('an amount is never read from text that is not in canonical form', () => {
+  it('is never read from text that is not in canonical form', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789.-+eE xn١') })),
@@ -59,12 +59,12 @@ describe('an amount', () => {
     );
   });
 
-  it('an amount fits a column up to 2^63-1 on either side of zero', () => {
+  it('fits a column up to 2^63-1 on either side of zero', () => {
     for (const raw of [MAX_RAW, -MAX_RAW, 0n]) assert(fitsColumn(raw));
     for (const raw of [MAX_RAW + 1n, -MAX_RAW - 1n]) assert(!fitsColumn(raw));
   });
 
-  it('an amount is shown to people in whole units, exactly', () => {
+  it('is shown to people in whole units, exactly', () => {
     const shown = ([raw, asset]: readonly [bigint, 'COPM' | 'DUSD']): string =>
       formatAmount({ raw, asset });
     assert.deepEqual(
@@ -91,7 +91,7 @@ describe('an amount', () => {
 });
 
 describe('the list of assets', () => {
-  it('the list of assets is the only place of the code that names one', () => {
+  it('is the only place of the code that names one', () => {
     const words = new RegExp(`\\b(?:${ASSETS.join('|')})\\b`);
     const code = ['src', 'workflows', 'activities', 'scripts/docs', 'packages/client/src'].flatMap(
       filesUnder,
@@ -117,7 +117,7 @@ const schedule = (changed: Partial<FeeSchedule>): FeeSchedule => ({
 });
 
 describe('a fee', () => {
-  it('a fee rounds its share half up, in integers', () => {
+  it('rounds its share half up, in integers', () => {
     const ten = schedule({ basisPoints: 10n });
     // 10 basis points of 499, 500, 1499 and 1500.
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe('a fee', () => {
     );
   });
 
-  it('a fee is never under its floor nor over its cap', () => {
+  it('is never under its floor nor over its cap', () => {
     const bounded = schedule({ basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n });
     assert.deepEqual(
       [1n, 99_999n, 100_000n, 101_000n, 500_000_000n, 500_001_000n, MAX_RAW].map((raw) =>
@@ -142,7 +142,7 @@ describe('a fee', () => {
     );
   });
 
-  it('a fee is exact beyond 2^53', () => {
+  it('is exact beyond 2^53', () => {
     assert.equal(
       calculateFee(schedule({ basisPoints: 10_000n }), 9_007_199_254_740_993n),
       9_007_199_254_740_993n,
@@ -150,14 +150,14 @@ describe('a fee', () => {
     assert.equal(calculateFee(schedule({ basisPoints: 1n }), MAX_RAW), 922_337_203_685_478n);
   });
 
-  it('a fee never exceeds the range of its column', () => {
+  it('never exceeds the range of its column', () => {
     assert.equal(
       calculateFee(schedule({ flatRaw: MAX_RAW, basisPoints: 10_000n }), MAX_RAW),
       MAX_RAW,
     );
   });
 
-  it('a fee never falls when the amount grows', () => {
+  it('never falls when the amount grows', () => {
     const raw = fc.bigInt(0n, MAX_RAW);
     fc.assert(
       fc.property(raw, raw, fc.bigInt(0n, 10_000n), (a, b, basisPoints) => {

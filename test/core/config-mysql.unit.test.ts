@@ -26,7 +26,7 @@ function faultsOf(environment: Record<string, string>): string {
 }
 
 describe('the MySQL URL', () => {
-  it('the MySQL URL names one host or several, by name or address, each with its port or the usual one', () => {
+  it('names one host or several, by name or address, each with its port or the usual one', () => {
     assert.deepEqual(parseMysqlUrl('mysql://a:b%40c@one,two:3307,[::1]:3308,10.0.0.1/money'), {
       servers: [
         { host: 'one', port: 3306 },
@@ -41,7 +41,7 @@ describe('the MySQL URL', () => {
     assert.equal(withDatabase('mysql://a:b@one,two:1/x', 'y'), 'mysql://a:b@one,two:1/y');
   });
 
-  it('the MySQL URL accepts no other scheme and no options', () => {
+  it('accepts no other scheme and no options', () => {
     for (const url of [
       '',
       'http://a:b@c/d',
@@ -60,12 +60,12 @@ describe('the MySQL URL', () => {
 });
 
 describe('TLS with MySQL', () => {
-  it('TLS with MySQL requires names instead of addresses, for which no certificate is checked', () => {
+  it('requires names instead of addresses, for which no certificate is checked', () => {
     const faults = faultsOf({ MYSQL_TLS: 'on', MYSQL_URL: 'mysql://a:b@10.0.0.1,two/money' });
     assert.match(faults, /MYSQL_URL: with MYSQL_TLS on, 10\.0\.0\.1 must be a name/);
   });
 
-  it('TLS with MySQL refuses a certificate without its key, a key that does not match, and text that is not PEM', () => {
+  it('refuses a certificate without its key, a key that does not match, and text that is not PEM', () => {
     const { cert, key } = one;
     const withPair = (certificate: string, own: string): string =>
       faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: own });

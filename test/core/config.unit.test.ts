@@ -23,18 +23,18 @@ function faultsOf(environment: Record<string, string>): string[] {
 }
 
 describe('the configuration', () => {
-  it('the configuration is usable if only the variables without a default are set', () => {
+  it('is usable if only the variables without a default are set', () => {
     const config = readConfig({ ...required(), ...LEAST });
     assert.equal(config.PORT, 8080);
     assert.equal(config.FINGERPRINT_KEYS[0].id, 'one');
   });
 
-  it('the configuration names every variable that is missing at once', () => {
+  it('names every variable that is missing at once', () => {
     const faults = faultsOf({});
     for (const name of Object.keys(LEAST)) assert(faults.includes(name), name);
   });
 
-  it('the configuration reports every fault at once, each with its reason', () => {
+  it('reports every fault at once, each with its reason', () => {
     const environment = {
       ...required(),
       ...LEAST,
@@ -51,7 +51,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('the configuration never shows a secret in a fault', () => {
+  it('never shows a secret in a fault', () => {
     const secret = 'c2VjcmV0';
     assert.throws(
       () => readConfig({ ...required(), ...LEAST, FINGERPRINT_KEYS: `one:${secret}` }),
@@ -62,7 +62,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('the configuration accepts the address of a Redis, and never shows its password', () => {
+  it('accepts the address of a Redis, and never shows its password', () => {
     assert.equal(readConfig({ ...required(), ...LEAST }).REDIS_URL, undefined);
     for (const url of ['redis://127.0.0.1:6379', 'rediss://user:s3cret@cache.example/2'])
       assert.equal(readConfig({ ...required(), ...LEAST, REDIS_URL: url }).REDIS_URL, url);
@@ -73,7 +73,7 @@ describe('the configuration', () => {
       );
   });
 
-  it('the configuration refuses numbers outside their range and anything that is not a whole number', () => {
+  it('refuses numbers outside their range and anything that is not a whole number', () => {
     for (const [name, value] of [
       ['PORT', '65536'],
       ['PORT', '-1'],
@@ -89,7 +89,7 @@ describe('the configuration', () => {
       );
   });
 
-  it('the configuration changes only the rates that are set, each with a burst in the usual proportion', () => {
+  it('changes only the rates that are set, each with a burst in the usual proportion', () => {
     const ratesOf = (RATE_LIMITS: string) =>
       readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
     const usual = {

@@ -16,7 +16,7 @@ describe('an id', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('an id sorts after earlier ids, even within a millisecond', () => {
+  it('sorts after earlier ids, even within a millisecond', () => {
     const ids = Array.from({ length: 20_000 }, () => newId());
     assert.deepEqual([...ids].sort(), ids);
   });
@@ -29,19 +29,19 @@ describe('an id', () => {
     };
     afterEach(() => (Date.now = now));
 
-    it('an id made after the clock was set back by hours has the new time', () => {
+    it('made after the clock was set back by hours has the new time', () => {
       at(3_600_000);
       const id = asUuid(at(0));
       assert(Math.abs(timeOfId(id) - now()) < 1_000, new Date(timeOfId(id)).toISOString());
     });
 
-    it('an id made after the clock was set back a little still sorts after earlier ids', () => {
+    it('made after the clock was set back a little still sorts after earlier ids', () => {
       const before = at(1_000);
       assert(at(0) > before);
     });
   });
 
-  it('an id has the time of the database’s clock, as far as it was compared with the process’s clock', () => {
+  it('has the time of the database’s clock, as far as it was compared with the process’s clock', () => {
     try {
       correctIdClock(-3_600_000);
       assert(Math.abs(timeOfId(newId()) - Date.now() + 3_600_000) < 1_000);
@@ -60,7 +60,7 @@ describe('an id', () => {
     assert.equal(idFromDigest(time, Buffer.alloc(64, 5), 63), ids[3]);
   });
 
-  it('an id is read in any case and stored in lower case', () => {
+  it('is read in any case and stored in lower case', () => {
     const id = newId();
     assert.equal(parseUuid(id.toUpperCase()), id);
   });

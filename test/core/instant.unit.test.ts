@@ -17,14 +17,14 @@ const DAY_MS = 86_400_000;
 const shown = (at: Instant | null): string | null => (at === null ? null : toRfc3339(at));
 
 describe('an instant', () => {
-  it('an instant is shown in RFC 3339, UTC, with milliseconds', () => {
+  it('is shown in RFC 3339, UTC, with milliseconds', () => {
     assert.equal(
       toRfc3339(instant(Date.UTC(2026, 10, 30, 4, 59, 59, 7))),
       '2026-11-30T04:59:59.007Z',
     );
   });
 
-  it('an instant is read with any offset', () => {
+  it('is read with any offset', () => {
     for (const text of [
       '2026-11-30T05:00:00Z',
       '2026-11-30T00:00:00-05:00',
@@ -35,7 +35,7 @@ describe('an instant', () => {
       assert.equal(shown(parseRfc3339(text)), '2026-11-30T05:00:00.000Z', text);
   });
 
-  it('an instant finer than a millisecond is rounded towards the side that keeps an inclusive bound exact', () => {
+  it('finer than a millisecond is rounded towards the side that keeps an inclusive bound exact', () => {
     const read = (fraction: string, round: 'up' | 'down'): string | null =>
       shown(parseRfc3339(`2026-11-30T05:00:00.${fraction}Z`, round));
     assert.equal(read('1234', 'down'), '2026-11-30T05:00:00.123Z');
@@ -85,7 +85,7 @@ describe('an instant', () => {
 const at = (text: string) => parseRfc3339(text)!;
 
 describe('a month', () => {
-  it('a month begins and ends in the time zone, to the millisecond', () => {
+  it('begins and ends in the time zone, to the millisecond', () => {
     const zone = 'America/Bogota';
     assert.equal(monthOf(at('2026-12-01T04:59:59.999Z'), zone).name, '2026-11');
     assert.equal(monthOf(at('2026-12-01T05:00:00.000Z'), zone).name, '2026-12');
@@ -97,7 +97,7 @@ describe('a month', () => {
     );
   });
 
-  it('a month follows the clock changes of its zone', () => {
+  it('follows the clock changes of its zone', () => {
     const march = monthOf(at('2026-03-15T12:00:00Z'), 'America/New_York');
     assert.deepEqual(
       [toRfc3339(march.startsAt), toRfc3339(march.endsAt)],
@@ -109,7 +109,7 @@ describe('a month', () => {
 });
 
 describe('a day', () => {
-  it('a day begins and ends in the time zone, also when a clock change shortens or lengthens it', () => {
+  it('begins and ends in the time zone, also when a clock change shortens or lengthens it', () => {
     for (const [name, zone, from, to] of [
       ['2026-11-22', 'America/Bogota', '2026-11-22T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
       ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
@@ -118,7 +118,7 @@ describe('a day', () => {
       assert.deepEqual(parseDay(name, zone), { from: at(from), to: at(to) }, name);
   });
 
-  it('a day and a month start where the one before ends, in every zone and at every clock change', () => {
+  it('and a month start where the one before ends, in every zone and at every clock change', () => {
     const nameOf = (day: number): string => new Date(day).toISOString().slice(0, 10);
     for (const zone of Intl.supportedValuesOf('timeZone')) {
       const clock = IANAZone.create(zone);
@@ -138,7 +138,7 @@ describe('a day', () => {
     }
   });
 
-  it('a day that begins at one o’clock, and one with two midnights, begin at their first moment', () => {
+  it('that begins at one o’clock, and one with two midnights, begin at their first moment', () => {
     for (const [name, zone, from] of [
       ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z'],
       ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z'],
@@ -159,7 +159,7 @@ describe('a day', () => {
       assert.equal(parseDay(name, 'UTC'), null, name);
   });
 
-  it('a day and its times are shown with the difference to UTC', () => {
+  it('and its times are shown with the difference to UTC', () => {
     const moment = at('2026-07-01T02:03:04.567Z');
     assert.deepEqual(
       ['America/Bogota', 'UTC', 'Asia/Kathmandu'].map((zone) => localTime(moment, zone)),

@@ -28,7 +28,7 @@ class Visitors {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('a fair queue admits as many tenants as there are slots, and no tenant twice', async () => {
+  it('admits as many tenants as there are slots, and no tenant twice', async () => {
     const visitors = new Visitors(2);
     for (const [tenant, name] of [
       ['a', 'a1'],
@@ -45,7 +45,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a1', 'b', 'c', 'a2']);
   });
 
-  it('a fair queue admits next the tenant whose last turn is longest ago, not the one that queued first', async () => {
+  it('admits next the tenant whose last turn is longest ago, not the one that queued first', async () => {
     const visitors = new Visitors(1);
     await visitors.wants('a', 'a0');
     for (let at = 1; at <= 10; at += 1) void visitors.wants('a', `a${at}`);
@@ -55,7 +55,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a0', 'b1', 'a1', 'b2']);
   });
 
-  it('a fair queue forgets a tenant that gives up waiting, and says why', async () => {
+  it('forgets a tenant that gives up waiting, and says why', async () => {
     const visitors = new Visitors(1);
     const [stopping, gone] = [new AbortController(), new AbortController()];
     gone.abort(new Error('gone'));
@@ -71,7 +71,7 @@ describe('a fair queue', () => {
 });
 
 describe('a concurrency limit', () => {
-  it('a concurrency limit counts per tenant and in all, and frees a slot when it is released', () => {
+  it('counts per tenant and in all, and frees a slot when it is released', () => {
     const shares = new ConcurrencyLimit(2, 3);
     const first = shares.take('a');
     shares.take('a');

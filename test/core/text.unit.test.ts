@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { textFault, escapeInvisible } from '../../src/core/text.js';
 
 describe('text', () => {
-  it('text is counted in code points', () => {
+  it('is counted in code points', () => {
     assert.equal(textFault('🙂'.repeat(140), { max: 140 }), null);
     assert.equal(textFault('🙂'.repeat(141), { max: 140 }), 'too_long');
     assert.equal(textFault('x'.repeat(140), { max: 140 }), null);
@@ -11,7 +11,7 @@ describe('text', () => {
     assert.equal(textFault('🙂🙂', { min: 2, max: 5 }), null);
   });
 
-  it('text with control characters, line separators or lone surrogates is refused', () => {
+  it('with control characters, line separators or lone surrogates is refused', () => {
     for (const text of [
       ...['a\u0000b', 'a\nb', 'a\tb', '\u007f', '\u0085', '\u2028', '\u2029'],
       ...['\ud800', 'a\udc00b', '\udc00\ud800'],
@@ -19,7 +19,7 @@ describe('text', () => {
       assert.equal(textFault(text, { max: 10 }), 'control_character', JSON.stringify(text));
   });
 
-  it('text in any script is accepted', () => {
+  it('in any script is accepted', () => {
     for (const text of ['José Ñuñez', '日本語', 'العربية', '👩‍👩‍👧', 'a\u00a0b'])
       assert.equal(textFault(text, { max: 20 }), null, text);
   });
@@ -51,7 +51,7 @@ describe('text', () => {
     'a noncharacter': 'Ana\u{1ffff}',
   };
 
-  it('text with invisible or direction-changing characters is refused, and shown with escapes', () => {
+  it('with invisible or direction-changing characters is refused, and shown with escapes', () => {
     for (const [what, text] of Object.entries(HIDING)) {
       assert.equal(textFault(text, { max: 20 }), 'format_character', what);
       const shown = escapeInvisible(text);
@@ -62,7 +62,7 @@ describe('text', () => {
     }
   });
 
-  it('text may contain invisible characters that shape the letters or emoji next to them', () => {
+  it('may contain invisible characters that shape the letters or emoji next to them', () => {
     for (const text of [
       'می\u200cخواهم',
       'ශ්\u200dරී ලංකා',

@@ -14,7 +14,7 @@ import { makeAccount, makeTenant, openWriter } from '../helpers/world.js';
 const db = await testDatabase();
 
 describe('the database', () => {
-  it('the database returns a row exactly as written, with any text', async () => {
+  it('returns a row exactly as written, with any text', async () => {
     const texts = [
       `O'Hara "x" \\ ; -- /* $1 ? ?? %s`,
       `O'Hara`,
@@ -91,7 +91,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.network, 'later');
   });
 
-  it('the database keeps connections for postings while any number of other transactions wait', async () => {
+  it('keeps connections for postings while any number of other transactions wait', async () => {
     const connections = {
       transactionConnections: 5,
       postingConnections: 2,
@@ -139,7 +139,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  it('the database reports that MySQL is unavailable, and no other error, when MySQL refuses a connection, stalls or disconnects', async () => {
+  it('reports that MySQL is unavailable, and no other error, when MySQL refuses a connection, stalls or disconnects', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), { statementTimeoutMs: 3_000 });
     await database.reader.query('SELECT 1');
@@ -157,7 +157,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('the database gives up a new connection that hangs before its first statement', async () => {
+  it('gives up a new connection that hangs before its first statement', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), {
       readConnections: 1,
@@ -178,7 +178,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('the database itself refuses a balance below zero', async () => {
+  it('itself refuses a balance below zero', async () => {
     const { writer } = openWriter(db.database);
     const account = await makeAccount(
       { database: db.database, writer },

@@ -37,7 +37,7 @@ describe("the application's user", () => {
     );
 
   for (const table of FOR_EVER)
-    it(`the application's user may not change or delete rows of ${table}`, async () => {
+    it(`may not change or delete rows of ${table}`, async () => {
       const [columns] = await connection.query(`SHOW COLUMNS FROM ${table}`);
       const [column] = columns as { Field: string }[];
       await connection.query(`SELECT 1 FROM ${table} LIMIT 1`);
@@ -48,18 +48,18 @@ describe("the application's user", () => {
     });
 
   for (const table of NEVER_CHANGED)
-    it(`the application's user may not change rows of ${table}`, async () => {
+    it(`may not change rows of ${table}`, async () => {
       await denied(`UPDATE ${table} SET id=id`);
       await denied(`TRUNCATE TABLE ${table}`);
     });
 
-  it("the application's user may not change the schema", async () => {
+  it('may not change the schema', async () => {
     await denied('ALTER TABLE balances DROP CONSTRAINT balances_available');
     await denied('DROP TABLE entries');
     await denied('CREATE TABLE mine (id INT)');
   });
 
-  it("the application's user has rights on exactly the tables that exist", async () => {
+  it('has rights on exactly the tables that exist', async () => {
     const tables = await db.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}'`,
     );
@@ -96,7 +96,7 @@ describe("rights of the application's user beyond the list", () => {
   };
 
   for (const [what, statements] of Object.entries(TOO_MUCH))
-    it(`rights of the application's user beyond the list stop the migrations with the REVOKE that fixes it: ${what}`, async () => {
+    it(`stop the migrations with the REVOKE that fixes it: ${what}`, async () => {
       for (const statement of statements()) await db.sql(statement);
       const failure: unknown = await migrate(db).then(
         () => undefined,
@@ -110,7 +110,7 @@ describe("rights of the application's user beyond the list", () => {
       await migrate(db);
     });
 
-  it("rights of the application's user beyond the list keep API and worker from starting, with the same message", async () => {
+  it('keep API and worker from starting, with the same message', async () => {
     await db.sql(`GRANT DELETE ON ${db.name}.entries TO ${user}`);
     const env = testEnvironment(db.url, {
       PORT: '0',
@@ -125,7 +125,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`REVOKE DELETE ON ${db.name}.entries FROM ${user}`);
   });
 
-  it("rights of the application's user beyond the list may concern a table that a later release added: processes of this release still start", async () => {
+  it('may concern a table that a later release added: processes of this release still start', async () => {
     await db.sql(`CREATE TABLE ${db.name}.of_a_later_release (id INT PRIMARY KEY)`);
     await db.sql(
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`,

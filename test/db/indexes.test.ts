@@ -70,7 +70,7 @@ describe('a transfer', () => {
     return found;
   }
 
-  it(`a transfer writes into at most ${MAX_INSERTS} B-trees, the primary keys included`, async () => {
+  it(`writes into at most ${MAX_INSERTS} B-trees, the primary keys included`, async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     // The first of a month makes rows that the others change.
     await bank.sent({ from, to, raw: LEAST });
@@ -267,7 +267,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   ];
   for (const [name, filter, keep] of MOVEMENTS)
     for (const [bounded, bounds] of BOUNDS)
-      it(`over forty thousand rows, a read looks at a bounded number of them: ${name}${bounded}, at any depth`, async () => {
+      it(`${name}${bounded}, at any depth`, async () => {
         for (const before of [null, BigInt(ROWS / 2), 30n]) {
           const page = await within(MAX_READ, () =>
             readMovements(reader, accountId, { ...filter, ...bounds }, before, PAGE),
@@ -319,7 +319,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   ];
   for (const [name, filter, keep] of LISTS)
     for (const [bounded, bounds] of BOUNDS)
-      it(`over forty thousand rows, a read looks at a bounded number of them: ${name}${bounded}, at any depth`, async () => {
+      it(`${name}${bounded}, at any depth`, async () => {
         const positions: readonly (TimePosition | null)[] = [
           null,
           { createdAt: at(ROWS / 2), id: MIN_ID },
@@ -363,12 +363,12 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(found.items.length, PAGE);
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the totals of an account at any moment', async () => {
+  it('the totals of an account at any moment', async () => {
     for (const moment of [at(-5), at(1), at(RARE), at(ROWS / 3), at(ROWS), at(ROWS * 2)])
       await within(MAX_READ, () => totalsAt(reader, [accountId], moment));
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the lists of operators by status, by account and by both', async () => {
+  it('the lists of operators by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
       for (const before of [null, { createdAt: at(ROWS / 2), id: newId() }])
         await within(MAX_READ, () =>
@@ -392,7 +392,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   ];
   for (const [name, filter, keep] of EVENTS)
     for (const [bounded, bounds] of BOUNDS)
-      it(`over forty thousand rows, a read looks at a bounded number of them: ${name}${bounded}, in both orders`, async () => {
+      it(`${name}${bounded}, in both orders`, async () => {
         for (const order of ['asc', 'desc'] as readonly EventOrder[]) {
           const page = await within(MAX_READ, () =>
             readEvents(reader, caller.tenantId, { ...filter, ...bounds }, order, null, PAGE),
@@ -403,12 +403,12 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         }
       });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the payouts that are notified when an account is unfrozen', async () => {
+  it('the payouts that are notified when an account is unfrozen', async () => {
     const held = await within(MAX_READ, () => findUnsubmittedPayouts(reader, accountId));
     assert.equal(held.length, RARE);
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
+  it('the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
     const { tenantId } = caller;
     const tenants = await within(10, () => reader.query(dueTenantsSql(PAGE, at(ROWS))));
     assert.deepEqual(
@@ -419,7 +419,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(due.length, PAGE);
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the first event since a time, and the operations that wait for approval', async () => {
+  it('the first event since a time, and the operations that wait for approval', async () => {
     const { tenantId } = caller;
     assert.equal(
       await within(200, () => readFirstSequenceSince(reader, tenantId, at(ROWS / 4))),
@@ -436,7 +436,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(waiting.length, 1);
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: what is known before a decision about an account', async () => {
+  it('what is known before a decision about an account', async () => {
     // Both sides of a payment to the account itself have all the entries.
     const decision = { accountId, asset: 'COPM', recipient: accountId } as const;
     const found = await within(4 * MAX_EXAMINED + MAX_READ, () =>
@@ -446,7 +446,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.deepEqual([found?.paid, found?.approved], [paid, []]);
   });
 
-  it('over forty thousand rows, a read looks at a bounded number of them: the webhook endpoints of a tenant that has deleted nearly all of them', async () => {
+  it('the webhook endpoints of a tenant that has deleted nearly all of them', async () => {
     const { tenantId } = caller;
     const now = at(ROWS);
     const type = 'transfer.completed' as const;

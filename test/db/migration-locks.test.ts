@@ -32,7 +32,7 @@ describe('migrations', () => {
     );
   });
 
-  it('migrations finish when the first installation was interrupted after any of its tables', async () => {
+  it('finish when the first installation was interrupted after any of its tables', async () => {
     await migrate({ adminUrl, url: url.href });
     await admin.query(`DELETE FROM ${name}.schema_migrations`);
     await admin.query(`DROP TABLE ${name}.transfers, ${name}.webhook_endpoints`);
@@ -41,7 +41,7 @@ describe('migrations', () => {
     assert.deepEqual(await migrate({ adminUrl, url: url.href }), []);
   });
 
-  it('migrations refuse a schema that another release made', async () => {
+  it('refuse a schema that another release made', async () => {
     await migrate({ adminUrl, url: url.href });
     await admin.query(
       `INSERT INTO ${name}.schema_migrations (timestamp, name) VALUES (1, 'Other1763683200000')`,
@@ -49,7 +49,7 @@ describe('migrations', () => {
     await assert.rejects(migrate({ adminUrl, url: url.href }), ForeignSchema);
   });
 
-  it('migrations stop waiting for a table in use after the time limit, so that other statements pass, and then retry', async () => {
+  it('stop waiting for a table in use after the time limit, so that other statements pass, and then retry', async () => {
     await migrate({ adminUrl, url: url.href });
     await admin.query(`DELETE FROM ${name}.schema_migrations`);
     const reader = await createConnection({ uri: adminUrl });

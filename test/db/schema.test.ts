@@ -8,7 +8,7 @@ import { testDatabase } from '../helpers/database.js';
 const db = await testDatabase();
 
 describe('the schema that the migrations create', () => {
-  it('the schema that the migrations create has the tables that the code defines and that the application has rights to', async () => {
+  it('has the tables that the code defines and that the application has rights to', async () => {
     const rows = await db.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema=DATABASE()`,
     );
@@ -25,7 +25,7 @@ describe('the schema that the migrations create', () => {
     );
   });
 
-  it('the schema that the migrations create agrees with the definitions of the tables in every column and index', async () => {
+  it('agrees with the definitions of the tables in every column and index', async () => {
     const url = new URL(db.adminUrl);
     url.pathname = `/${db.name}`;
     const [version] = await db.sql('SELECT VERSION() AS name');

@@ -78,7 +78,7 @@ describe('in a browser, the docs', () => {
       ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
     ])`);
 
-  it('in a browser, the docs have no fault that axe finds on a desktop or a phone, with light or dark colours, and never scroll sideways', async () => {
+  it('have no fault that axe finds on a desktop or a phone, with light or dark colours, and never scroll sideways', async () => {
     const faults: string[] = [];
     const page = await open({}, faults);
     for (const [index, path] of paths.entries()) {
@@ -102,7 +102,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs are complete without JavaScript, including the menu on a phone', async () => {
+  it('are complete without JavaScript, including the menu on a phone', async () => {
     const page = await open({ viewport: PHONE, javaScriptEnabled: false });
     await page.goto(`${api.baseUrl}/docs`);
     assert.equal(await page.getByRole('link', { name: 'Payouts', exact: true }).isVisible(), false);
@@ -115,7 +115,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs show a sample in another language without JavaScript, and with it in all tabs and later pages', async () => {
+  it('show a sample in another language without JavaScript, and with it in all tabs and later pages', async () => {
     for (const javaScriptEnabled of [false, true]) {
       const page = await open({ viewport: PHONE, javaScriptEnabled });
       await page.goto(`${api.baseUrl}/docs/reference/transfers`);
@@ -164,7 +164,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs are searchable by words, using only the keyboard', async () => {
+  it('are searchable by words, using only the keyboard', async () => {
     const faults: string[] = [];
     const page = await open({ viewport: SMALL }, faults);
     await page.goto(`${api.baseUrl}/docs`);
@@ -197,7 +197,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it("in a browser, the docs keep the chosen colours rather than the system's", async () => {
+  it("keep the chosen colours rather than the system's", async () => {
     const page = await open({ viewport: DESKTOP, colorScheme: 'light' });
     const paper = (): Promise<string> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -213,7 +213,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('in a browser, the docs have a button that copies each command unchanged', async () => {
+  it('have a button that copies each command unchanged', async () => {
     const page = await open({
       viewport: DESKTOP,
       permissions: ['clipboard-read', 'clipboard-write'],

@@ -399,7 +399,7 @@ describe('the samples of the reference', () => {
     execFileSync('go', ['build', '-o', 'samples', '.'], { cwd: folder, env });
   }
 
-  it('the samples of the reference in TypeScript have types that fit the client', () => {
+  it('in TypeScript have types that fit the client', () => {
     const folder = join(live.folder, 'typed');
     mkdirSync(folder);
     const files = Array.from(samples.keys(), (operation) => {

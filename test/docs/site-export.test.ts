@@ -13,7 +13,7 @@ import { linksOf } from './links.js';
 const EXPORT = fileURLToPath(new URL('../../scripts/docs-site.js', import.meta.url));
 
 describe('npm run docs:site', () => {
-  it('npm run docs:site writes the site as files whose links work in any folder', async () => {
+  it('writes the site as files whose links work in any folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'site-'));
     try {
       const env = {
@@ -55,7 +55,7 @@ describe('npm run docs:site', () => {
     }
   });
 
-  it('npm run docs:site explains an invalid URL', async () => {
+  it('explains an invalid URL', async () => {
     const env = { PATH: process.env.PATH, DOCS_URL: 'nowhere' };
     await assert.rejects(promisify(execFile)(process.execPath, [EXPORT, 'never-made'], { env }), {
       code: 2,

@@ -49,7 +49,7 @@ describe('the site', () => {
     });
   }
 
-  it('the site still has every address and every anchor that it has had', () => {
+  it('still has every address and every anchor that it has had', () => {
     const addresses = Array.from(known, (path) => [path, ...idsOf(html.get(path) ?? '').sort()]);
     if (process.env.RECORD_OUTPUTS !== undefined)
       writeFileSync(
@@ -91,7 +91,7 @@ describe('the site', () => {
     }
   });
 
-  it('the site lists every page once with its purpose, and each can be reached from the first', () => {
+  it('lists every page once with its purpose, and each can be reached from the first', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ path }) => path));
     assert.deepEqual(listed, [...new Set(listed)]);
     const reached = new Set<string>();
@@ -109,7 +109,7 @@ describe('the site', () => {
     );
   });
 
-  it('the site contains every page written for tenants', () => {
+  it('contains every page written for tenants', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ file }) => file));
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
@@ -137,7 +137,7 @@ describe('the site', () => {
       );
   });
 
-  it('the site has an anchor for every error code on the page of `doc_url` and on its English name', () => {
+  it('has an anchor for every error code on the page of `doc_url` and on its English name', () => {
     for (const path of ['/docs/conceptos/errores', '/docs/errors'])
       assert.deepEqual(
         ERROR_CODES.filter((code) => !idsOf(html.get(path) ?? '').includes(code)),
@@ -145,7 +145,7 @@ describe('the site', () => {
       );
   });
 
-  it('the site shows the requests of its guides in all languages of the reference', () => {
+  it('shows the requests of its guides in all languages of the reference', () => {
     for (const { file, path } of CONTENTS.flatMap((chapter) => chapter.pages)) {
       if (!existsSync(file)) continue;
       const text = html.get(URLS.page(path)) ?? '';
@@ -155,13 +155,13 @@ describe('the site', () => {
     }
   });
 
-  it('the site explains each reason for a webhook without a response', () => {
+  it('explains each reason for a webhook without a response', () => {
     const text = html.get('/docs/webhooks')?.replaceAll('<wbr />', '') ?? '';
     for (const reason of FAILURE_REASONS)
       assert.ok(text.includes(`<td data-label="failure"><code>${reason}</code>`), reason);
   });
 
-  it('the site cannot be built if a page links to a missing page', () => {
+  it('cannot be built if a page links to a missing page', () => {
     const listed = { path: '/x', file: 'docs/architecture.md', description: '' };
     assert.throws(
       () => markdownPage(listed, URLS, api.baseUrl, { inAllLanguages: (_, command) => command }),
@@ -192,7 +192,7 @@ describe('the site of an API', () => {
   }
 
   for (const count of [0, 1, 26, 1_000])
-    it(`the site of an API has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
+    it(`has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
       const { names, ...many } = apiOf(count);
       const { pages: texts } = renderSite({ ...api, ...many, urls: URLS });
       for (const { path } of CONTENTS.flatMap((chapter) => chapter.pages))
@@ -224,7 +224,7 @@ describe('the reference', () => {
     const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
     assert.ok(operation !== undefined);
 
-    it(`the reference shows of ${route.method} ${route.path} its scopes and its roles`, () => {
+    it(`shows of ${route.method} ${route.path} its scopes and its roles`, () => {
       const article = articles.get(operation.operationId) ?? '';
       assert.ok(article.includes(`<b>${route.method}</b> <code>${route.path}</code>`), article);
       const { scopes, roles, roleIn, rule }: Permission = PERMISSIONS[route.permits];
@@ -235,7 +235,7 @@ describe('the reference', () => {
       for (const text of [role, rule ?? '']) assert.ok(needs.includes(text), needs);
     });
 
-    it(`the reference shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {
+    it(`shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {
       const article = articles.get(operation.operationId) ?? '';
       for (const code of codesOf(route)) assert.ok(article.includes(`#${code}"`), code);
       for (const [status, schema] of Object.entries(route.responses)) {
@@ -252,7 +252,7 @@ describe('the reference', () => {
     });
 
     if (route.body === null || route.hasFile) continue;
-    it(`the reference gives ${route.method} ${route.path} an example that is accepted`, () => {
+    it(`gives ${route.method} ${route.path} an example that is accepted`, () => {
       const example = operation.requestBody?.content['application/json']?.example;
       const { error } = route.body?.safeParse(example) ?? {};
       assert.equal(error, undefined, `${JSON.stringify(example)}\n${error?.message}`);

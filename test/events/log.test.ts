@@ -83,7 +83,7 @@ describe('GET /v1/events', () => {
     ).json;
   }
 
-  it('GET /v1/events lists the events newest first, with a gapless sequence', () => {
+  it('lists the events newest first, with a gapless sequence', () => {
     assert.deepEqual(
       all.map(({ sequence }) => sequence),
       Array.from({ length: EVENTS }, (_, index) => EVENTS - index),
@@ -114,11 +114,11 @@ describe('GET /v1/events', () => {
   });
 
   for (const limit of [1, 5])
-    it(`GET /v1/events shows every event once in pages of ${limit}`, async () => {
+    it(`shows every event once in pages of ${limit}`, async () => {
       assert.deepEqual(await walk(bank, `/v1/events?limit=${limit}`), all);
     });
 
-  it('GET /v1/events of an empty log is an empty page without a first sequence, in either order', async () => {
+  it('of an empty log is an empty page without a first sequence, in either order', async () => {
     const empty = await openBank(api);
     assert.deepEqual((await empty.get('/v1/events')).json, {
       items: [],
@@ -130,7 +130,7 @@ describe('GET /v1/events', () => {
     assert.deepEqual([items, typeof cursor], [[], 'string']);
   });
 
-  it('GET /v1/events filters by every type of the contract and no other', async () => {
+  it('filters by every type of the contract and no other', async () => {
     for (const type of EVENT_TYPES)
       assert.deepEqual(
         await walk(bank, `/v1/events?type=${type}&limit=4`),
@@ -140,7 +140,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?type=${type}`), 400, 'invalid_field');
   });
 
-  it('GET /v1/events filters by inclusive bounds of created_at, with and without a type, in either order', async () => {
+  it('filters by inclusive bounds of created_at, with and without a type, in either order', async () => {
     for (const [from, to] of [
       [0, 11],
       [3, 3],
@@ -161,7 +161,7 @@ describe('GET /v1/events', () => {
       }
   });
 
-  it('GET /v1/events with order=asc follows the log: next_cursor is never null, and continues with newer events', async () => {
+  it('with order=asc follows the log: next_cursor is never null, and continues with newer events', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 100n * LEAST } }), await own.account()];
     let cursor: unknown = null;
@@ -189,7 +189,7 @@ describe('GET /v1/events', () => {
     );
   });
 
-  it('GET /v1/events refuses a cursor of another tenant, order or filter', async () => {
+  it('refuses a cursor of another tenant, order or filter', async () => {
     const cursor = text((await bank.get('/v1/events?limit=2')).json.next_cursor);
     answered(await bank.get(`/v1/events?cursor=${cursor}`), 200);
     const stranger = await openBank(api);
@@ -212,7 +212,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?${query}`), 400, 'invalid_field');
   });
 
-  it('GET /v1/events shows the events of all accounts to any token of the tenant, even without roles', async () => {
+  it('shows the events of all accounts to any token of the tenant, even without roles', async () => {
     await db.change(
       `DELETE FROM member_roles WHERE member_id=X'${bank.tenant.owner.id.replaceAll('-', '')}'`,
     );

@@ -4,7 +4,7 @@ import { Haproxy } from '../helpers/haproxy.js';
 describe('two API processes behind a proxy and two workers', function () {
   this.timeout(1_800_000);
   /** The one schedule of faults in `npm test`. The campaigns of `npm run prove` repeat each fault by itself. */
-  it('two API processes behind a proxy and two workers answer correctly and finish every operation once, although each process exits at every failpoint, commits are cut, and MySQL and Temporal fail', () =>
+  it('answer correctly and finish every operation once, although each process exits at every failpoint, commits are cut, and MySQL and Temporal fail', () =>
     twoOfEachCampaign({
       rounds: 1,
       apis: Haproxy.isPossible ? 2 : 1,

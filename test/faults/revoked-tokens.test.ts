@@ -284,7 +284,7 @@ describe('a token that is revoked while its requests wait', () => {
   });
 
   for (const [place, [, waiting]] of Object.entries(PLACES))
-    it(`a token that is revoked while its requests wait for ${place} changes nothing later than 5 s after`, async () => {
+    it(`for ${place} changes nothing later than 5 s after`, async () => {
       const { refused, before: early, after: late } = (await thefts.get(place))!;
       assert.deepEqual(late, early);
       for (const name of waiting) assert(refused.includes(name), `${name} did not wait`);

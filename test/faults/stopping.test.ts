@@ -54,7 +54,7 @@ describe('a process that is told to stop', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a process that is told to stop is not ready at once, and serves what a proxy still sends it during its delay', async () => {
+  it('is not ready at once, and serves what a proxy still sends it during its delay', async () => {
     const { token } = await openBank(healthy);
     const api = await ApiProcess.start(db.url, { STOP_DELAY_MS: '600000' });
     const readiness = async (): Promise<number> => (await fetch(`${api.adminUrl}/readyz`)).status;

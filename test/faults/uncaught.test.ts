@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { run } from '../ops/ops.js';
 
 describe('an uncaught error', () => {
-  it('an uncaught error ends the process, and prints its stack but not the statement it contains', async () => {
+  it('ends the process, and prints its stack but not the statement it contains', async () => {
     const { code, stdout, stderr } = await run('test/helpers/uncaught-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /uncaught exception/);
@@ -14,7 +14,7 @@ describe('an uncaught error', () => {
 });
 
 describe('a process that cannot start', () => {
-  it('a process that cannot start writes its last log lines before it exits', async () => {
+  it('writes its last log lines before it exits', async () => {
     const { code, stdout, stderr } = await run('test/helpers/refused-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /the server takes no writes/);

@@ -13,7 +13,7 @@ const SERVER = join(fileURLToPath(import.meta.url), '../../../src/processes/api.
 const REQUESTS = 600;
 
 describe('a log without a reader', () => {
-  it('a log without a reader delays neither responses nor the end of the process', async () => {
+  it('delays neither responses nor the end of the process', async () => {
     const { url } = await testDatabase();
     const [port = 0, adminPort = 0] = await freePorts(2);
     const environment = testEnvironment(url, {

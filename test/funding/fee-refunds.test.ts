@@ -79,7 +79,7 @@ describe('a refund of wrong fees', () => {
   const available = async ({ id }: Account): Promise<bigint> =>
     (await balanceOf(db.database, id)).available;
 
-  it('a refund of wrong fees moves no money when one person proposes it', async () => {
+  it('moves no money when one person proposes it', async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();
     await charge(RIGHT);
     await send();
@@ -93,7 +93,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await available(from), before);
   });
 
-  it('a refund of wrong fees is not paid if the fee account lacks the money', async () => {
+  it('is not paid if the fee account lacks the money', async () => {
     const before = await available(from);
     answered(await bank.send({ from: fees, to, raw: LEAST }), 201);
     const refused = await approve('fees-1', 'leo');
@@ -105,7 +105,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await available(from), before);
   });
 
-  it('a refund of wrong fees is paid once, by a second person, even if it is proposed again under another name', async () => {
+  it('is paid once, by a second person, even if it is proposed again under another name', async () => {
     answered(await bank.send({ from: to, to: fees, raw: LEAST }), 201);
     const [paid, kept] = [await available(from), await available(fees)];
     assert.equal(shown(await approve('fees-1', 'leo')).posted, 3);
@@ -120,7 +120,7 @@ describe('a refund of wrong fees', () => {
     assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
   });
 
-  it('a refund of wrong fees leaves other adjustments whose reference begins with its name proposed, and shows every sum before it posts', async () => {
+  it('leaves other adjustments whose reference begins with its name proposed, and shows every sum before it posts', async () => {
     await overcharged(2);
     shown(await propose('fees-3'));
     for (const [way, asset] of [
@@ -168,7 +168,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees whose debit of the fee account was rejected is not paid until the debit has been proposed again and posted', async () => {
+  it('whose debit of the fee account was rejected is not paid until the debit has been proposed again and posted', async () => {
     await overcharged(2);
     const owed = 2n * (WRONG - RIGHT);
     shown(await propose('fees-4'));
@@ -187,7 +187,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees that was rejected is proposed again, under the same name or another, and arrives once', async () => {
+  it('that was rejected is proposed again, under the same name or another, and arrives once', async () => {
     await overcharged(2);
     const owed = WRONG - RIGHT;
     shown(await propose('fees-5'));
@@ -216,7 +216,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees returns to the fee account if the payer has closed their account', async () => {
+  it('returns to the fee account if the payer has closed their account', async () => {
     const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
     await overcharged(1, gone);
     await overcharged(1);
@@ -235,7 +235,7 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees is refused with a malformed reference, crossed bounds or missing options', async () => {
+  it('is refused with a malformed reference, crossed bounds or missing options', async () => {
     assert.match((await propose('no reference')).stderr, /reference/);
     const crossed = [
       '--from',

@@ -104,7 +104,7 @@ describe('client addresses', () => {
 });
 
 describe('the address ranges of a token', () => {
-  it('the address ranges of a token are stored in canonical form, and other text is refused', () => {
+  it('are stored in canonical form, and other text is refused', () => {
     for (const [given, stored] of [
       ['10.1.2.3/8', '10.0.0.0/8'],
       ['203.0.113.7', '203.0.113.7/32'],
@@ -119,7 +119,7 @@ describe('the address ranges of a token', () => {
       assert.equal(normaliseRange(given), null, given);
   });
 
-  it('the address ranges of a token admit only addresses within them', () => {
+  it('admit only addresses within them', () => {
     const ranges = parseRanges('10.0.0.0/8,2001:db8::/32');
     for (const inside of ['10.0.0.0', '10.255.255.255', '::ffff:10.1.1.1', '2001:db8:1::1'])
       assert.ok(admitsAddress(ranges, inside), inside);

@@ -29,7 +29,7 @@ const operations = Object.entries(object(document.paths)).flatMap(([path, method
 );
 
 describe('the OpenAPI document of the service', () => {
-  it('the OpenAPI document of the service has a webhook for every type that an endpoint can receive, with its own schema', () => {
+  it('has a webhook for every type that an endpoint can receive, with its own schema', () => {
     assert.deepEqual(Object.keys(webhooks), [...SUBSCRIBABLE_TYPES, 'webhook.test']);
     const schemas = new Set<unknown>();
     for (const type of SUBSCRIBABLE_TYPES) {
@@ -43,7 +43,7 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(Object.keys(object(object(union.discriminator).mapping)), [...EVENT_TYPES]);
   });
 
-  it('the OpenAPI document of the service is valid by two validators', async () => {
+  it('is valid by two validators', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     assert.ok(valid, JSON.stringify(errors, null, 2));
     const config = await createConfig({ extends: ['spec', 'recommended'], rules: NOT_ASKED });
@@ -56,7 +56,7 @@ describe('the OpenAPI document of the service', () => {
     );
   });
 
-  it('the OpenAPI document of the service has an example of every request body, every response with a body, and every error code', () => {
+  it('has an example of every request body, every response with a body, and every error code', () => {
     for (const { method, path, operation } of operations) {
       const { requestBody, responses } = operation;
       const given = [
@@ -76,7 +76,7 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(Object.keys(examples), [...ERROR_CODES]);
   });
 
-  it('the OpenAPI document of the service describes every property of every schema', () => {
+  it('describes every property of every schema', () => {
     const properties = propertiesOf(document, []);
     assert.ok(properties.length > 500, `${properties.length} properties`);
     const undescribed = properties
@@ -89,7 +89,7 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(undescribed, []);
   });
 
-  it('the OpenAPI document of the service joins only objects by allOf, because generators refuse to join an enumeration', () => {
+  it('joins only objects by allOf, because generators refuse to join an enumeration', () => {
     const joined = JSON.stringify(document).matchAll(
       /"allOf":\[\{"\$ref":"#\/components\/schemas\/(\w+)"\},\{"(\w+)"/g,
     );
@@ -101,7 +101,7 @@ describe('the OpenAPI document of the service', () => {
     for (const part of parts) assert.deepEqual(part, ['object', 'type']);
   });
 
-  it('the OpenAPI document of the service has only examples that their schemas accept', () => {
+  it('has only examples that their schemas accept', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addFormats.default(ajv);
     ajv.addSchema(document, 'document');

@@ -42,7 +42,7 @@ describe('errors', () => {
     ['too many connections', () => coded('ER_CON_COUNT_ERROR', 1040)],
     ['a ledger that is closed', ledgerUnavailable],
   ];
-  it('errors of an unavailable database are 503 ledger_unavailable on every endpoint, the token check included; only a request with a key is to be repeated with it', async () => {
+  it('of an unavailable database are 503 ledger_unavailable on every endpoint, the token check included; only a request with a key is to be repeated with it', async () => {
     for (const [name, thrown] of AWAY) {
       fault = thrown;
       authenticationFault = null;

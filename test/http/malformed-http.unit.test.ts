@@ -64,7 +64,7 @@ describe('malformed HTTP', () => {
     ],
     ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
-  it('malformed HTTP is answered 400 with an Error object', async () => {
+  it('is answered 400 with an Error object', async () => {
     for (const [name, text] of MALFORMED) {
       assertRefused(await sendRaw(world.port, text), 400, name);
       await assertAlive();
@@ -122,7 +122,7 @@ describe('malformed HTTP', () => {
     await patient.server.stop(0);
   });
 
-  it('malformed HTTP without the end of its headers is answered if it arrived in time while the process was blocked', async () => {
+  it('without the end of its headers is answered if it arrived in time while the process was blocked', async () => {
     const socket = await opened(world.port);
     socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
     await sleep(50);

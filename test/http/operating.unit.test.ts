@@ -13,7 +13,7 @@ import { call, eventually, opened, rawHead, startWorld, UUID_PATTERN } from './s
 const BALANCER_MS = 2_000;
 
 describe('a client that does not read its response', () => {
-  it('a client that does not read its response loses the connection, and a slow client gets the complete response', async () => {
+  it('loses the connection, and a slow client gets the complete response', async () => {
     const part = 2 * 1024 * 1024;
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
@@ -89,7 +89,7 @@ describe('the admin port', () => {
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 
-  it('the admin port answers before a load balancer gives up, even if a check hangs', async () => {
+  it('answers before a load balancer gives up, even if a check hangs', async () => {
     fitness = () => Promise.resolve('ready');
     await readyz();
     fitness = () => new Promise(() => undefined);
@@ -144,7 +144,7 @@ describe('the admin port', () => {
 });
 
 describe('request metrics', () => {
-  it('request metrics have the path template, method and status as labels, and never the path', async () => {
+  it('have the path template, method and status as labels, and never the path', async () => {
     const world = await startWorld({ routes: thingRoutes() });
     await call(`${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff?x=1`);
     await call(`${world.url}/v1/secret-path`);

@@ -56,7 +56,7 @@ describe('a shared rate limit', () => {
     return own;
   };
 
-  it('a shared rate limit grants one burst to all processes together, reports the remaining requests, and refuses further requests', async () => {
+  it('grants one burst to all processes together, reports the remaining requests, and refuses further requests', async () => {
     const processes = await Promise.all([1, 2, 3, 4].map(() => connected(4)));
     for (let count = 0; count < 24; count += 1) {
       const state = await processes[count % 4]!.take('token');
@@ -86,7 +86,7 @@ describe('a shared rate limit', () => {
     limiter.close();
   });
 
-  it('a shared rate limit holds for two API processes: of 60 requests only the burst passes, and there is no 5xx while Redis hangs', async () => {
+  it('holds for two API processes: of 60 requests only the burst passes, and there is no 5xx while Redis hangs', async () => {
     const db: TestDatabase = await testDatabase();
     const environment = { REDIS_URL: redis.url, RATE_LIMITS: 'requests=1/30' };
     const processes = [await startTestApi(db, environment), await startTestApi(db, environment)];

@@ -226,7 +226,7 @@ describe('uploads', () => {
     ],
     ['missing_field file required', SOURCE],
   ];
-  it('uploads with a missing, repeated, unknown or malformed part are refused by its name', async () => {
+  it('with a missing, repeated, unknown or malformed part are refused by its name', async () => {
     for (const [problem, ...parts] of REFUSED)
       assert.deepEqual(problemsOf(await post(...parts)), [problem]);
     const several = [named('source_account', 'one'), description('a\u0000b'), named('more'), FILE];

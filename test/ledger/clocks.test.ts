@@ -76,7 +76,7 @@ describe("the database's clock", () => {
     ['ahead', 1],
     ['behind', -1],
   ] as const)
-    it(`the database's clock dates what is posted by a process whose own clock is forty days ${way}`, async () => {
+    it(`dates what is posted by a process whose own clock is forty days ${way}`, async () => {
       const off = writerOff(sign * 40 * 24 * HOUR_MS);
       const before = await databaseTime();
       assert((await pay(off)).outcome.done);
@@ -85,7 +85,7 @@ describe("the database's clock", () => {
       assert.deepEqual(off.ahead, []);
     });
 
-  it("the database's clock is read under the locks, so a posting that waited for a lock is dated after the wait", async () => {
+  it('is read under the locks, so a posting that waited for a lock is dated after the wait', async () => {
     const connection = await createConnection({ uri: db.adminUrl });
     try {
       await connection.query('START TRANSACTION');
@@ -112,7 +112,7 @@ describe("the database's clock", () => {
       [...dates].sort((a, b) => a - b),
     );
 
-  it("the database's clock never runs backwards in the receiver's entries, though the servers' clocks differ", async () => {
+  it("never runs backwards in the receiver's entries, though the servers' clocks differ", async () => {
     const other = await makeAccount({ database: db.database, writer: safe.writer }, tenant, {
       funds: { COPM: 1_000n },
     });
@@ -135,7 +135,7 @@ describe("the database's clock", () => {
     assert(dates[1]! >= dates[0]! && dates[0]! - systemClock() > 0);
   });
 
-  it("the database's clock never runs backwards for a payer or for the pay-in account, whichever server posts", async () => {
+  it('never runs backwards for a payer or for the pay-in account, whichever server posts', async () => {
     const [fast, slow] = [MAX_AHEAD_MS, -MAX_AHEAD_MS].map((ms) => writerOfServerOff(ms * 0.4)) as [
       WatchedWriter,
       WatchedWriter,
@@ -295,7 +295,7 @@ describe("the database's clock", () => {
     }
   });
 
-  it("the database's clock decides about expiries, not the clock of the process", async () => {
+  it('decides about expiries, not the clock of the process', async () => {
     const healthy = await startTestApi(db);
     const off = await startTestApi(db, {}, { clock: new DatabaseClock(offBy(HOUR_MS * 24 * 40)) });
     const own = await openGuarded(healthy);
@@ -308,7 +308,7 @@ describe("the database's clock", () => {
     await Promise.all([off.stop(), healthy.stop()]);
   });
 
-  it("the database's clock decides about retention and policies, though the clock of the process is forty days ahead", async () => {
+  it('decides about retention and policies, though the clock of the process is forty days ahead', async () => {
     const healthy = await startTestApi(db);
     const off = await startTestApi(db, {}, { clock: new DatabaseClock(offBy(HOUR_MS * 24 * 40)) });
     const { database } = healthy.core;

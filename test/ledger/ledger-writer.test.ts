@@ -35,7 +35,7 @@ describe('the ledger writer', () => {
   const available = async (account: Account): Promise<bigint> =>
     (await balanceOf(db.database, account.id)).available;
 
-  it('the ledger writer returns no result before its commit', async () => {
+  it('returns no result before its commit', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
     const { writer } = openWriter(database);
@@ -91,7 +91,7 @@ describe('the ledger writer', () => {
     await proxy.close();
   });
 
-  it('the ledger writer shows each command of a group the changes of the earlier ones', async () => {
+  it('shows each command of a group the changes of the earlier ones', async () => {
     const commands = Array.from({ length: 12 }, () =>
       move({ from: payer, to: receiver, raw: 100n }),
     );
@@ -105,7 +105,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(payer), 0n);
   });
 
-  it('the ledger writer keeps apart one key of two tenants, and two contents of one key, in one group', async () => {
+  it('keeps apart one key of two tenants, and two contents of one key, in one group', async () => {
     const key = randomUUID();
     const deps = { database: db.database, writer: watched.writer };
     const other = await makeTenant(db.database);
@@ -135,7 +135,7 @@ describe('the ledger writer', () => {
     assert.deepEqual([await available(receiver), await available(foreign)], [3n, 0n]);
   });
 
-  it('the ledger writer returns a bound refusal with the same message forever', async () => {
+  it('returns a bound refusal with the same message forever', async () => {
     const command = move({ from: payer, to: receiver, raw: 1_001n });
     const first = await watched.writer.submit(testKind, command);
     assert.deepEqual(first, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: false });
@@ -144,7 +144,7 @@ describe('the ledger writer', () => {
     assert.deepEqual(again, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: true });
   });
 
-  it('the ledger writer fails only the command whose decision throws', async () => {
+  it('fails only the command whose decision throws', async () => {
     const thrower = move({
       from: payer,
       to: receiver,
@@ -210,7 +210,7 @@ describe('the ledger writer', () => {
   };
 
   for (const [what, spoil] of Object.entries(spoils))
-    it(`the ledger writer refuses a decision that ${what}, and stores nothing of it`, async () => {
+    it(`refuses a decision that ${what}, and stores nothing of it`, async () => {
       const command = move({
         from: payer,
         to: receiver,
@@ -231,7 +231,7 @@ describe('the ledger writer', () => {
       assert.equal(await available(receiver), 4n);
     });
 
-  it('the ledger writer tries the commands of a group one by one when a statement fails because of one of them', async () => {
+  it('tries the commands of a group one by one when a statement fails because of one of them', async () => {
     const good = Array.from({ length: 3 }, () => move({ from: payer, to: receiver, raw: 3n }));
     // The CHECK of the entries refuses it: an entry of nothing.
     const bad = move({
@@ -251,7 +251,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 9n);
   });
 
-  it('the ledger writer answers 503 at once when too many commands wait', async () => {
+  it('answers 503 at once when too many commands wait', async () => {
     const { writer, seen } = openWriter(db.database, { maxQueue: 6 });
     const order: number[] = [];
     const answers = Array.from({ length: 5 }, async (_, index) => {

@@ -12,7 +12,7 @@ const { forbidden } = createRequire(import.meta.url)(join(ROOT, '.dependency-cru
 };
 
 describe('docs/architecture.md', () => {
-  it('docs/architecture.md shows every folder of the code in one layer, which the import rules enforce', () => {
+  it('shows every folder of the code in one layer, which the import rules enforce', () => {
     const ruled = forbidden.flatMap(
       ({ name }) => /^(\w+)-imports-lower-layers$/.exec(name)?.[1] ?? [],
     );

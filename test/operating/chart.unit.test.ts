@@ -54,13 +54,13 @@ function given(text: string): string[] {
 
 describe('the Helm chart', () => {
   for (const [name, variables] of Object.entries(PARTS))
-    it(`the Helm chart gives ${name} only variables that config.ts knows, and every variable that it requires`, () => {
+    it(`gives ${name} only variables that config.ts knows, and every variable that it requires`, () => {
       const names = given(read(`templates/${name}.yaml`));
       assertKnown(names, variables);
       assertComplete(names, variables);
     });
 
-  it('the Helm chart passes common settings to every program, including the migrations', () => {
+  it('passes common settings to every program, including the migrations', () => {
     for (const name of Object.keys(PARTS)) {
       const text = read(`templates/${name}.yaml`);
       assert.match(text, /include "money\.environment" \$part/, name);
@@ -70,7 +70,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('the Helm chart sets only variables that config.ts knows, and none that is secret', () => {
+  it('sets only variables that config.ts knows, and none that is secret', () => {
     for (const variable of Object.keys(values.environment)) {
       assert.ok(variable in VARIABLES, variable);
       assert.doesNotMatch(
@@ -90,7 +90,7 @@ describe('the Helm chart', () => {
         assert.doesNotMatch(read(file), new RegExp(`\\b${name}\\b(?!_FILE)`), `${file}: ${name}`);
   });
 
-  it('the Helm chart limits the memory of every program, and the processor of none', () => {
+  it('limits the memory of every program, and the processor of none', () => {
     for (const name of Object.keys(PARTS) as (keyof typeof PARTS)[]) {
       assert.deepEqual(Object.keys(values[name].resources.limits), ['memory'], name);
       assert.deepEqual(
@@ -101,7 +101,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('the Helm chart starts the programs with the same commands as docker-compose.yml', () => {
+  it('starts the programs with the same commands as docker-compose.yml', () => {
     const compose = readFileSync('docker-compose.yml', 'utf8').replaceAll(
       /command:\n\s+\[/g,
       'command: [',

@@ -36,7 +36,7 @@ function unwrapped(file: string): string {
 }
 
 describe('a documentation page cited in code', () => {
-  it('a documentation page cited in code exists', () => {
+  it('exists', () => {
     const missing = [...sources, ...PAGES].flatMap((file) =>
       Array.from(unwrapped(file).matchAll(/(?<![\w/.-])[\w./-]+\.md\b/g), ([page]) => page)
         .filter((page) => !MADE_BY_RUNNING.includes(page))
@@ -49,7 +49,7 @@ describe('a documentation page cited in code', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('a documentation page cited in code has the cited heading', () => {
+  it('has the cited heading', () => {
     let seen = 0;
     const wrong = sources.flatMap((file) =>
       Array.from(

@@ -93,12 +93,12 @@ describe('docker-compose.yml', () => {
   const makeSecrets = (): unknown =>
     execFileSync('sh', [join(folder, 'make-secrets.sh')], { stdio: 'pipe' });
 
-  it('docker-compose.yml runs every process of the service', () => {
+  it('runs every process of the service', () => {
     assert.deepEqual(ours.map(([name]) => name).sort(), Object.keys(PROCESSES).sort());
   });
 
   for (const [name, [variables, readIt]] of Object.entries(PROCESSES))
-    it(`docker-compose.yml gives ${name} only known variables and every required one, with secrets in files of make-secrets.sh, so that ${name} starts with no other setting`, () => {
+    it(`gives ${name} only known variables and every required one, with secrets in files of make-secrets.sh, so that ${name} starts with no other setting`, () => {
       const { environment, secrets } = serviceOf(name);
       const given = Object.keys(environment);
       assertKnown(given, variables);
@@ -118,7 +118,7 @@ describe('docker-compose.yml', () => {
       assert.doesNotThrow(() => readIt(Object.fromEntries(set) as Environment));
     });
 
-  it('docker-compose.yml checks the health of each process at an address on which it listens', () => {
+  it('checks the health of each process at an address on which it listens', () => {
     for (const name of ['api', 'worker']) {
       const { environment, healthcheck } = serviceOf(name);
       assert.match(
@@ -129,7 +129,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml gives processes more time to stop than they need', () => {
+  it('gives processes more time to stop than they need', () => {
     for (const name of ['api', 'worker']) {
       const seconds = Number(/^(\d+)s$/.exec(serviceOf(name).stop_grace_period ?? '')?.[1]);
       const graceMs = VARIABLES.SHUTDOWN_GRACE_MS.parse(undefined);
@@ -138,7 +138,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml has every secret in a file that make-secrets.sh writes once', () => {
+  it('has every secret in a file that make-secrets.sh writes once', () => {
     const files = Object.entries(compose.secrets).map(([name, { file }]) => {
       assert.equal(file, `./deploy/docker/secrets/${name}`);
       return name;
@@ -155,7 +155,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...used].sort(), files);
   });
 
-  it('docker-compose.yml contains no password, and requires none in the environment', () => {
+  it('contains no password, and requires none in the environment', () => {
     const text = read('docker-compose.yml');
     assert.doesNotMatch(text, /mysql:\/\/[^\s]*:[^\s]*@/);
     for (const [name, { environment }] of services)
@@ -167,7 +167,7 @@ describe('docker-compose.yml', () => {
         );
   });
 
-  it('docker-compose.yml has the proxy check every API process, which trusts only the proxy', () => {
+  it('has the proxy check every API process, which trusts only the proxy', () => {
     const config = read('deploy/haproxy/haproxy.cfg');
     const { environment } = serviceOf('api');
     assert.match(
@@ -187,7 +187,7 @@ describe('docker-compose.yml', () => {
     assert.ok(Number(environment.STOP_DELAY_MS) >= 2 * Number(everyMs) * Number(fall));
   });
 
-  it('docker-compose.yml gives processes that share a setting the same value', () => {
+  it('gives processes that share a setting the same value', () => {
     const shared = {
       WEBHOOK_ALLOWED_HOSTS: ['api', 'worker'],
       BASE_URL: ['api', 'worker'],
@@ -201,7 +201,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml has the same defaults as config.ts', () => {
+  it('has the same defaults as config.ts', () => {
     for (const [name, [variables]] of Object.entries(PROCESSES))
       for (const [variable, given] of Object.entries(serviceOf(name).environment)) {
         const [, value] = /^\$\{[A-Z_]+:-(\d+)\}$/.exec(given) ?? [];
@@ -234,7 +234,7 @@ describe('the Dockerfile', () => {
     .filter((word) => word.startsWith('dist/'))
     .map((program) => program.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
 
-  it('the Dockerfile builds every program that compose starts, and the bundle of the workflows', () => {
+  it('builds every program that compose starts, and the bundle of the workflows', () => {
     assert.match(build, /npm run build/);
     assert.deepEqual([...new Set(programs)].sort(), [
       'src/ops/main.ts',
@@ -246,7 +246,7 @@ describe('the Dockerfile', () => {
     assert.ok(programs.every((program) => existsSync(program)));
   });
 
-  it('the Dockerfile copies every folder that these programs and the workflows import, and .dockerignore excludes none of them', () => {
+  it('copies every folder that these programs and the workflows import, and .dockerignore excludes none of them', () => {
     const reached = new Set<string>();
     const visit = (file: string): void => {
       if (reached.has(file)) return;
@@ -270,7 +270,7 @@ describe('the Dockerfile', () => {
     assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...copied].sort());
   });
 
-  it('the Dockerfile compiles only copied files, on one exact version of Node, and bounds the heap of API and worker', () => {
+  it('compiles only copied files, on one exact version of Node, and bounds the heap of API and worker', () => {
     for (const file of ['package.json', 'package-lock.json', 'tsconfig.json'])
       assert.ok(copied.includes(file), file);
     assert.match(build, /npm ci --ignore-scripts/);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { configurationPage } from '../../scripts/docs/configuration.js';
 
 describe('docs/configuration.md', () => {
-  it('docs/configuration.md equals the output of npm run docs:configuration', async () => {
+  it('equals the output of npm run docs:configuration', async () => {
     assert.equal(readFileSync('docs/configuration.md', 'utf8'), await configurationPage());
   });
 });

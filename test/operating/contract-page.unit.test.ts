@@ -29,7 +29,7 @@ function codeIn(heading: string): string[] {
 }
 
 describe('docs/contract.md', () => {
-  it('docs/contract.md lists every error code with its status and the keys of its details', () => {
+  it('lists every error code with its status and the keys of its details', () => {
     const written = rows.filter(([, status]) => /^[45]\d\d$/.test(status ?? ''));
     const wanted = ERROR_CODES.map((code) => {
       const { status, example }: ErrorEntry = ERRORS[code];
@@ -41,7 +41,7 @@ describe('docs/contract.md', () => {
     );
   });
 
-  it('docs/contract.md lists every operation with its scopes, the account of the role, and the roles', () => {
+  it('lists every operation with its scopes, the account of the role, and the roles', () => {
     const written = rows.flatMap(([first = '', scopes = '', roleIn = '', roles = '']) => {
       const operation = first.split(':')[0] ?? '';
       return operation in PERMISSIONS
@@ -57,7 +57,7 @@ describe('docs/contract.md', () => {
     assert.deepEqual(written, wanted);
   });
 
-  it('docs/contract.md explains every role, and names every scope', () => {
+  it('explains every role, and names every scope', () => {
     assert.deepEqual(
       rows
         .filter(([role = '']) => (ROLES as readonly string[]).includes(role))
@@ -67,7 +67,7 @@ describe('docs/contract.md', () => {
     for (const scope of SCOPES) assert.ok(codeIn('Roles and scopes').includes(scope), scope);
   });
 
-  it('docs/contract.md lists every staff action with its right, whether it takes two people, and whether the support desk asks for a code', () => {
+  it('lists every staff action with its right, whether it takes two people, and whether the support desk asks for a code', () => {
     const written = rows.flatMap(([acts = '', right = '', twoPeople = '', code = '']) =>
       acts
         .split(', ')
@@ -82,7 +82,7 @@ describe('docs/contract.md', () => {
     for (const right of STAFF_RIGHTS) assert.ok(codeIn('Staff').includes(right), right);
   });
 
-  it('docs/contract.md lists every asset with its scale', () => {
+  it('lists every asset with its scale', () => {
     for (const asset of ASSETS)
       assert.ok(
         rows.some(
@@ -92,7 +92,7 @@ describe('docs/contract.md', () => {
       );
   });
 
-  it('docs/contract.md lists the limits of a person for every asset', () => {
+  it('lists the limits of a person for every asset', () => {
     const [head = []] = rows.filter(([first]) => first === 'Limit of a person, raw');
     assert.deepEqual(
       head.slice(1),
@@ -105,13 +105,13 @@ describe('docs/contract.md', () => {
       );
   });
 
-  it('docs/contract.md lists every rate class', () => {
+  it('lists every rate class', () => {
     const [classes = ''] =
       /Per token and class: (.*?) have a rate/s.exec(section('Rate limits'))?.slice(1) ?? [];
     assert.deepEqual(classes.split(/, | and /), [...RATE_CLASSES]);
   });
 
-  it('docs/contract.md lists every type of event, and the types that webhooks may have', () => {
+  it('lists every type of event, and the types that webhooks may have', () => {
     const events = codeIn('Events').filter((code) =>
       /^(transfer|payout|bonus_batch|payout_batch|account)\./.test(code),
     );
@@ -122,7 +122,7 @@ describe('docs/contract.md', () => {
     assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
   });
 
-  it('docs/contract.md and docs/webhooks.md list the same retry times of a delivery', () => {
+  it('and docs/webhooks.md list the same retry times of a delivery', () => {
     const waits = SCHEDULE_MS.map((ms) => {
       const [size, unit] =
         ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
@@ -136,11 +136,11 @@ describe('docs/contract.md', () => {
     assert.ok(page.includes(`after ${retries}, give or take 10 %: about ${hours} hours in all`));
   });
 
-  it('docs/contract.md lists every kind of movement', () => {
+  it('lists every kind of movement', () => {
     for (const kind of MOVEMENT_KINDS) assert.ok(codeIn('Movements').includes(kind), kind);
   });
 
-  it('docs/contract.md lists every code of validation that is not a code of the API', () => {
+  it('lists every code of validation that is not a code of the API', () => {
     const own = PROBLEM_CODES.filter((code) => !(code in ERRORS));
     for (const code of own) assert.ok(codeIn('Validation').includes(code), code);
   });

@@ -41,7 +41,7 @@ function rowsBelow(page: string, head: string): string[][] {
 }
 
 describe('the guides for tenants', () => {
-  it('the guides for tenants list every column of a batch, whether it is required, and its description in the template', () => {
+  it('list every column of a batch, whether it is required, and its description in the template', () => {
     const amount = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
     assert.deepEqual(
       rowsBelow(BATCHES, 'Column'),
@@ -56,14 +56,14 @@ describe('the guides for tenants', () => {
     assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MAX_ROWS.toLocaleString('en-US')} rows`));
   });
 
-  it('the guides for tenants list every code of an errors file', () => {
+  it('list every code of an errors file', () => {
     assert.deepEqual(
       rowsBelow(BATCHES, 'Code').map(([code]) => code),
       [...PROBLEM_CODES],
     );
   });
 
-  it('the guides for tenants list every state of a payout, and every failure with its text', () => {
+  it('list every state of a payout, and every failure with its text', () => {
     assert.deepEqual(
       rowsBelow(PAYOUTS, 'State')
         .map(([state]) => state)
@@ -73,7 +73,7 @@ describe('the guides for tenants', () => {
     assert.deepEqual(rowsBelow(PAYOUTS, 'Code'), Object.entries(FAILURES));
   });
 
-  it('the guides for tenants list every scenario of the simulated rail', () => {
+  it('list every scenario of the simulated rail', () => {
     assert.deepEqual(
       rowsBelow(PAYOUTS, 'Ending').map(([ending, meaning = '', states]) => [
         ending,
@@ -88,7 +88,7 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('the guides for tenants list every type of event, and whether webhooks may have it', () => {
+  it('list every type of event, and whether webhooks may have it', () => {
     const written = rowsBelow(EVENTS, 'Type').map(([type, , , isOffered]) => [type, isOffered]);
     const offered = (type: string): string =>
       SUBSCRIBABLE_TYPES.some((one) => one === type) ? 'yes' : 'no';
@@ -98,7 +98,7 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('the guides for tenants give the limits of a person', () => {
+  it('give the limits of a person', () => {
     const head = tableRows(LIMITS).find(([first]) => first === 'Limit of a person') ?? [];
     const rows = new Map(rowsBelow(LIMITS, 'Limit of a person').map((row) => [row[0], row]));
     for (const asset of ASSETS)
@@ -110,7 +110,7 @@ describe('the guides for tenants', () => {
         );
   });
 
-  it('the guides for tenants list every rate class, its usual rate, and which operations count in it', async () => {
+  it('list every rate class, its usual rate, and which operations count in it', async () => {
     const { routes } = await describeApi({});
     const countedIn = (one: RateClass): string[] =>
       routes
@@ -133,7 +133,7 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('the guides for tenants explain every role', () => {
+  it('explain every role', () => {
     const roles = /^## Roles$(.*?)^## /ms.exec(
       readFileSync('docs/guides/concepts.md', 'utf8'),
     )?.[1];
@@ -141,7 +141,7 @@ describe('the guides for tenants', () => {
     assert.deepEqual(explained.sort(), [...ROLES].sort());
   });
 
-  it('the guides for tenants name every dated version of the API', () => {
+  it('name every dated version of the API', () => {
     const text = readFileSync('docs/guides/versions.md', 'utf8');
     for (const version of API_VERSIONS) assert.ok(text.includes(`\`${version}\``), version);
   });

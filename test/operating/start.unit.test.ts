@@ -5,7 +5,7 @@ import { importScript } from '../helpers/scripts.js';
 
 describe('npm start', () => {
   // The script imports the defaults by name, which no compiler checks.
-  it('npm start allows the demo world a hundred times the default rates', async () => {
+  it('allows the demo world a hundred times the default rates', async () => {
     const { demoRates } = await importScript<{ demoRates: () => Promise<Record<string, string>> }>(
       'api.mjs',
     );

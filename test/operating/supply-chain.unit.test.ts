@@ -72,7 +72,7 @@ function versionsOf(name: string, isShipped = false): readonly string[] {
 
 describe('the packages', () => {
   for (const [name, least] of Object.entries({ ...LEAST, ...MIN_OF_TOOLS }))
-    it(`the packages have ${name} without a known vulnerability: ${least.join(', ')} or later`, () => {
+    it(`have ${name} without a known vulnerability: ${least.join(', ')} or later`, () => {
       const versions = versionsOf(name);
       if (name in LEAST) assert.ok(versionsOf(name, true).length > 0, `${name} is not among them`);
       for (const version of versions) assert.ok(isMended(version, least), `${name} ${version}`);
@@ -94,7 +94,7 @@ describe('the packages', () => {
 });
 
 describe('npm run sbom', () => {
-  it('npm run sbom lists as CycloneDX every package that is shipped, and none that is not', async () => {
+  it('lists as CycloneDX every package that is shipped, and none that is not', async () => {
     const { code, stdout, stderr } = await run('../scripts/sbom.mjs', [], {
       HOME: process.env.HOME ?? '',
     });

@@ -30,7 +30,7 @@ describe('npm run ops', () => {
 
   const { ops, one: json, rows, fails } = commandLine(() => people.env);
 
-  it("npm run ops dates changes by the database's clock: an account opened on a machine whose clock is ahead can receive at once", async () => {
+  it("dates changes by the database's clock: an account opened on a machine whose clock is ahead can receive at once", async () => {
     const { id } = await json('tenants', 'add', `ahead ${randomUUID()}`);
     const named = words`accounts open 'Ana Pérez' --tenant ${String(id)} --type person --json`;
     const { code, stdout, stderr } = await runSetAhead(2, named, people.env);
@@ -42,7 +42,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('npm run ops shows and changes the quotas of a tenant', async () => {
+  it('shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {
       const all = await rows('tenants', 'quotas', String(id), ...options);
@@ -79,7 +79,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('npm run ops brings a tenant to its first token, with money in its account', async () => {
+  it('brings a tenant to its first token, with money in its account', async () => {
     await json('tenants', 'add', tenant);
     await json('members', 'add', 'finance', '--tenant', tenant);
     const account = await json(
@@ -119,7 +119,7 @@ describe('npm run ops', () => {
     assert.ok(!stdout.includes(String(issued.token).slice(-40)));
   });
 
-  it('npm run ops exits 2 for wrong usage, and explains it', async () => {
+  it('exits 2 for wrong usage, and explains it', async () => {
     for (const [args, message] of [
       [['tenant'], /unknown command 'tenant'/],
       [words`accounts open X --tenant ${tenant}`, /^error: --type is required\n\(--help shows/m],
@@ -134,7 +134,7 @@ describe('npm run ops', () => {
       await fails(2, message, ...args);
   });
 
-  it('npm run ops shows a list again and again with --watch, as JSON on one line each time', async () => {
+  it('shows a list again and again with --watch, as JSON on one line each time', async () => {
     const watch = async (...options: readonly string[]): Promise<string> => {
       const child = spawn(process.execPath, [MAIN, 'tenants', 'list', '--watch', ...options], {
         env: { PATH: process.env.PATH, ...people.env },
@@ -153,7 +153,7 @@ describe('npm run ops', () => {
     await fails(2, /unknown option/, 'tenants', 'show', tenant, '--watch');
   });
 
-  it('npm run ops says in one line that MySQL is unavailable, or that MYSQL_URL is not set', async () => {
+  it('says in one line that MySQL is unavailable, or that MYSQL_URL is not set', async () => {
     const away = await run('src/ops/main.js', ['tenants', 'list'], {
       MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x',
     });
@@ -164,7 +164,7 @@ describe('npm run ops', () => {
     assert.match(unnamed.stderr, /MYSQL_URL: is not set/);
   });
 
-  it('npm run ops audits, and exits 1 when the ledger is broken', async () => {
+  it('audits, and exits 1 when the ledger is broken', async () => {
     const sound = await ops('audit', '--tenant', tenant);
     assert.equal(sound.code, 0, sound.stderr);
     assert.match(sound.stdout, /The ledger is sound/);

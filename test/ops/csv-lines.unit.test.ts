@@ -21,7 +21,7 @@ describe('the lines of a CSV file', () => {
   const told = (content: string): unknown[] =>
     read(content).map(({ number, values, fault }) => [number, values.type, values.name, fault]);
 
-  it('the lines of a CSV file have the line number that an editor shows, and their values under the names of the header', () => {
+  it('have the line number that an editor shows, and their values under the names of the header', () => {
     assert.deepEqual(read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
       { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, fault: null },
       { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, fault: null },
@@ -43,7 +43,7 @@ describe('the lines of a CSV file', () => {
     ['CRLF', '\r\n'],
     ['CR', '\r'],
   ] as const)
-    it(`the lines of a CSV file are counted right with ${what}, with blank lines and with breaks in a value`, () => {
+    it(`are counted right with ${what}, with blank lines and with breaks in a value`, () => {
       const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(
         end,
       );
@@ -54,13 +54,13 @@ describe('the lines of a CSV file', () => {
       ]);
     });
 
-  it('the lines of a CSV file are read with a BOM, semicolons, spaces around values, and names in any case and order', () => {
+  it('are read with a BOM, semicolons, spaces around values, and names in any case and order', () => {
     assert.deepEqual(told('\uFEFFAlias; NAME ;Type\r\n$x; Ana, María ;person\r\n'), [
       [2, 'person', 'Ana, María', null],
     ]);
   });
 
-  it('the lines of a CSV file with fewer values than the header, or a value beyond it, are reported with the value', () => {
+  it('with fewer values than the header, or a value beyond it, are reported with the value', () => {
     const beyond = (value: string): string =>
       `the line has "${value}" beyond the last column: put text that contains the separator in quotation marks`;
     const shorter = 'the line has fewer values than the header';
@@ -72,7 +72,7 @@ describe('the lines of a CSV file', () => {
     ]);
   });
 
-  it('the lines of a CSV file, and its header, may end in additional blank values', () => {
+  it('and its header, may end in additional blank values', () => {
     for (const content of [
       'type,name\nperson,a,,\n',
       'type,name, ,\nperson,a, ,\n',
@@ -81,7 +81,7 @@ describe('the lines of a CSV file', () => {
       assert.deepEqual(told(content), [[2, 'person', 'a', null]], content);
   });
 
-  it('the lines of a CSV file are read after a sep= line, which counts as a line of the editor', () => {
+  it('are read after a sep= line, which counts as a line of the editor', () => {
     assert.deepEqual(told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [[3, 'person', 'a,b', null]]);
     assert.deepEqual(told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [[3, 'person', 'a', null]]);
   });
@@ -116,7 +116,7 @@ describe('the lines of a CSV file', () => {
     ],
     ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
   ] as const)
-    it(`the lines of a CSV file ${what} are refused with the reason`, () => {
+    it(`${what} are refused with the reason`, () => {
       assert.throws(
         () => read(content),
         (failure) => failure instanceof OpsError && message.test(failure.message),

@@ -66,7 +66,7 @@ describe('the demo world', () => {
   const caller = (token: string | undefined) =>
     new Authenticator(test.database.reader, systemClock).authenticate(token ?? '', '127.0.0.1');
 
-  it('the demo world has the accounts that docs/demo-world.md lists, with their money, all of them verified but carla', async () => {
+  it('has the accounts that docs/demo-world.md lists, with their money, all of them verified but carla', async () => {
     const expected = {
       acme: [
         ['treasury', '$acme-treasury', 'business', 50_000_000_000n, 5_000_000_000n],
@@ -133,7 +133,7 @@ describe('the demo world', () => {
     assert.ok((await caller(world.tenants.acme.tokens.viewer))?.scopes.includes('access'));
   });
 
-  it('the demo world charges in COPM for bonuses and payouts of acme, and for transfers of hooli', async () => {
+  it('charges in COPM for bonuses and payouts of acme, and for transfers of hooli', async () => {
     for (const { id, accounts } of [world.tenants.acme, world.tenants.hooli]) {
       const row = await test.database.reader.find(tenants, { id: asUuid(id) });
       assert.equal(row?.feeAccountId, accounts.fees?.id);
@@ -185,7 +185,7 @@ describe('the demo world', () => {
     assert.equal((await test.sql('SELECT 1 FROM fee_schedules')).length, 3);
   });
 
-  it('the demo world has new tokens when their file was lost, and the old ones are revoked', async () => {
+  it('has new tokens when their file was lost, and the old ones are revoked', async () => {
     assert.equal(statSync(tokensFile).mode & 0o777, 0o600, 'others can read the tokens');
     rmSync(tokensFile);
     const again = await make();
@@ -218,7 +218,7 @@ describe('the demo world', () => {
         .code;
     };
 
-    it('the staff of the demo world are two people with every right and an authenticator, and the service that made it', async () => {
+    it('are two people with every right and an authenticator, and the service that made it', async () => {
       const rows = await test.database.reader.select(staff, {}, { orderBy: ['name'] });
       assert.deepEqual(
         rows.map(({ name, kind, active, rights, factorSecret }) => [
@@ -239,14 +239,14 @@ describe('the demo world', () => {
       assert.equal(statSync(staffFile).mode & 0o777, 0o600);
     });
 
-    it('the staff of the demo world sign in by the codes that demo:code prints, one after the other within half a minute', async () => {
+    it('sign in by the codes that demo:code prints, one after the other within half a minute', async () => {
       assert.deepEqual(
         [await login('demo-lead'), await login('demo-lead'), await login('demo-support')],
         [0, 0, 0],
       );
     });
 
-    it('the staff of the demo world have the same code until it is used, and unknown names have no code', async () => {
+    it('have the same code until it is used, and unknown names have no code', async () => {
       await forgetCodes(test.sql);
       // Another half minute may begin in between.
       let before = await printed('demo-support');
@@ -261,7 +261,7 @@ describe('the demo world', () => {
       }
     });
 
-    it('the staff of the demo world get authenticators in a world that has none, and new ones if their secrets are lost', async () => {
+    it('get authenticators in a world that has none, and new ones if their secrets are lost', async () => {
       await test.sql(
         "UPDATE staff SET factor_secret=NULL, factor_key_id=NULL, rights='approve' WHERE name='demo-lead'",
       );

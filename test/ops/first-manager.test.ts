@@ -68,7 +68,7 @@ describe('the first manager of the staff', () => {
     await fails(/sign in first/, words`tenants add acme`, admin.ops);
   });
 
-  it('the first manager of the staff gets a new authenticator in place of a lost one, and all sessions end', async () => {
+  it('gets a new authenticator in place of a lost one, and all sessions end', async () => {
     const { secret: lost } = await by(adminUrl).one(...ADD);
     await json('login', 'ana', '--code', codeAt(text(lost), instant(Date.now())));
     await test.sql(

@@ -64,7 +64,7 @@ describe('the import of accounts', () => {
       )
     ).filter(({ type }) => type !== 'system');
 
-  it('the import of accounts opens each line like `accounts open`, with its roles, and records it in the audit log', async () => {
+  it('opens each line like `accounts open`, with its roles, and records it in the audit log', async () => {
     const clerk = await addMember(test.database, systemClock, world.tenant.id, 'clerk', TEST_ACTOR);
     const path = file(
       [
@@ -103,7 +103,7 @@ describe('the import of accounts', () => {
     assert.deepEqual(acts, [{ actor_claimed: 'maria', count: '3' }]);
   });
 
-  it('the import of accounts opens each account once: importing the same file again changes nothing', async () => {
+  it('opens each account once: importing the same file again changes nothing', async () => {
     const path = file(
       'name;phone;type;alias\nAna;3001112233;person;\nAcme;;business;$acme\nBob;3001112235;person;$bob\n',
     );
@@ -150,7 +150,7 @@ describe('the import of accounts', () => {
     assert.equal((await imported(1, path)).opened, 1);
   });
 
-  it('the import of accounts opens the good lines and reports each bad one with line, column, code and value', async () => {
+  it('opens the good lines and reports each bad one with line, column, code and value', async () => {
     await imported(0, file('type,name,alias,phone\nperson,Known,$known,3001110001\n'));
     const closing = await imported(0, file('type,name,alias,phone\nperson,Closing,$closing,\n'));
     assert.equal(closing.opened, 1);
@@ -212,7 +212,7 @@ describe('the import of accounts', () => {
     assert.equal(statSync(report).mode & 0o777, 0o600);
   });
 
-  it('the import of accounts opens no account if the file cannot be read to its end', async () => {
+  it('opens no account if the file cannot be read to its end', async () => {
     const path = file(
       Buffer.from('type,name,alias\nperson,Ana,$ana\nperson,Pe\xF1a,$pena\n', 'latin1'),
     );
@@ -222,7 +222,7 @@ describe('the import of accounts', () => {
     assert.deepEqual([ran.stdout, await own()], ['', []]);
   });
 
-  it('the import of accounts refuses an alias of another account, and does not treat it as the same account', async () => {
+  it('refuses an alias of another account, and does not treat it as the same account', async () => {
     await imported(0, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110009\n'));
     const other = await imported(
       1,
@@ -232,7 +232,7 @@ describe('the import of accounts', () => {
     assert.match(other.stderr, /alias_taken/);
   });
 
-  it('the import of accounts never overwrites the file that it reads with its report', async () => {
+  it('never overwrites the file that it reads with its report', async () => {
     const content = 'type,name,alias,phone\nperson,Ana Ruiz,$ana.ruiz,\n';
     const path = file(content);
     const link = join(folder, `${randomUUID()}.csv`);
@@ -246,7 +246,7 @@ describe('the import of accounts', () => {
     assert.deepEqual(await own(), []);
   });
 
-  it('the import of accounts opens 5,000 lines, every thousandth of them bad, and reports each bad one', async () => {
+  it('opens 5,000 lines, every thousandth of them bad, and reports each bad one', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) =>
       index % 1_000 === 999
         ? `person,Bad ${index},$bad alias,`

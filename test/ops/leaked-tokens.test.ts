@@ -91,7 +91,7 @@ describe('the tokens of a member', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('the tokens of a member are selected by a key id, or by a tenant and a member, and not by both', async () => {
+  it('are selected by a key id, or by a tenant and a member, and not by both', async () => {
     const { name } = bank.tenant.tenant;
     for (const args of [
       [],
@@ -102,7 +102,7 @@ describe('the tokens of a member', () => {
       assert.equal((await ops('tokens', 'revoke', ...args, '--yes')).code, 2, args.join(' '));
   });
 
-  it('the tokens of a member show about when they were last used, written once every few minutes at most', async () => {
+  it('show about when they were last used, written once every few minutes at most', async () => {
     let now = systemClock();
     const uses = new TokenUses(db.database, () => now);
     const { token } = await makeToken(db.database, bank.tenant.owner);
@@ -131,7 +131,7 @@ describe('the tokens of a member', () => {
     assert.equal(row?.last_used_at, new Date(now).toISOString());
   });
 
-  it('the tokens of a member whose use cannot be written are recorded by their next use', async () => {
+  it('whose use cannot be written are recorded by their next use', async () => {
     const away = openDatabase('mysql://nobody:none@127.0.0.1:1/none');
     let isAway = true;
     const database: Pick<Database, 'withTransaction'> = {

@@ -36,7 +36,7 @@ describe('the commands in the documentation', () => {
 
   const walkthrough = (heading: string): string[] => shellBlocks('docs/walkthrough.md', heading);
 
-  it('the commands in the documentation send a first transfer, whose repetition moves nothing', async () => {
+  it('send a first transfer, whose repetition moves nothing', async () => {
     const [send = '', ...look] = shellBlocks('README.md', 'A first transfer');
     const output = await printed(send, send.slice(send.indexOf('curl')), ...look);
     assert.match(output, /HTTP\/1\.1 201 [\s\S]*HTTP\/1\.1 200 /);
@@ -44,7 +44,7 @@ describe('the commands in the documentation', () => {
     assert.match(output, /transfer\.completed/);
   });
 
-  it('the commands in the documentation create a transfer that waits, and approve it', async () => {
+  it('create a transfer that waits, and approve it', async () => {
     const output = await printed(
       ...walkthrough('Shorthands'),
       ...walkthrough('A transfer that waits for approval'),
@@ -52,14 +52,14 @@ describe('the commands in the documentation', () => {
     assert.match(output, /pending_approval[\s\S]*HTTP\/1\.1 200 [\s\S]*"status":"completed"/);
   });
 
-  it('the commands in the documentation register, show, pause and resume a webhook endpoint', async () => {
+  it('register, show, pause and resume a webhook endpoint', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('Webhooks'));
     assert.match(output, /"secret":"whsec_/);
     assert.match(output, /paused/);
     assert.doesNotMatch(output, /"error"/);
   });
 
-  it('the commands in the documentation set up a second tenant that can send', async () => {
+  it('set up a second tenant that can send', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A second tenant'));
     assert.match(output, /svc_live_/);
     const ready = await world.db.sql(
@@ -72,7 +72,7 @@ describe('the commands in the documentation', () => {
     );
   });
 
-  it('the commands in the documentation use documented paths of the API, and pages that are served', async () => {
+  it('use documented paths of the API, and pages that are served', async () => {
     const { json } = await api.request('GET', '/openapi.json');
     const routes = Object.keys(object(json.paths)).map((path) => path.split('/'));
     const isDescribed = (path: string): boolean => {

@@ -149,7 +149,7 @@ describe('the tables of the command line', () => {
   }
 
   for (const width of [40, 60, 80, 120])
-    it(`the tables of the command line are at most ${width} columns wide on a terminal of ${width}`, () => {
+    it(`are at most ${width} columns wide on a terminal of ${width}`, () => {
       for (const text of [
         printed(width, (output) => output.list(rows, '')),
         printed(width, (output) => output.one(rows[0]!)),
@@ -162,7 +162,7 @@ describe('the tables of the command line', () => {
       }
     });
 
-  it('the tables of the command line keep an id in one piece as long as it fits, so that it can be copied', () => {
+  it('keep an id in one piece as long as it fits, so that it can be copied', () => {
     for (const width of [60, 80])
       assert.match(
         printed(width, (output) => output.list(rows, '')),
@@ -274,7 +274,7 @@ describe('money-ops as a package', () => {
     assert.deepEqual([status, stdout], [0, `${version} (API ${CURRENT_VERSION})\n`]);
   });
 
-  it('money-ops as a package uses its own name in its help, examples and notes', () => {
+  it('uses its own name in its help, examples and notes', () => {
     const { stdout } = called('tenants', 'add', '--help');
     assert.match(stdout, /^Usage: money-ops tenants add /m);
     assert.match(stdout, /Examples:\n {2}\$ money-ops tenants add /);

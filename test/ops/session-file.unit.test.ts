@@ -26,7 +26,7 @@ describe('the sessions of the command line', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('the sessions of the command line belong to a database, whichever database user opens it', () => {
+  it('belong to a database, whichever database user opens it', () => {
     assert.equal(databaseKey('mysql://ana:secret@db.example/money'), 'db.example:3306/money');
     assert.equal(databaseKey('mysql://leo:other@db.example:3306/money'), 'db.example:3306/money');
     file.keep(session('maria'), NOW);
@@ -36,7 +36,7 @@ describe('the sessions of the command line', () => {
     assert.deepEqual(file.list(), [session('maria')]);
   });
 
-  it('the sessions of the command line that have ended are removed at the next sign-in', () => {
+  it('that have ended are removed at the next sign-in', () => {
     file.keep(session('maria', 'sst_old', '2026-11-22T08:59:59.000Z'), NOW);
     file.keep(session('leo'), NOW);
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('the sessions of the command line', () => {
     assert.equal(readFileSync(others, 'utf8'), 'half');
   });
 
-  it('the sessions of the command line are not used if other users can read the file or write to its folder', () => {
+  it('are not used if other users can read the file or write to its folder', () => {
     file.keep(session('maria'), NOW);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(path, mode);
@@ -69,7 +69,7 @@ describe('the sessions of the command line', () => {
     assert.equal(file.find()?.name, 'maria');
   });
 
-  it('the sessions of the command line start over if the file is corrupted', () => {
+  it('start over if the file is corrupted', () => {
     mkdirSync(join(folder, 'own'), { mode: 0o700 });
     for (const content of ['', '{}', '{"databases":[]}', '{"databases":{"x":[{"name":1}]}}']) {
       writeFileSync(path, content, { mode: 0o600 });

@@ -45,7 +45,7 @@ describe('signing in on the command line', () => {
     return (await lines()).slice(before);
   }
 
-  it('signing in on the command line accepts a code as an option or from standard input, and lasts 8 hours', async () => {
+  it('accepts a code as an option or from standard input, and lasts 8 hours', async () => {
     const signedIn = await json('login', 'maria  gomez', '--code', codeOf(maria));
     assert.deepEqual([signedIn.name, signedIn.can], ['María Gómez', ['approve', 'manage']]);
     const lasts = Date.parse(text(signedIn.expires_at)) - Date.now();
@@ -59,7 +59,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual([silent.code, /--code is required/.test(silent.stderr)], [2, true]);
   });
 
-  it('signing in on the command line stores its token in a private file, and only a hash in the database', async () => {
+  it('stores its token in a private file, and only a hash in the database', async () => {
     await json('login', maria.name, '--code', codeOf(maria));
     const token = people.file.find()?.token ?? '';
     assert.match(token, /^sst_[\w-]{43}$/);
@@ -69,7 +69,7 @@ describe('signing in on the command line', () => {
       assert.ok(!(await ops(args)).stdout.includes(token));
   });
 
-  it('signing in on the command line shows the current and other signed-in people, and --as chooses one', async () => {
+  it('shows the current and other signed-in people, and --as chooses one', async () => {
     await people.signIn('leo', ['read']);
     await json('login', maria.name, '--code', codeOf(maria));
     const shown = await json('whoami');
@@ -78,7 +78,7 @@ describe('signing in on the command line', () => {
     await fails(/eva is not signed in here: npm run ops -- login eva\n/, ['whoami', '--as', 'eva']);
   });
 
-  it('signing in on the command line with a wrong code, a used code or an unknown name is refused and recorded once', async () => {
+  it('with a wrong code, a used code or an unknown name is refused and recorded once', async () => {
     const code = codeOf(maria);
     await json('login', maria.name, '--code', code);
     const wrong = codeAt('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', instant(Date.now()));
@@ -99,7 +99,7 @@ describe('signing in on the command line', () => {
     assert.equal(people.file.list().length, 1);
   });
 
-  it('signing in on the command line is locked after wrong codes, even for a right code, and the list of the staff shows until when', async () => {
+  it('is locked after wrong codes, even for a right code, and the list of the staff shows until when', async () => {
     for (let count = 0; count < 5; count += 1)
       await fails(/the code is wrong|locked until/, ['login', maria.name, '--code', '000000']);
     await fails(/is locked for [0-9]+ (seconds?|minutes)/, [
@@ -163,7 +163,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
-  it('signing in on the command line is required for commands that change something, but not for reading', async () => {
+  it('is required for commands that change something, but not for reading', async () => {
     await fails(/^error: sign in first: npm run ops -- login NAME\n$/, words`tenants add nobody`);
     assert.equal((await ops(['tenants', 'list'])).code, 0);
     await people.signIn('leo');
@@ -172,7 +172,7 @@ describe('signing in on the command line', () => {
     assert.equal((await ops(['tenants', 'list'])).code, 0);
   });
 
-  it('signing in on the command line is not needed by programs: an active service acts by its key, which is shown once', async () => {
+  it('is not needed by programs: an active service acts by its key, which is shown once', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
     const made = await json('staff', 'add-service', 'nightly', '--can', 'manage');
     const key = text(made.key);

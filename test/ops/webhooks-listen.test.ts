@@ -79,7 +79,7 @@ describe('npm run ops -- webhooks listen', () => {
     while (lines.length < count) await once(child!.stdout!, 'data');
   }
 
-  it('npm run ops -- webhooks listen prints each delivery in a line, with the result of its verification', async () => {
+  it('prints each delivery in a line, with the result of its verification', async () => {
     await listen();
     assert.equal(await deliver(EVENT, signed(EVENT)), 200);
     assert.equal(await deliver(EVENT, signed(EVENT)), 200);
@@ -95,7 +95,7 @@ describe('npm run ops -- webhooks listen', () => {
     assert.deepEqual(await once(child!, 'close'), [0, null]);
   });
 
-  it('npm run ops -- webhooks listen answers with the given status after the given delay', async () => {
+  it('answers with the given status after the given delay', async () => {
     await listen('--answer', '500', '--delay-ms', '300');
     const startedAt = performance.now();
     assert.equal(await deliver(EVENT, signed(EVENT)), 500);
@@ -103,7 +103,7 @@ describe('npm run ops -- webhooks listen', () => {
     assert.match(lines[0] ?? (await shown(1), lines[0]!), /signatures good {2}answered 500$/);
   });
 
-  it('npm run ops -- webhooks listen reports a signature that fails, and answers 401', async () => {
+  it('reports a signature that fails, and answers 401', async () => {
     await listen();
     const good = signed(EVENT);
     assert.equal(await deliver(EVENT, signed(EVENT, newSecret())), 401);
@@ -126,7 +126,7 @@ describe('npm run ops -- webhooks listen', () => {
     );
   });
 
-  it('npm run ops -- webhooks listen --json prints a line of JSON for each event', async () => {
+  it('--json prints a line of JSON for each event', async () => {
     await listen('--json');
     await deliver(EVENT, signed(EVENT));
     await shown(1);
@@ -144,7 +144,7 @@ describe('npm run ops -- webhooks listen', () => {
     });
   });
 
-  it('npm run ops -- webhooks listen shows a body that is not an event without obeying it', async () => {
+  it('shows a body that is not an event without obeying it', async () => {
     await listen();
     const bodies = [
       '',
@@ -159,7 +159,7 @@ describe('npm run ops -- webhooks listen', () => {
       assert.match(line, /^[\d:.]+ {2}no event {2}\d+ bytes {2}signatures good {2}answered 200$/);
   });
 
-  it('npm run ops -- webhooks listen requires a secret, a port, and numbers within their ranges', async () => {
+  it('requires a secret, a port, and numbers within their ranges', async () => {
     const port = ['--port', '0'];
     for (const [args, message] of [
       [['--port', '0'], /--secret is required/],
@@ -175,7 +175,7 @@ describe('npm run ops -- webhooks listen', () => {
     }
   });
 
-  it('npm run ops -- webhooks listen reports a port that is in use', async () => {
+  it('reports a port that is in use', async () => {
     const { port } = await listening(createServer());
     const { code, stderr } = await run(
       'development/ops.js',

@@ -224,7 +224,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('a payout of a frozen account is submitted when the account may send again, and its workflow is notified at once', async () => {
+  it('is submitted when the account may send again, and its workflow is notified at once', async () => {
     const { rail, submitter } = over(say('completed'));
     await freeze();
     await submitter.submit(id);
@@ -236,7 +236,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('a payout of a frozen account that was submitted before is polled, and not submitted again before the account may send', async () => {
+  it('that was submitted before is polled, and not submitted again before the account may send', async () => {
     const { rail, submitter } = over('silent', null, null, say('completed'));
     await submitter.submit(id);
     await freeze();

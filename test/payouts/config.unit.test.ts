@@ -29,7 +29,7 @@ describe('the configuration of rails', () => {
     assert.deepEqual(readConfig(REST).PAYOUT_RAILS, []);
   });
 
-  it('the configuration of rails reads routes, addresses and keys, the first of which signs', () => {
+  it('reads routes, addresses and keys, the first of which signs', () => {
     const config = readConfig({
       ...REST,
       PAYOUT_RAILS: 'Acme S.A./CO=http:bank-a, acme/*=simulated,*/US=simulated,*=http:bank-a',
@@ -47,7 +47,7 @@ describe('the configuration of rails', () => {
     );
   });
 
-  it('the configuration of rails refuses invalid values, and a gateway without address or key', () => {
+  it('refuses invalid values, and a gateway without address or key', () => {
     assert.match(refusalOf({ PAYOUT_RAILS: '*=bank-a' }), /bank-a is not a rail/);
     assert.match(refusalOf({ PAYOUT_RAILS: 'acme/XX=simulated' }), /acme\/XX must be/);
     assert.match(refusalOf({ PAYOUT_RAILS: '/CO=simulated' }), /must be \*, tenant\/COUNTRY/);
@@ -57,7 +57,7 @@ describe('the configuration of rails', () => {
     assert.match(without, /bank-a has no key/);
   });
 
-  it('the configuration of rails has the times of each gateway: for returns, for late payments and for statements', () => {
+  it('has the times of each gateway: for returns, for late payments and for statements', () => {
     const worker = readWorkerConfig({
       ...REST,
       PAYOUT_RAIL_RETURN_WINDOW_S: 'bank-a=2592000,bank-b=3600',
@@ -84,7 +84,7 @@ describe('the configuration of rails', () => {
       );
   });
 
-  it('the configuration of rails accepts a gateway over https, and over http only at a host the operator allows', () => {
+  it('accepts a gateway over https, and over http only at a host the operator allows', () => {
     const keys = { PAYOUT_RAIL_KEYS: `bank-a=k1:${KEY}` };
     const open = { ...keys, PAYOUT_RAIL_URLS: 'bank-a=http://127.0.0.1:9999/v1' };
     const allowed = { ...open, PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*' };
@@ -107,7 +107,7 @@ describe('the configuration of rails', () => {
     readOpsConfig({ ...REST, ...allowed });
   });
 
-  it('the configuration of rails never shows a key in an error', () => {
+  it('never shows a key in an error', () => {
     const secret = 'c2VjcmV0';
     const message = refusalOf({ PAYOUT_RAIL_KEYS: `bank-a=k1:${secret}` });
     assert(message.includes('PAYOUT_RAIL_KEYS') && !message.includes(secret));

@@ -81,7 +81,7 @@ describe('the conformance check of gateways', () => {
       );
     };
 
-    it('the conformance check of gateways passes the reference gateway, on the command line and without a database', async () => {
+    it('passes the reference gateway, on the command line and without a database', async () => {
       const { code, stdout, stderr } = await check(
         ...['--yes', '--json', '--key', '3001112233', '--unknown-key', '3001112208'],
       );
@@ -98,13 +98,13 @@ describe('the conformance check of gateways', () => {
       assert.match(stderr, /All \d+ rules hold/);
     });
 
-    it('the conformance check of gateways asks for confirmation, because the gateway pays its orders', async () => {
+    it('asks for confirmation, because the gateway pays its orders', async () => {
       const { code, stdout, stderr } = await check();
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);
     });
 
-    it('the conformance check of gateways passes an independently written gateway that keeps every rule', async () => {
+    it('passes an independently written gateway that keeps every rule', async () => {
       assert.deepEqual(await brokenBy(new BankGateway(NAME, TEST_KEYRING)), []);
     });
   });
@@ -223,7 +223,7 @@ describe('the conformance check of gateways', () => {
       ['answers for another key', AnswersForOthers, ['order']],
     ];
 
-    it('the conformance check of gateways finds each rule that a gateway breaks, by its name', async () => {
+    it('finds each rule that a gateway breaks, by its name', async () => {
       // Together, because each mostly waits.
       const held = await Promise.all(
         BROKEN.map(async ([what, gateway, rules]) => {

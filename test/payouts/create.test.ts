@@ -30,7 +30,7 @@ describe('POST /v1/payouts', () => {
     own = await openPayoutBank(api);
   });
 
-  it('POST /v1/payouts approves a payout that needs no approval, holds amount and fee, and emits an event', async () => {
+  it('approves a payout that needs no approval, holds amount and fee, and emits an event', async () => {
     const answer = answered(
       await own.ask({ raw: 5n * LEAST, description: 'to the bank' }),
       201,
@@ -71,7 +71,7 @@ describe('POST /v1/payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('POST /v1/payouts keeps the account number and document sealed, each usable only for its own payout', async () => {
+  it('keeps the account number and document sealed, each usable only for its own payout', async () => {
     const id = await own.pay();
     const secrets = await db.database.reader.find(payoutSecrets, { id });
     assert(secrets !== undefined);
@@ -86,7 +86,7 @@ describe('POST /v1/payouts', () => {
     assert(!dump.includes(accountNumber()) && !dump.includes(DOCUMENT));
   });
 
-  it('POST /v1/payouts answers a repeated key with the payout as it is now, and 409 to another body', async () => {
+  it('answers a repeated key with the payout as it is now, and 409 to another body', async () => {
     const key = randomUUID();
     const first = answered(await own.ask({}, { key }), 201).json;
     answered(await own.act('cancel', text(first.id), own.bank.token), 200);
@@ -101,7 +101,7 @@ describe('POST /v1/payouts', () => {
     );
   });
 
-  it('POST /v1/payouts refuses an invalid destination, and says why', async () => {
+  it('refuses an invalid destination, and says why', async () => {
     for (const [field, value, reason] of [
       ['type', 'account', 'not_one_of: bank_account, bre_b_key'],
       ['type', 7, 'not_one_of: bank_account, bre_b_key'],
@@ -126,7 +126,7 @@ describe('POST /v1/payouts', () => {
     }
   });
 
-  it('POST /v1/payouts refuses a country that no rail pays out to, and leaves the key free', async () => {
+  it('refuses a country that no rail pays out to, and leaves the key free', async () => {
     const other = await startTestApi(db, { PAYOUT_RAILS: '*/US=simulated' });
     try {
       const key = randomUUID();
@@ -146,7 +146,7 @@ describe('POST /v1/payouts', () => {
     }
   });
 
-  it('POST /v1/payouts follows the rules for all spending, in order', async () => {
+  it('follows the rules for all spending, in order', async () => {
     answered(await own.ask({ raw: 1n }), 422, 'below_minimum');
     answered(await own.ask({ raw: 10_001n * LEAST }), 422, 'insufficient_funds');
     answered(await own.ask({ raw: 120_000_000_001n }), 422, 'above_per_operation_limit');
@@ -161,7 +161,7 @@ describe('POST /v1/payouts', () => {
     answered(await own.ask(), 422, 'capability_cannot_send');
   });
 
-  it('POST /v1/payouts counts toward its month from creation, until it is canceled', async () => {
+  it('counts toward its month from creation, until it is canceled', async () => {
     const used = async (): Promise<unknown> => {
       const { limits } = answered(
         await own.bank.get(`/v1/accounts/${own.source.id}/limits`),

@@ -113,7 +113,7 @@ describe('a payout whose money was released', () => {
     await assertSameStory(own, id);
   };
 
-  it('a payout whose money was released is not submitted again after a poll that hung meanwhile', async () => {
+  it('is not submitted again after a poll that hung meanwhile', async () => {
     rail.losesNext = true;
     await rails.submissions.submit(id);
     const gate = rail.hold('status');
@@ -139,7 +139,7 @@ describe('a payout whose money was released', () => {
     ['is refused by the rail if a worker that was paused before the call submits it', 0, 1],
     ['is not submitted by a worker that was paused for long before the call', 60_000, 0],
   ] as const)
-    it(`a payout whose money was released ${how}`, async () => {
+    it(`${how}`, async () => {
       const { writer } = rails;
       const submit = writer.submit.bind(writer);
       // Between the commit that permits the order and the order.

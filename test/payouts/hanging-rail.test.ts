@@ -32,7 +32,7 @@ const db = await testDatabase();
 const temporal = await testTemporal();
 
 describe('a rail that hangs', () => {
-  it('a rail that hangs delays no payout of another rail; its own payouts stay approved, staff can cancel one by a signal, and the remaining payouts are paid once it answers', async () => {
+  it('delays no payout of another rail; its own payouts stay approved, staff can cancel one by a signal, and the remaining payouts are paid once it answers', async () => {
     await db.change('DELETE FROM rail_breakers');
     const [well, hanging] = [
       new BankGateway('well', TEST_KEYRING),
@@ -97,7 +97,7 @@ describe('a rail that hangs', () => {
 });
 
 describe('a rail that loses, delays, repeats, reorders and contradicts', () => {
-  it('a rail that loses, delays, repeats, reorders and contradicts agrees with the ledger except about flagged payouts, whatever people decide, statements list and workers crash', async () => {
+  it('agrees with the ledger except about flagged payouts, whatever people decide, statements list and workers crash', async () => {
     await railsCampaign({
       db,
       temporal,

@@ -68,7 +68,7 @@ describe('the HTTP rail', () => {
     railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
 
   describe('with the reference gateway', () => {
-    it('with the reference gateway the HTTP rail receives later outcomes by signed callbacks, including a return after completion', async () => {
+    it('the HTTP rail receives later outcomes by signed callbacks, including a return after completion', async () => {
       const [failed, returned, done] = [
         await own.pay('02'),
         await own.pay('05'),
@@ -89,7 +89,7 @@ describe('the HTTP rail', () => {
       }
     });
 
-    it('with the reference gateway the HTTP rail treats unanswered orders as unknown and polls them; lost orders are submitted again', async () => {
+    it('the HTTP rail treats unanswered orders as unknown and polls them; lost orders are submitted again', async () => {
       const [silent, lost] = [await own.pay('03'), await own.pay('07')];
       for (const id of [silent, lost]) {
         assert.equal((await submissions().submit(id)).payout.status, 'in_progress');
@@ -100,7 +100,7 @@ describe('the HTTP rail', () => {
     });
   });
 
-  it('the HTTP rail voids an unknown key, which the gateway then never pays', async () => {
+  it('voids an unknown key, which the gateway then never pays', async () => {
     const id = await own.pay();
     assert.equal((await rail.void(id))?.status, 'voided');
     assert.equal((await rail.void(id))?.status, 'voided');
@@ -206,10 +206,10 @@ describe('the HTTP rail', () => {
       ],
       ['a closed connection', (request) => void request.socket.destroy()],
     ] as const satisfies readonly (readonly [string, RequestListener])[])
-      it(`the HTTP rail does not accept ${what} as a response: the outcome stays unknown`, () =>
+      it(`does not accept ${what} as a response: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailUnresponsive)));
 
-    it('the HTTP rail accepts "cannot_void" in response to a void only in the form of the protocol', async () => {
+    it('accepts "cannot_void" in response to a void only in the form of the protocol', async () => {
       const voidWith = (body: object) =>
         against(reply(501, JSON.stringify(body)), (over) => over.void(key));
       assert.equal(await voidWith({ key, status: 'cannot_void' }), null);
@@ -217,7 +217,7 @@ describe('the HTTP rail', () => {
         await assert.rejects(voidWith(other), RailUnresponsive);
     });
 
-    it('the HTTP rail accepts only responses about the same payout, and "unknown" only in the form of the protocol', async () => {
+    it('accepts only responses about the same payout, and "unknown" only in the form of the protocol', async () => {
       const report = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
       assert.deepEqual([report?.status, report?.reference], ['completed', 'R1']);
       assert.equal(
@@ -273,7 +273,7 @@ describe('the HTTP rail', () => {
     };
     const status = async () => (await rowOf(db, id)).status;
 
-    it('the HTTP rail applies a callback once: under another id it is recorded without effect, and resent it is ignored', async () => {
+    it('applies a callback once: under another id it is recorded without effect, and resent it is ignored', async () => {
       const body = about();
       answered(await call(body), 200);
       const events = (await own.events(id)).length;
@@ -285,7 +285,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('the HTTP rail accepts only recent callbacks from the gateway: forged and late ones are 401, have no effect, and are counted', async () => {
+    it('accepts only recent callbacks from the gateway: forged and late ones are 401, have no effect, and are counted', async () => {
       const body = about();
       const stranger = { id: KEY.id, secret: Buffer.alloc(32, 9) };
       const message = { method: 'POST', path: PATH, body: Buffer.from(body) } as const;
@@ -304,7 +304,7 @@ describe('the HTTP rail', () => {
       assert.deepEqual([await status(), await effects()], ['in_progress', []]);
     });
 
-    it('the HTTP rail accepts callbacks only about its own payouts, and reveals no other payout', async () => {
+    it('accepts callbacks only about its own payouts, and reveals no other payout', async () => {
       const other = await own.pay();
       await db.change(
         `UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`,
@@ -315,7 +315,7 @@ describe('the HTTP rail', () => {
       assert.equal((await rowOf(db, other)).status, 'approved');
     });
 
-    it('the HTTP rail answers malformed or too large callbacks 400, 409, 413, 405 or 404', async () => {
+    it('answers malformed or too large callbacks 400, 409, 413, 405 or 404', async () => {
       const malformed = about({ status: 'paid' });
       answered(await call(malformed), 400, 'invalid_field');
       const body = about();
@@ -338,7 +338,7 @@ describe('the HTTP rail', () => {
       assert(!document.includes('/rails/'));
     });
 
-    it("the HTTP rail replaces the failure text of a callback by the service's own", async () => {
+    it("replaces the failure text of a callback by the service's own", async () => {
       const failure = {
         code: 'made up',
         message: 'account 4567891234003 of CC-79456123 is closed',

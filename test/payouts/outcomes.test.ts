@@ -25,7 +25,7 @@ describe('an approved payout', () => {
   let own: PayoutBank;
   usePayouts((opened) => void ({ db, own } = opened));
 
-  it('an approved payout is durably in progress before it is submitted to its rail under its id', async () => {
+  it('is durably in progress before it is submitted to its rail under its id', async () => {
     const id = await own.pay(undefined, { description: 'for the shop' });
     const seen: string[] = [];
     const rail = new ScriptedRail(say('accepted'));
@@ -135,7 +135,7 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout with an unknown outcome stays in progress and is polled', async () => {
+  it('with an unknown outcome stays in progress and is polled', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
     const { submissions } = railsOf(db, { rail });
@@ -254,7 +254,7 @@ describe('an approved payout', () => {
       }
   });
 
-  it('an approved payout is paid once even if activities run twice, late or concurrently', async () => {
+  it('is paid once even if activities run twice, late or concurrently', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     const [one, other] = [railsOf(db), railsOf(db)];
     for (let round = 0; round < 3; round += 1)
@@ -271,7 +271,7 @@ describe('an approved payout', () => {
     for (const id of ids) await assertSameStory(own, id);
   });
 
-  it('an approved payout that is canceled during its submission is either canceled or paid, never both, in 30 attempts', async () => {
+  it('that is canceled during its submission is either canceled or paid, never both, in 30 attempts', async () => {
     const { submissions } = railsOf(db);
     const ids = await Promise.all(Array.from({ length: 30 }, () => own.pay()));
     await Promise.all(

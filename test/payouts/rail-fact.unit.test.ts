@@ -55,7 +55,7 @@ describe('the fact about a payout', () => {
     "completed failed'": 'paid',
   };
 
-  it("the fact about a payout is its rail's last report of this very payment", () => {
+  it("is its rail's last report of this very payment", () => {
     for (const [words, fact] of Object.entries(FACTS)) {
       const first = /^\w+'/.test(words) ? 'R-1' : null;
       for (const reference of new Set([first, 'R-1']))
@@ -63,7 +63,7 @@ describe('the fact about a payout', () => {
     }
   });
 
-  it('the fact about a payout ignores what the rail reported before it had the payout', () => {
+  it('ignores what the rail reported before it had the payout', () => {
     for (const words of ['completed', 'voided', 'returned']) {
       const early = record(words, '', instant(SUBMITTED - 1)).words;
       assert.equal(railFact(payout('in_progress', null), early), 'may_pay');

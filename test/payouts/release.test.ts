@@ -73,7 +73,7 @@ describe('an outcome that releases money', () => {
       ({ kind, reported, effect }) => `${kind} ${reported ?? '-'} ${effect}`,
     );
 
-  it("an outcome that releases money requires the rail's recorded confirmation that it will never pay", async () => {
+  it("requires the rail's recorded confirmation that it will never pay", async () => {
     const { rail, rails } = await silent(VOIDED);
     assert.equal((await resolve(rails, db, id, 'failed')).status, 'failed');
     assert.deepEqual(rail.voided, [id]);
@@ -104,7 +104,7 @@ describe('an outcome that releases money', () => {
     await assertSameStory(own, id);
   });
 
-  it('an outcome that releases money cannot be proposed after the rail has reported the end or a contradiction', async () => {
+  it('cannot be proposed after the rail has reported the end or a contradiction', async () => {
     const { rails } = await silent();
     const inProgress = await seen(db, id);
     await tell(rails, 'failed', 'account_closed');
@@ -123,7 +123,7 @@ describe('an outcome that releases money', () => {
     await propose(rails, 'unchanged');
   });
 
-  it('an outcome that releases money is not applied if the rail does not respond', async () => {
+  it('is not applied if the rail does not respond', async () => {
     const { rails } = await silent('silent', VOIDED);
     await assert.rejects(
       resolve(rails, db, id, 'failed'),
@@ -168,7 +168,7 @@ describe('an outcome that releases money', () => {
     await assertSameStory(own, id);
   });
 
-  it('an outcome that releases money is not applied if the rail reports a second payment during the poll: the money stays on hold', async () => {
+  it('is not applied if the rail reports a second payment during the poll: the money stays on hold', async () => {
     const rail = new ScriptedRail(say('accepted'));
     const answer = async (): Promise<typeof VOIDED> => {
       const second = { key: id, ...say('completed', null, 'R-2'), callbackId: `second-${id}` };
@@ -213,7 +213,7 @@ describe('an outcome that releases money', () => {
   });
 
   describe('on a rail that cannot void', () => {
-    it('on a rail that cannot void, a release of money waits for a period without attempts, and the message names its end', async () => {
+    it('a release of money waits for a period without attempts, and the message names its end', async () => {
       let now: Clock = systemClock;
       const rail = new ScriptedRail('silent', null, 'silent', null, null);
       const rails = railsOf(db, { rail, clock: () => now() });
@@ -234,7 +234,7 @@ describe('an outcome that releases money', () => {
       await assertSameStory(own, id);
     });
 
-    it('on a rail that cannot void, the wait before money is released counts from the end of the period that a restore lost', async () => {
+    it('the wait before money is released counts from the end of the period that a restore lost', async () => {
       let now: Clock = systemClock;
       const rails = railsOf(db, {
         rail: new ScriptedRail('silent', null, null),

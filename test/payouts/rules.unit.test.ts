@@ -20,7 +20,7 @@ describe('the transitions of a payout', () => {
   const base = { status: 'approved', createdAt: instant(1_000), approvalsRequired: null } as Payout;
   const at = (ms: number) => instant(ms);
 
-  it('the transitions of a payout never run backwards, even if clocks differ', () => {
+  it('never run backwards, even if clocks differ', () => {
     const payout = {
       ...base,
       approvedAt: at(1_000),
@@ -82,7 +82,7 @@ describe('a payout that has ended', () => {
 });
 
 describe('an account number', () => {
-  it('an account number shows at most its last four characters, and never more than half of it', () => {
+  it('shows at most its last four characters, and never more than half of it', () => {
     for (const [number, shown] of [
       ['1234', '34'],
       ['12345', '45'],
@@ -103,7 +103,7 @@ describe('the rail of a payout', () => {
     rail,
   });
 
-  it('the rail of a payout is the one with the most specific route: the tenant before the country', () => {
+  it('is the one with the most specific route: the tenant before the country', () => {
     const routes = [
       route('*', '*', 'a'),
       route('*', 'CO', 'b'),
@@ -134,7 +134,7 @@ describe('a signed message', () => {
     body: Buffer.from('{"a":1}'),
   } as const;
 
-  it('a signed message is genuine under each key that is known, within the window in both directions', () => {
+  it('is genuine under each key that is known, within the window in both directions', () => {
     for (const key of keys)
       assert.equal(verify(keys, railHeaders(key, message, now), message, now), 'genuine');
     const headers = railHeaders(keys[0], message, now);
@@ -143,7 +143,7 @@ describe('a signed message', () => {
     assert.equal(verify(keys, headers, message, instant(now - WINDOW_S * 1_000 - 1)), 'late');
   });
 
-  it('a signed message is forged if anything that was signed differs', () => {
+  it('is forged if anything that was signed differs', () => {
     const headers = railHeaders(keys[0], message, now);
     const wrong = (changed: object, of = headers) =>
       assert.equal(verify(keys, of, { ...message, ...changed }, now), 'forged');

@@ -87,7 +87,7 @@ const rowOf = (state: (typeof STATES)[number], report: ReportStatus): string[] =
 ];
 
 describe('the state machine of payouts', () => {
-  it('the state machine of payouts equals a table written by hand', () => {
+  it('equals a table written by hand', () => {
     assert.deepEqual(new Set(STATES), new Set([...PAYOUT_STATUSES, UNPAID]));
     for (const status of STATES) {
       const written = isNeverSubmitted(status) ? 'pending_approval' : status;
@@ -137,7 +137,7 @@ describe('docs/payouts.md', () => {
     row.map((cell) => cell.replaceAll('`', '')),
   );
 
-  it('docs/payouts.md has the table of states and reports', () => {
+  it('has the table of states and reports', () => {
     const head = ['State', 'Report', 'Rail', 'Statement', 'Staff'];
     const begin = rows.findIndex((row) => row.join() === head.join()) + 2;
     const shown = STATES.filter(
@@ -162,7 +162,7 @@ describe('docs/payouts.md', () => {
     assert.deepEqual(rows.slice(begin, begin + expected.length), expected);
   });
 
-  it('docs/payouts.md explains each effect', () => {
+  it('explains each effect', () => {
     const begin = rows.findIndex(([first]) => first === 'Effect') + 2;
     const effects = new Set(
       EXPECTED.flatMap(([, , ...effects]) => effects).filter((effect) => effect !== '–'),

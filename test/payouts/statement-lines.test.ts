@@ -102,7 +102,7 @@ describe('a line of a statement', () => {
   const held = async () => (await balanceOf(db.database, own.source.id)).held;
 
   for (const line of LINE_STATUSES)
-    it(`a line of a statement that lists a payout in progress as ${line} decides what each report does to the payout`, async () => {
+    it(`that lists a payout in progress as ${line} decides what each report does to the payout`, async () => {
       for (const [word, listed] of [
         ...WORDS.map((one) => [one, 'BA-1'] as const),
         [line, null],
@@ -122,7 +122,7 @@ describe('a line of a statement', () => {
     });
 
   for (const end of LINE_STATUSES)
-    it(`a line of a statement that follows the report that a payout was ${end} flags the payout unless both agree`, async () => {
+    it(`that follows the report that a payout was ${end} flags the payout unless both agree`, async () => {
       for (const [line, listed] of [
         ...LINE_STATUSES.map((one) => [one, 'BA-1'] as const),
         [end, null],
@@ -136,7 +136,7 @@ describe('a line of a statement', () => {
       }
     });
 
-  it('a line of a statement keeps the money on hold against a poll, a void and the response to an order', async () => {
+  it('keeps the money on hold against a poll, a void and the response to an order', async () => {
     const id = await given(say('accepted', null, 'BA-1'));
     await list(lineOf(id, 'completed'));
     await poll(id, say('failed', 'account_closed', 'BA-1'));
@@ -173,7 +173,7 @@ describe('a line of a statement', () => {
     }
   });
 
-  it('a line of a statement does not count once a corrected statement of its day has another line, or none', async () => {
+  it('does not count once a corrected statement of its day has another line, or none', async () => {
     for (const corrected of [['failed'], []] as const) {
       const id = await given();
       await list(lineOf(id, 'completed'));
@@ -184,7 +184,7 @@ describe('a line of a statement', () => {
     assert.equal(await held(), 0n);
   });
 
-  it('a line of a statement stops counting when two people have settled the payout against it', async () => {
+  it('stops counting when two people have settled the payout against it', async () => {
     const id = await given();
     await list(lineOf(id, 'completed'));
     await tell(id, 'failed', 'account_closed', 'BA-1');
@@ -195,7 +195,7 @@ describe('a line of a statement', () => {
     assert.deepEqual(await standing(id), ['failed', null]);
   });
 
-  it('a line of a statement that two people have settled does not settle what the rail itself reports afterwards', async () => {
+  it('that two people have settled does not settle what the rail itself reports afterwards', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     await resolve(over(), db, id, 'completed');
@@ -203,7 +203,7 @@ describe('a line of a statement', () => {
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 
-  it('a line of a statement that two people have settled does not settle an equal line of another day', async () => {
+  it('that two people have settled does not settle an equal line of another day', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     await resolve(over(), db, id, 'completed');

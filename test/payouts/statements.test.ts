@@ -108,7 +108,7 @@ describe('the statements of a rail', () => {
     return [Number(statements?.n), Number(lines?.n)];
   };
 
-  it('the statements of a rail are stored line by line, and the same file again changes nothing', async () => {
+  it('are stored line by line, and the same file again changes nothing', async () => {
     const [done, failed] = [await paid(), await paid('01')];
     const day = endedOn(done);
     const first = await take(day, [lineOf(done), lineOf(failed)]);
@@ -117,7 +117,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([words(again), again.isUnchanged, await stored()], [[], true, [1, 2]]);
   });
 
-  it('the statements of a rail may list an outcome on the next day, and nothing is missing before that day is loaded', async () => {
+  it('may list an outcome on the next day, and nothing is missing before that day is loaded', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
@@ -125,7 +125,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
   });
 
-  it('the statements of a rail report an outcome as missing once the last day that may list it is loaded', async () => {
+  it('report an outcome as missing once the last day that may list it is loaded', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     await take(endedOn(payout), [], { delayMs });
@@ -136,7 +136,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), null);
   });
 
-  it('the statements of a rail need not list what the rail voided: it had no outcome there', async () => {
+  it('need not list what the rail voided: it had no outcome there', async () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
     const report = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
@@ -150,7 +150,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(failed), [])), []);
   });
 
-  it('the statements of a rail show that a payout may be paid twice by a second completed line on another day, or with another reference on the same day', async () => {
+  it('show that a payout may be paid twice by a second completed line on another day, or with another reference on the same day', async () => {
     const [payout, other] = [await paid(), await paid()];
     const first = await take(endedOn(payout), [
       lineOf(payout),
@@ -170,7 +170,7 @@ describe('the statements of a rail', () => {
     ]);
   });
 
-  it('the statements of a rail flag a payout listed with another reference or amount, but not one with the same line twice', async () => {
+  it('flag a payout listed with another reference or amount, but not one with the same line twice', async () => {
     const [renamed, less, twice] = [await paid(), await paid(), await paid()];
     const lines = [
       lineOf(renamed, { reference: 'OTHER-2' }),
@@ -235,7 +235,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout, 2), [])), []);
   });
 
-  it('the statements of a rail cover a day up to the moment they were taken, and no further', async () => {
+  it('cover a day up to the moment they were taken, and no further', async () => {
     const payout = await paid();
     const before = instant(payout.endedAt! - 1);
     assert.deepEqual(words(await take(endedOn(payout), [], { at: before })), []);
@@ -244,7 +244,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await stored(), [2, 0]);
   });
 
-  it('the statements of a rail are taken once by two operators at the same moment', async () => {
+  it('are taken once by two operators at the same moment', async () => {
     const payout = await paid();
     const taken = await Promise.all([1, 2, 3].map(() => take(endedOn(payout), [lineOf(payout)])));
     assert.deepEqual(taken.map(words), [[], [], []]);

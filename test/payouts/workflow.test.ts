@@ -49,7 +49,7 @@ describe('the workflow of a payout', () => {
       async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval',
     );
 
-  it('the workflow of a payout brings each ending in the table to its state, paid at most once, with its events', async () => {
+  it('brings each ending in the table to its state, paid at most once, with its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     for (const [index, { name, steps }] of SCENARIOS.entries()) {
       const wanted = ['approved', 'in_progress', ...steps.map(({ status }) => status)];
@@ -80,7 +80,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });
 
-  it('the workflow of a payout refuses staff actions that are no longer possible, with a reason', async () => {
+  it('refuses staff actions that are no longer possible, with a reason', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
     await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));
@@ -90,7 +90,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, id).terminate('of a test');
   });
 
-  it('the workflow of a payout ends as canceled when nobody approves in time', async () => {
+  it('ends as canceled when nobody approves in time', async () => {
     await own.guard(1);
     const id = await own.createPending();
     await untilWaiting(id);
@@ -103,7 +103,7 @@ describe('the workflow of a payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('the workflow of a payout holds no secret and no name: neither its history nor its attributes', async () => {
+  it('holds no secret and no name: neither its history nor its attributes', async () => {
     const id = await own.pay('06', { description: 'a description of nobody else' });
     await untilStatus(own, id, ['completed']);
     await untilEnded(id);

@@ -54,7 +54,7 @@ describe('the request log', () => {
     return statements.length === 1;
   };
 
-  it('the request log stores requests that write, and requests that failed because of an internal error', async () => {
+  it('stores requests that write, and requests that failed because of an internal error', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 422, 500, 503])
         assert(
@@ -65,13 +65,13 @@ describe('the request log', () => {
     for (const status of [200, 400, 404]) assert(!(await isRemembered({ method: 'GET', status })));
   });
 
-  it('the request log stores neither rate-limited requests nor requests whose id a resource has', async () => {
+  it('stores neither rate-limited requests nor requests whose id a resource has', async () => {
     assert(!(await isRemembered({ status: 429 })));
     const id = newId();
     assert(!(await isRemembered({ id, resourceId: id, status: 201, code: null })));
   });
 
-  it('the request log waits while the database is away, and keeps its newest requests, and no request fails', async () => {
+  it('waits while the database is away, and keeps its newest requests, and no request fails', async () => {
     const { log, statements, state, forgotten } = openLog();
     state.isAway = true;
     for (let tenant = 0; tenant < 2; tenant += 1) {
@@ -85,7 +85,7 @@ describe('the request log', () => {
     assert.equal(statements.length, 20);
   });
 
-  it('the request log keeps at most six thousand requests of a tenant in ten minutes, however many are refused', async () => {
+  it('keeps at most six thousand requests of a tenant in ten minutes, however many are refused', async () => {
     const { log, statements, state, forgotten } = openLog();
     const other = { caller: { tenantId: newId(), memberId: newId() } };
     for (let index = 0; index < 6_001; index += 1) log.record(refused());

@@ -49,7 +49,7 @@ describe('GET /v1/requests/{request_id}', () => {
   const transfer = (raw = LEAST): Json => transferBody({ from: payer, to: ana, raw });
   const stored = async (): Promise<number> => (await db.sql('SELECT id FROM requests')).length;
 
-  it('GET /v1/requests/{request_id} shows at once a request that created a transfer, bonus or payout, without a row of its own', async () => {
+  it('shows at once a request that created a transfer, bonus or payout, without a row of its own', async () => {
     const bonus = {
       source_account: payer.id,
       recipient: { account_id: ana.id },
@@ -77,7 +77,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal(await stored(), before);
   });
 
-  it('GET /v1/requests/{request_id} shows a refusal with its code, and a replay with what the key had created', async () => {
+  it('shows a refusal with its code, and a replay with what the key had created', async () => {
     const path = '/v1/transfers';
     const shows = async (answer: TestAnswer, resource: Json | null): Promise<void> =>
       assert.deepEqual(await told(answer), {
@@ -95,7 +95,7 @@ describe('GET /v1/requests/{request_id}', () => {
     await shows(again, { type: 'transfer', id: first.json.id });
   });
 
-  it('GET /v1/requests/{request_id} shows actions on a resource by their path, which contains only ids', async () => {
+  it('shows actions on a resource by their path, which contains only ids', async () => {
     const { id } = answered(await post('/v1/transfers', transfer()), 201).json;
     const act = answered(
       await bank.request('POST', `/v1/transfers/${text(id)}/approve`),
@@ -116,7 +116,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await told(answered(alias, 200))).method, 'PUT');
   });
 
-  it('GET /v1/requests/{request_id} is 404 for reads, unknown paths and unknown ids', async () => {
+  it('is 404 for reads, unknown paths and unknown ids', async () => {
     const read = await bank.get('/v1/transfers');
     const unknown = await bank.request('POST', '/v1/nothing');
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -126,7 +126,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await ask(idOf(read))).text, missing);
   });
 
-  it('GET /v1/requests/{request_id} shows a request only to its own member and tenant, by a token with a scope that it required', async () => {
+  it('shows a request only to its own member and tenant, by a token with a scope that it required', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const refused = answered(
       await post('/v1/transfers', transfer(10n ** 9n)),
@@ -150,7 +150,7 @@ describe('GET /v1/requests/{request_id}', () => {
       answered(await ask(idOf(answer), await bank.issue(owner, ['transfers'])), 200);
   });
 
-  it('GET /v1/requests/{request_id} is 404 after 30 days, and the sweeper removes the row', async () => {
+  it('is 404 after 30 days, and the sweeper removes the row', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const refused = answered(await post('/v1/transfers', {}), 400, 'missing_field');
     await told(refused);
@@ -178,7 +178,7 @@ describe('GET /v1/requests/{request_id}', () => {
     answered(await ask(idOf(made)), 200);
   });
 
-  it('GET /v1/requests/{request_id} names a resource by the id that the lists show', async () => {
+  it('names a resource by the id that the lists show', async () => {
     const key = randomUUID();
     const made = answered(await post('/v1/transfers', transfer(), { key }), 201);
     const again = answered(await post('/v1/transfers', transfer(), { key }), 200);

@@ -31,7 +31,7 @@ describe('finishing a restore', () => {
   const proveLeo = async (): Promise<StaffIdentity> =>
     proven(await addStaff(db.database, { name: 'leo', rights: ['manage'] }));
 
-  it('finishing a restore also works for a copy that the migrations closed', async () => {
+  it('also works for a copy that the migrations closed', async () => {
     const name = `${db.name}_new`;
     await db.change(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);
     const url = new URL(db.url);
@@ -48,7 +48,7 @@ describe('finishing a restore', () => {
     assert.equal((await service.finish()).code, 0);
   });
 
-  it('finishing a restore asks a rail that was left out when it is repeated without that option, before and after the ledger is open', async () => {
+  it('asks a rail that was left out when it is repeated without that option, before and after the ledger is open', async () => {
     await service.begin();
     const keys = [await service.paidThere()];
     // The audit holds it up.
@@ -86,7 +86,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it('finishing a restore holds payouts that the rail has paid, so that neither an expiry nor a person gives their money back', async () => {
+  it('holds payouts that the rail has paid, so that neither an expiry nor a person gives their money back', async () => {
     const own = await openPayoutBank(api);
     const approved = await own.pay();
     await own.guard();
@@ -129,7 +129,7 @@ describe('finishing a restore', () => {
     });
   });
 
-  it('finishing a restore does not open the ledger while payouts use a rail that is not configured, unless the rail is left out', async () => {
+  it('does not open the ledger while payouts use a rail that is not configured, unless the rail is left out', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
@@ -157,7 +157,7 @@ describe('finishing a restore', () => {
     assert.equal((await rowOf(db, id)).status, 'completed');
   });
 
-  it('finishing a restore names the rails that it will ask before it does anything, because a rail that was first used in the lost time is in no row', async () => {
+  it('names the rails that it will ask before it does anything, because a rail that was first used in the lost time is in no row', async () => {
     await service.begin();
     const args = await service.people.withCode(['restore', 'finish', '--as', 'leo']);
     const unsure = await run('src/ops/main.js', args, service.people.env);

@@ -83,7 +83,7 @@ describe('a restore', () => {
     ops('restore', 'begin', '--reason', 'a test', '--as', 'maria', ...more);
   const own = () => idLiteral(bank.tenant.tenant.id);
 
-  it('a restore is begun by a manager, at a moment that fits the data, and once', async () => {
+  it('is begun by a manager, at a moment that fits the data, and once', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     answered(await bank.send({ from, to, raw: LEAST }), 201);
     const refused = async (
@@ -135,7 +135,7 @@ describe('a restore', () => {
     );
   });
 
-  it('a restore closes the ledger for every process, and the person who began it cannot open it', async () => {
+  it('closes the ledger for every process, and the person who began it cannot open it', async () => {
     await verify();
     assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
     assert.equal((await begin('--nothing-lost')).code, 1);
@@ -163,7 +163,7 @@ describe('a restore', () => {
     );
   });
 
-  it('a restore is finished by another person: the log continues after the gap, which is announced, and so does the audit log', async () => {
+  it('is finished by another person: the log continues after the gap, which is announced, and so does the audit log', async () => {
     const before = await heads();
     const finished = await ops('restore', 'finish', '--as', 'leo', '--json');
     assert.deepEqual([finished.code, finished.stdout.trim()], [0, '[]'], finished.stderr);
@@ -188,7 +188,7 @@ describe('a restore', () => {
     assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'ready\n');
   });
 
-  it('a restore keeps the log in order of time: time bounds find the events before and after the gap', async () => {
+  it('keeps the log in order of time: time bounds find the events before and after the gap', async () => {
     const [row] = await db.sql(
       `SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`,
     );
@@ -205,7 +205,7 @@ describe('a restore', () => {
     assert.equal(await count(`${lower}=${time(at + 3_600_000)}`), 0);
   });
 
-  it('a restore is detected on a loaded copy and by processes whose rows disappear, and can be ended if nothing was lost', async () => {
+  it('is detected on a loaded copy and by processes whose rows disappear, and can be ended if nothing was lost', async () => {
     for (const statement of copyMark(systemClock, db.name)
       .split(/;\n/)
       .filter((text) => text.trim() !== ''))

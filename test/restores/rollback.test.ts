@@ -196,7 +196,7 @@ describe('a ledger that is restored to a snapshot under load', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a ledger that is restored to a snapshot under load is closed by running processes, even after new postings, and stays open once a restore is finished', async () => {
+  it('is closed by running processes, even after new postings, and stays open once a restore is finished', async () => {
     await service.goesOn(db);
     const snapshot = await Snapshot.take(db);
     await service.goesOn(db);
@@ -254,7 +254,7 @@ describe('a process that starts', () => {
   const firstPosting = (guard: RollbackGuard): Promise<void> =>
     db.database.withPosting((transaction) => guard.checkConnection(transaction));
 
-  it('a process that starts closes the ledger before its first posting if a row that Temporal remembers is missing', async () => {
+  it('closes the ledger before its first posting if a row that Temporal remembers is missing', async () => {
     const { events, ...rest } = await stored();
     const event = events.find(({ id }) => id !== null);
     assert.ok(event);
@@ -286,7 +286,7 @@ describe('a process that starts', () => {
     }
   });
 
-  it('a process that starts keeps the ledger open for another database, after a finished restore, and for events that retention removed', async () => {
+  it('keeps the ledger open for another database, after a finished restore, and for events that retention removed', async () => {
     const { firstTenant, ...rest } = await stored();
     const check = async (checkpoint: unknown): Promise<void> => {
       const guard = newGuard();

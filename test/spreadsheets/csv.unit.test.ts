@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { problemOf, rowsOf, textsOf } from './workbooks.js';
 
 describe('CSV', () => {
-  it('CSV is read with commas or semicolons, whichever its header uses', async () => {
+  it('is read with commas or semicolons, whichever its header uses', async () => {
     const want = [
       ['a', 'b;c'],
       ['1', '2'],
@@ -17,7 +17,7 @@ describe('CSV', () => {
     assert.deepEqual(await textsOf('alone\nx\n'), [['alone'], ['x']]);
   });
 
-  it('CSV may have any line ends, with or without one after the last line', async () => {
+  it('may have any line ends, with or without one after the last line', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       for (const last of ['', end])
         assert.deepEqual(await textsOf(`a,b${end}1,2${end}3,4${last}`), [
@@ -27,7 +27,7 @@ describe('CSV', () => {
         ]);
   });
 
-  it('CSV may begin with a byte order mark', async () => {
+  it('may begin with a byte order mark', async () => {
     assert.deepEqual(await textsOf('\ufeffa,b\n'), [['a', 'b']]);
     assert.deepEqual(await textsOf('\ufeff"a",b\n'), [['a', 'b']]);
   });
@@ -104,7 +104,7 @@ describe('CSV', () => {
     }
   });
 
-  it('CSV that is not UTF-8, or has a NUL, is bad_encoding', async () => {
+  it('that is not UTF-8, or has a NUL, is bad_encoding', async () => {
     for (const [what, bytes] of [
       ['Latin-1', Buffer.from('a,b\ncaf\xe9,1\n', 'latin1')],
       [
@@ -133,13 +133,13 @@ describe('CSV', () => {
     }
   });
 
-  it('CSV has at most a hundred columns; empty ones do not count', async () => {
+  it('has at most a hundred columns; empty ones do not count', async () => {
     assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
     assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);
     assert.equal(await problemOf(`${'a,'.repeat(100)}a\n`), 'too_many_columns');
   });
 
-  it('CSV without content has no rows', async () => {
+  it('without content has no rows', async () => {
     for (const text of ['\n', ',', '\ufeff', ' ', '""']) {
       const rows = await rowsOf(text);
       assert.equal(rows.length, text === ' ' ? 1 : 0, JSON.stringify(text));

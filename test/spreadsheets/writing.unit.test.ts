@@ -105,7 +105,7 @@ const FORMULAS = [
 ];
 
 describe('the result file', () => {
-  it('the result file has the columns of the interface, and the outcome of each row', async () => {
+  it('has the columns of the interface, and the outcome of each row', async () => {
     const header =
       'row reference recipient amount asset status bonus_id fee code message paid_at'.split(' ');
     const amount = ['9007199254740993', 'COPM'];
@@ -124,7 +124,7 @@ describe('the result file', () => {
 });
 
 describe('the errors file', () => {
-  it('the errors file has the columns of the interface; a problem of the whole file has no row', async () => {
+  it('has the columns of the interface; a problem of the whole file has no row', async () => {
     const none = { number: 0, field: '', code: 'no_rows', message: 'the file has no rows' };
     const rows = [ERROR, { ...ERROR, ...none, value: '' }];
     for (const format of ['csv', 'xlsx'] as const)
@@ -147,7 +147,7 @@ describe('exported cells', () => {
     return seen;
   }
 
-  it('exported cells of a CSV cannot be taken for formulas, in any column and in the errors file', async () => {
+  it('of a CSV cannot be taken for formulas, in any column and in the errors file', async () => {
     const columns = ['reference', 'message', 'code', 'recipient'] as const;
     const rows = FORMULAS.flatMap((text) =>
       columns.map((column) => ({ ...FAILED, [column]: text })),
@@ -191,7 +191,7 @@ describe('exported cells', () => {
         assert.ok(cell === null || cell.kind === 'text');
   });
 
-  it('exported cells contain no control characters, show invisible ones, and otherwise come back unchanged', async () => {
+  it('contain no control characters, show invisible ones, and otherwise come back unchanged', async () => {
     const text = 'a\0b\x1bc\u0085d\ne\r\n\tf\u2028g\ud800h\uffff <&> "\' _x0041_ ]]> ñ€👩‍👧 \u202e';
     const want = 'abc d e f gh <&> "\' _x0041_ ]]> ñ€👩‍👧 \\u202e';
     for (const format of ['csv', 'xlsx'] as const) {

@@ -156,7 +156,7 @@ describe('XLSX rows', () => {
   const numbers = async (rows: string): Promise<number[]> =>
     (await rowsOf(workbook(sheetXml(rows)))).map(({ number }) => number);
 
-  it('XLSX rows have the numbers that a spreadsheet shows, named or counted', async () => {
+  it('have the numbers that a spreadsheet shows, named or counted', async () => {
     const cell = '<c><v>1</v></c>';
     assert.deepEqual(
       await numbers(`<row r="1">${cell}</row><row r="5">${cell}</row><row>${cell}</row>`),
@@ -175,7 +175,7 @@ describe('XLSX rows', () => {
     );
   });
 
-  it('XLSX rows of a hundred columns are read, one more is too many; empty ones do not count', async () => {
+  it('of a hundred columns are read, one more is too many; empty ones do not count', async () => {
     const row = (cells: number, more = ''): Buffer =>
       workbook(sheetXml(`<row>${'<c><v>1</v></c>'.repeat(cells)}${more}</row>`));
     assert.equal((await textsOf(row(100)))[0]?.length, 100);
@@ -185,14 +185,14 @@ describe('XLSX rows', () => {
     assert.equal(await problemOf(row(1, '<c r="ZZZZZZZZ1"><v>1</v></c>')), 'too_many_columns');
   });
 
-  it('XLSX rows outside of the sheet data are ignored', async () => {
+  it('outside of the sheet data are ignored', async () => {
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:x14="urn:x"><row><c><v>9</v></c></row><sheetData><row><c><v>1</v></c><x14:c><v>8</v></x14:c><c><v>2</v></c></row><x14:row><c><v>8</v></c><v>8</v></x14:row><row><c><v>3</v></c></row></sheetData><extLst><ext><row><c><v>7</v></c></row></ext></extLst></worksheet>`,
     );
     assert.deepEqual(await textsOf(workbook(sheet)), [['1', '2'], ['3']]);
   });
 
-  it('XLSX rows under a prefix, in UTF-16 and in strict files are the same', async () => {
+  it('under a prefix, in UTF-16 and in strict files are the same', async () => {
     const plain = `<?xml version="1.0" encoding="UTF-16"?><x:worksheet xmlns:x="${STRICT}"><x:sheetData><x:row r="1"><x:c t="inlineStr"><x:is><x:t>ñ€</x:t></x:is></x:c><c><v>9</v></c></x:row></x:sheetData></x:worksheet>`;
     const utf16 = Buffer.from(`\ufeff${plain}`, 'utf16le');
     const swapped = Buffer.from(utf16).swap16();
@@ -220,7 +220,7 @@ describe('the first sheet', () => {
       'xl/worksheets/sheet2.xml': one('two'),
     });
 
-  it("the first sheet is the first in the workbook's order, not by the names of the parts", async () => {
+  it("is the first in the workbook's order, not by the names of the parts", async () => {
     const rels = relsXml(
       ['b', 'worksheet', 'worksheets/sheet2.xml'],
       ['a', 'worksheet', '/xl/worksheets/sheet1.xml'],
@@ -249,7 +249,7 @@ describe('the first sheet', () => {
     );
   });
 
-  it('the first sheet that is missing, external or no sheet makes the file unreadable', async () => {
+  it('that is missing, external or no sheet makes the file unreadable', async () => {
     const sheet = '<sheet name="x" r:id="a"/>';
     const bad: readonly (readonly [string, string])[] = [
       [sheets(), relsXml(['a', 'worksheet', 'worksheets/sheet1.xml'])],
@@ -264,7 +264,7 @@ describe('the first sheet', () => {
       assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
   });
 
-  it('the first sheet that two relationships name, or texts of which there are two, make the file unreadable', async () => {
+  it('that two relationships name, or texts of which there are two, make the file unreadable', async () => {
     const [first, second] = ['worksheets/sheet1.xml', 'worksheets/sheet2.xml'];
     for (const rels of [
       relsXml(['a', 'worksheet', first], ['a', 'worksheet', second]),

@@ -73,7 +73,7 @@ describe('one person', () => {
     );
   });
 
-  it('one person cannot post their own adjustments under any name, nor through a service', async () => {
+  it('cannot post their own adjustments under any name, nor through a service', async () => {
     const { tenantId, id: accountId } = account;
     const wanted = {
       tenantId,
@@ -103,7 +103,7 @@ describe('one person', () => {
     assert.equal((await balanceOf(db.database, accountId)).available, available + LEAST);
   });
 
-  it('one person cannot apply their own resolutions under any name, nor through a service', async () => {
+  it('cannot apply their own resolutions under any name, nor through a service', async () => {
     const id = await own.pay('03');
     const { submissions, writer, calls } = railsOf(db);
     await submissions.submit(id);

@@ -16,7 +16,7 @@ describe('support staff', () => {
   const set = (rights: readonly StaffRight[], name = NAME): Promise<Staff> =>
     addStaff(db.database, { name, rights }, ACTOR);
 
-  it('support staff are added, get exactly the rights given last, and stay the same person when deactivated and set again, with a line in the audit log for each change', async () => {
+  it('are added, get exactly the rights given last, and stay the same person when deactivated and set again, with a line in the audit log for each change', async () => {
     const added = await set(['approve', 'cancel']);
     assert.deepEqual([added.name, added.active], [NAME, true]);
     assert.deepEqual(await set(['cancel']), { ...added, rights: ['cancel'] });
@@ -46,7 +46,7 @@ describe('support staff', () => {
     );
   });
 
-  it('support staff need a name of 1 to 80 characters and at least one right', async () => {
+  it('need a name of 1 to 80 characters and at least one right', async () => {
     for (const [name, rights, field] of [
       ['', ['approve'], 'name'],
       ['   ', ['approve'], 'name'],

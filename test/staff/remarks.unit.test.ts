@@ -60,7 +60,7 @@ const CASES: readonly (readonly [string, readonly Line[], string | null])[] = [
 
 describe('who has taken an item', () => {
   for (const [title, lines, expected] of CASES)
-    it(`who has taken an item is read from its lines in the audit log: ${title}`, () => {
+    it(`is read from its lines in the audit log: ${title}`, () => {
       const rows = lines.map(([ago, action, actorClaimed = '']) => ({
         ...{ action, actorClaimed },
         at: instant(NOW - ago * MINUTE),
@@ -80,6 +80,5 @@ describe('a text of several lines', () => {
     ['may be as long as a note', '😀'.repeat(MAX_NOTE), { clean: '😀'.repeat(MAX_NOTE) }],
     ['is refused if it is longer', 'a\n'.repeat(MAX_NOTE), { fault: 'too_long' }],
   ] as const)
-    it(`a text of several lines ${title}`, () =>
-      assert.deepEqual(cleanLines(given, MAX_NOTE), expected));
+    it(`${title}`, () => assert.deepEqual(cleanLines(given, MAX_NOTE), expected));
 });

@@ -69,7 +69,7 @@ const byPeople = (act: string): boolean =>
   OF_TWO.test(act) || act === 'transfer.approve' || act === 'payout.approve';
 
 describe('the rights of staff', () => {
-  it('the rights of staff equal docs/contract.md, and only people approve or act as one of two', () => {
+  it('equal docs/contract.md, and only people approve or act as one of two', () => {
     assert.deepEqual(ACTS.toSorted(), Object.keys(NEEDS).sort());
     for (const act of ACTS)
       for (const right of STAFF_RIGHTS) {
@@ -123,7 +123,7 @@ describe('the rights of staff', () => {
 });
 
 describe('the pause after wrong codes in a row', () => {
-  it('the pause after wrong codes in a row is zero up to four, 30 s after the fifth, and doubles each time up to an hour', () => {
+  it('is zero up to four, 30 s after the fifth, and doubles each time up to an hour', () => {
     const pauses = Array.from({ length: 16 }, (_, index) => {
       const until = lockedUntil(index, NOW);
       return until === null ? 0 : (until - NOW) / 1_000;
@@ -135,7 +135,7 @@ describe('the pause after wrong codes in a row', () => {
     assert.equal(lockedUntil(1_000_000, NOW), NOW + 3_600_000);
   });
 
-  it('the pause after wrong codes in a row is over at its end', () => {
+  it('is over at its end', () => {
     const until = instant(NOW + 30_000);
     assert.equal(isLocked({ lockedUntil: until }, instant(until - 1)), true);
     assert.equal(isLocked({ lockedUntil: until }, until), false);
@@ -158,7 +158,7 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
 };
 
 describe('the folded name of one of the staff', () => {
-  it('the folded name of one of the staff is the same for names that look alike', () => {
+  it('is the same for names that look alike', () => {
     for (const [what, name] of Object.entries(LOOK_ALIKES))
       assert.equal(foldedName(name), foldedName('maria'), what);
   });
@@ -168,7 +168,7 @@ describe('the folded name of one of the staff', () => {
     assert.equal(new Set(names.map(foldedName)).size, names.length);
   });
 
-  it('the folded name of one of the staff treats consecutive spaces as one, folds to itself, and is empty if there is nothing to read', () => {
+  it('treats consecutive spaces as one, folds to itself, and is empty if there is nothing to read', () => {
     assert.equal(foldedName('Ana  \t María'), foldedName('ana maria'));
     for (const name of ['', ' ', '\u200b', '\u0301']) assert.equal(foldedName(name), '');
     for (const name of [...Object.values(LOOK_ALIKES), 'Ana María', 'Łukasz', 'Ñandú 7'])
@@ -182,7 +182,7 @@ const PERSON = { id: newId(), name: 'maria' };
 describe("an authenticator's code", () => {
   // RFC 6238, Appendix B: SHA-1 with the secret "12345678901234567890"; of eight digits the last six are those of six.
   const secret = Secret.fromLatin1('12345678901234567890').base32;
-  it("an authenticator's code is computed as in RFC 6238", () => {
+  it('is computed as in RFC 6238', () => {
     for (const [seconds, eight] of [
       [59, '94287082'],
       [1_111_111_109, '07081804'],
@@ -196,7 +196,7 @@ describe("an authenticator's code", () => {
   const at = instant(1_800_000_000_000 + 10_000);
   const step = BigInt(Math.floor(at / STEP_MS));
 
-  it("an authenticator's code is accepted for the current 30-second step, the previous one and the next one, and no other", () => {
+  it('is accepted for the current 30-second step, the previous one and the next one, and no other', () => {
     for (const [steps, expected] of [
       [-2, null],
       [-1, step - 1n],

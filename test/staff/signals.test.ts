@@ -41,7 +41,7 @@ describe('a signal of the staff', () => {
     ];
   }
 
-  it('a signal of the staff belongs to its sender, by the code of the moment at which the server received it', async () => {
+  it('belongs to its sender, by the code of the moment at which the server received it', async () => {
     assert.deepEqual(await verify({ reason: '  because  of it ' }), [
       `${signature.actor}: because of it`,
       null,
@@ -49,7 +49,7 @@ describe('a signal of the staff', () => {
     assert.deepEqual(asked, [['transfer', 'approve', 7]]);
   });
 
-  it('a signal of the staff that is refused leaves one line with the attempt, the tenant, the sender and the reason, but never the code', async () => {
+  it('that is refused leaves one line with the attempt, the tenant, the sender and the reason, but never the code', async () => {
     const [refused, line] = await verify({ actor: 'Mallory' });
     assert.equal(refused, 'Mallory is not active staff');
     const [, action, actor, details] = line as unknown[];
@@ -58,7 +58,7 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
-  it('a signal of the staff is proven only for one action on one resource with one reason, and its id proves no other action', async () => {
+  it('is proven only for one action on one resource with one reason, and its id proves no other action', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actionId: newId() } as const;
     const about = (subjectId = newId()) =>
       ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;

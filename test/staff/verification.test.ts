@@ -70,7 +70,7 @@ describe('a claim of one of the staff', () => {
     assert.deepEqual(await lines(), []);
   });
 
-  it('a claim of one of the staff is proven for one person only: the same purpose claimed by another is refused, and recorded', async () => {
+  it('is proven for one person only: the same purpose claimed by another is refused, and recorded', async () => {
     const purpose = randomUUID();
     const bob = await hire(db.database);
     assert.equal(
@@ -98,7 +98,7 @@ describe('a claim of one of the staff', () => {
     assert.match(outcomeOf(await verify({ channel: 'ops' })), /is locked for/);
   });
 
-  it('a claim of one of the staff is checked for the moment at which it arrived, at most 10 minutes ago', async () => {
+  it('is checked for the moment at which it arrived, at most 10 minutes ago', async () => {
     const [receivedAt, code] = [now, codeOf(ana, now)];
     now = instant(BEGAN + 10 * MINUTE_MS + 1);
     assert.match(outcomeOf(await verify({ receivedAt, code })), /older than 10 minutes/);
@@ -107,7 +107,7 @@ describe('a claim of one of the staff', () => {
     assert.equal(outcomeOf(await verify({ receivedAt, code })), 'verified');
   });
 
-  it('a claim of one of the staff accepts a code once: for any other action it counts as used, although the authenticator still shows it', async () => {
+  it('accepts a code once: for any other action it counts as used, although the authenticator still shows it', async () => {
     assert.equal(outcomeOf(await verify({ channel: 'ops' })), 'verified');
     for (const channel of ['ops', 'support', 'temporal'] as const)
       assert.equal(outcomeOf(await verify({ channel })), 'the code was used before');
@@ -126,7 +126,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await rowOf(ana)).failedCodes, 1);
   });
 
-  it('a claim of one of the staff without a name, a reason or a code is refused and recorded, and no code is used up or counted', async () => {
+  it('without a name, a reason or a code is refused and recorded, and no code is used up or counted', async () => {
     for (const [changes, words, actor] of [
       [{ name: null }, /no actor was named/, ''],
       [{ name: 'Ana\u202e' }, /no actor was named/, ''],
@@ -167,7 +167,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 4);
   });
 
-  it("a claim of one of the staff accepts neither another person's code nor text that is not a code", async () => {
+  it("accepts neither another person's code nor text that is not a code", async () => {
     const bob = await hire(db.database);
     const wrong = [
       codeOf(bob, now),

@@ -187,7 +187,7 @@ describe('statements', () => {
     assert.deepEqual(await sheetOf(id), withoutGuard(await linesOf(id)));
   });
 
-  it('statements contain no formula, with any names and descriptions', async () => {
+  it('contain no formula, with any names and descriptions', async () => {
     const { id } = await made({ ...period(0, 20), account: person });
     const sent = await made(period(0, 20));
     await makeStatements(api);
@@ -201,7 +201,7 @@ describe('statements', () => {
     assert((await linesOf(sent.id)).some((line) => line[9] === "'=1+1" && line[7] === '$ana'));
   });
 
-  it('statements of a period without movements have only both balances, and may begin before the account did', async () => {
+  it('of a period without movements have only both balances, and may begin before the account did', async () => {
     const quiet = await made({ account: payer, from: at(1000), to: at(2000) });
     const early = await made({ account: payer, from: instant(0), to: at(-1) });
     await makeStatements(api);
@@ -228,7 +228,7 @@ describe('statements', () => {
     );
   });
 
-  it('statements are refused for a period, an asset or an account that is not possible', async () => {
+  it('are refused for a period, an asset or an account that is not possible', async () => {
     for (const [changed, field, reason] of [
       [{ from: toRfc3339(at(5)), to: toRfc3339(at(4)) }, 'to', 'before_from'],
       [{ to: toRfc3339(instant(now + 1)) }, 'to', 'in_the_future'],
@@ -247,7 +247,7 @@ describe('statements', () => {
     }
   });
 
-  it('statements of an account are not found by another tenant or by a member without a role in the account', async () => {
+  it('of an account are not found by another tenant or by a member without a role in the account', async () => {
     const { id } = await made();
     await makeStatements(api);
     const stranger = await openBank(api);
@@ -280,7 +280,7 @@ describe('statements', () => {
     assert.deepEqual(seen, { items: [], next_cursor: null });
   });
 
-  it('statements are listed newest first, of one account or of all', async () => {
+  it('are listed newest first, of one account or of all', async () => {
     const own = await openBank(api);
     const [one, other] = [await own.account(), await own.account()];
     const ids: unknown[] = [];
@@ -339,7 +339,7 @@ describe('statements', () => {
     answered(await ask(), 201);
   });
 
-  it('statements lose their files after a while, and keep their figures', async () => {
+  it('lose their files after a while, and keep their figures', async () => {
     const { id, opening_balance: opening } = await made();
     await makeStatements(api);
     assert.equal(await removeOldFiles(db.database, instant(now - DAY_MS), 20), 0);
@@ -374,6 +374,6 @@ describe('statements', () => {
     assert((await linesOf(id)).length > 3);
   });
 
-  it('statements that are asked for while money moves agree with the balances read at their moments', () =>
+  it('that are asked for while money moves agree with the balances read at their moments', () =>
     statementsCampaign({ db, accounts: 20, statements: 24, clients: 4, speed: 20 }));
 });

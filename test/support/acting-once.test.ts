@@ -50,7 +50,7 @@ describe('a form of the support desk that is sent again', () => {
     ['a batch', batch, 'bonus_batch'],
     ['an endpoint', endpoint, 'webhook'],
   ] as const) {
-    it(`a form of the support desk that is sent again resumes ${what} once: a later pause stays`, async () => {
+    it(`resumes ${what} once: a later pause stays`, async () => {
       const { id, page, pausedBy } = await make();
       await sent(leo, page, 'pause');
       const fields = await sent(maria, page, 'resume');
@@ -109,7 +109,7 @@ describe('a form of the support desk that is sent again', () => {
     assert.equal((await desk.acts(id)).length, 1);
   });
 
-  it('a form of the support desk that is sent again makes one proposal for a payout, also after somebody has rejected it', async () => {
+  it('makes one proposal for a payout, also after somebody has rejected it', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
     await submitAndRaise(db, id);

@@ -13,7 +13,7 @@ const db = await testDatabase();
 const desk = await startTestDesk(db);
 
 describe("a batch's page at the support desk", () => {
-  it("a batch's page at the support desk lists the rows that were paid before, although the line endings of the file differ", async () => {
+  it('lists the rows that were paid before, although the line endings of the file differ', async () => {
     const world = await BatchWorld.open(db);
     await world.account({ alias: '$dora' });
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
@@ -54,7 +54,7 @@ describe("a batch's page at the support desk", () => {
     assert.equal((await visitor.get(`/payout_batches/${id}`)).status, 200);
   });
 
-  it("a batch's page at the support desk says why the batch was rejected", async () => {
+  it('says why the batch was rejected', async () => {
     const world = await BatchWorld.open(db);
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
     const file = Buffer.from(PAYROLL.replace('$dora', '$nobody-has-this'));
@@ -160,7 +160,7 @@ describe("a batch's page at the support desk", () => {
     assert.equal((await visitor.get(`${path}/csv${query}`)).headers.get('location'), path + query);
   });
 
-  it("a batch's page at the support desk names hidden columns, unread sheets, and rows that were paid", async () => {
+  it('names hidden columns, unread sheets, and rows that were paid', async () => {
     const world = await BatchWorld.open(db);
     const payer = await world.account();
     const { id } = resourceOf(

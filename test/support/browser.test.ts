@@ -138,7 +138,7 @@ describe('in a browser, the support desk', () => {
     );
   }
 
-  it('in a browser, the support desk works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
+  it('works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
     const { transferId, payoutId, accountId, adjustmentId, tenantId, batchId } = await makeWorld();
     await assertShortcuts(transferId);
     const plain = await browser.newContext({ javaScriptEnabled: false, viewport: DESKTOP });

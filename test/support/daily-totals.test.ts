@@ -44,7 +44,7 @@ describe('the daily totals of a tenant', () => {
   const totals = () =>
     api.core.database.reader.select(dailyTotals, { tenantId: own.bank.tenant.tenant.id });
 
-  it('the daily totals of a tenant count each end of a transfer once, and what is pending, in the tenant’s time zone', async () => {
+  it('count each end of a transfer once, and what is pending, in the tenant’s time zone', async () => {
     const { guarded: from, receiver: to } = own;
     await own.bank.sent({ from, to, raw: LEAST });
     await own.bank.sent({ from, to, raw: 2n * LEAST });
@@ -67,7 +67,7 @@ describe('the daily totals of a tenant', () => {
     assert.equal(shown.days.at(0)?.moved, 0n);
   });
 
-  it('the daily totals of a tenant count bonuses once, after a minute, also of a process whose clock is slow, and drop operations that are no longer pending', async () => {
+  it('count bonuses once, after a minute, also of a process whose clock is slow, and drop operations that are no longer pending', async () => {
     const [before] = await totals();
     const { creator: token } = own.tokens;
     const body = {
@@ -124,7 +124,7 @@ describe('the daily totals of a tenant', () => {
       );
   });
 
-  it('the daily totals of a tenant count in one round what follows the sequences that a restore skipped', async () => {
+  it('count in one round what follows the sequences that a restore skipped', async () => {
     // Of its own, since a restore moves the event logs of all tenants.
     const restored = await freshDatabase(db.adminUrl, `money_totals_${process.pid}`);
     const other = await startTestApi(restored);

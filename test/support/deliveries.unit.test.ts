@@ -10,7 +10,7 @@ describe('a delivery at the support desk', () => {
   const LINK = `href="/endpoints/${endpointId}#acts"`;
   const NOTE = 'It is not retried.';
   for (const state of DELIVERY_STATES)
-    it(`a delivery at the support desk shows how it is sent again: ${state}`, () => {
+    it(`shows how it is sent again: ${state}`, () => {
       const delivery = {
         ...{ endpointId, id: newId(), eventId: newId(), eventType: 'transfer.completed' as const },
         ...{ sequence: 1n, cause: 'event' as const, round: 1, state, steps: 0 },

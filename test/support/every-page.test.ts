@@ -210,7 +210,7 @@ describe('every page of the support desk', () => {
   }
 
   for (const count of COUNTS) {
-    it(`every page of the support desk is shown with lists of ${count} items, on every page of every list`, async () => {
+    it(`is shown with lists of ${count} items, on every page of every list`, async () => {
       await fill(count);
       await page('/');
       for (const kind of WAITING_KINDS) await assertListed(kind);

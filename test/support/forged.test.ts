@@ -15,7 +15,7 @@ const own = await openGuarded(api);
 describe('the support desk', () => {
   const createPending = async (): Promise<string> => text((await own.createPending()).id);
 
-  it("the support desk accepts a form only from its own pages and with the person's own token", async () => {
+  it("accepts a form only from its own pages and with the person's own token", async () => {
     const id = await createPending();
     const path = `/transfers/${id}/cancel`;
     const other = await desk.staffed('leo');
@@ -56,7 +56,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'rejected');
   });
 
-  it('the support desk refuses a form whose session is revoked while it is sent', async () => {
+  it('refuses a form whose session is revoked while it is sent', async () => {
     const id = await createPending();
     const late = await desk.staffed('late');
     const fields = { ...(await late.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 2' };
@@ -81,7 +81,7 @@ describe('the support desk', () => {
     assert.deepEqual(await desk.acts(id), []);
   });
 
-  it('the support desk protects the sign-in form and signing out in the same way', async () => {
+  it('protects the sign-in form and signing out in the same way', async () => {
     const person = await desk.hire('nobody yet');
     const visitor = new Visitor(desk.url, person);
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
@@ -136,7 +136,7 @@ describe('the support desk', () => {
     );
   });
 
-  it('the support desk shows a reader no button, and refuses forms that a reader sends anyway, with one line in the audit log', async () => {
+  it('shows a reader no button, and refuses forms that a reader sends anyway, with one line in the audit log', async () => {
     const id = await createPending();
     const reader = await desk.staffed('reader', ['read']);
     const page = `/transfers/${id}`;
@@ -167,7 +167,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'pending_approval');
   });
 
-  it('the support desk answers 404 for ids of another kind, unknown ids and malformed ids', async () => {
+  it('answers 404 for ids of another kind, unknown ids and malformed ids', async () => {
     const id = await createPending();
     for (const path of [
       `/payouts/${id}`,

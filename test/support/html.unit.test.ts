@@ -4,7 +4,7 @@ import { element, html } from '../../src/support/html.js';
 import { parsePrinted, parseUnits } from '../../src/support/forms.js';
 
 describe('a template of HTML', () => {
-  it('a template of HTML escapes every value except its own HTML', () => {
+  it('escapes every value except its own HTML', () => {
     const hostile = `<script>"&'`;
     assert.equal(html`<p title="${hostile}">${hostile}</p>`.text.match(/<script>/), null);
     assert.equal(html`${hostile}`.text, '&lt;script&gt;&quot;&amp;&#39;');
@@ -16,16 +16,16 @@ describe('a template of HTML', () => {
     );
   });
 
-  it('a template of HTML escapes text that looks like HTML', () => {
+  it('escapes text that looks like HTML', () => {
     const faked = { text: '<b>', toString: () => '<b>' } as unknown as string;
     assert.doesNotMatch(html`${String(faked)}`.text, /<b>/);
   });
 
-  it('a template of HTML shows invisible characters as escapes', () => {
+  it('shows invisible characters as escapes', () => {
     assert.equal(html`${'a\u202eb\u200bc\nd'}`.text, 'a\\u202eb\\u200bc\\u000ad');
   });
 
-  it('a template of HTML isolates text from right to left, except in attributes and titles', () => {
+  it('isolates text from right to left, except in attributes and titles', () => {
     assert.equal(
       html`${'محمد'} → ${'فاطمة ا (acme)'} ${'Ana'}`.text,
       '<bdi>محمد</bdi> → <bdi>فاطمة ا (acme)</bdi> Ana',
@@ -34,11 +34,11 @@ describe('a template of HTML', () => {
     assert.equal(element('title', {}, 'שלום').text, '<title>שלום</title>');
   });
 
-  it('a template of HTML omits null, undefined and false, and no other value', () => {
+  it('omits null, undefined and false, and no other value', () => {
     assert.equal(html`${null}${undefined}${false}${0}${0n}${''}`.text, '00');
   });
 
-  it('a template of HTML accepts values and literals that end in an equals sign', () => {
+  it('accepts values and literals that end in an equals sign', () => {
     assert.equal(
       html`<a href="/list?page=${2}">a=${'b='}${'c'}</a>`.text,
       '<a href="/list?page=2">a=b=c</a>',
@@ -47,7 +47,7 @@ describe('a template of HTML', () => {
     assert.equal(html`${'a='}${link}`.text, 'a=<a href="/">b</a>');
   });
 
-  it('a template of HTML refuses a value wherever its escapes would not be safe', () => {
+  it('refuses a value wherever its escapes would not be safe', () => {
     const [word, markup] = ['a b', html`<b>a</b>`];
     // Another name, because the formatter would correct these templates.
     const raw = html;
@@ -92,7 +92,7 @@ describe('an amount as people write it', () => {
       assert.equal(parseUnits(text, 'COPM'), raw, text);
   });
 
-  it('an amount as people write it may be written as the desk prints it', () => {
+  it('may be written as the desk prints it', () => {
     for (const [text, raw, asset] of [
       ['25,000.00', 2_500_000n, 'COPM'],
       ['25,000.00 COPM', 2_500_000n, 'COPM'],

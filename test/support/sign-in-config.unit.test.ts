@@ -17,7 +17,7 @@ describe('the configuration of signing in at the support desk', () => {
     assert.deepEqual([providerOf(config), config.SUPPORT_CODE_SIGN_IN], [null, 'on']);
   });
 
-  it("the configuration of signing in at the support desk accepts a provider, the desk's client id there, and the rights of its groups", () => {
+  it("accepts a provider, the desk's client id there, and the rights of its groups", () => {
     const config = read({
       ...ISSUER,
       SUPPORT_OIDC_CLIENT_SECRET: 'secret',
@@ -41,7 +41,7 @@ describe('the configuration of signing in at the support desk', () => {
     assert.equal(providerOf(read(ISSUER))?.clientSecret, null);
   });
 
-  it('the configuration of signing in at the support desk accepts a provider by http only on this machine', () => {
+  it('accepts a provider by http only on this machine', () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       assert(providerOf(read({ ...ISSUER, SUPPORT_OIDC_ISSUER: `http://${host}:8090` })) !== null);
   });
@@ -71,7 +71,7 @@ describe('the configuration of signing in at the support desk', () => {
     ['another scope', { ...ISSUER, SUPPORT_OIDC_SCOPE: 'profile' }, /must begin with openid/],
     ['neither on nor off', { SUPPORT_CODE_SIGN_IN: 'no' }, /SUPPORT_CODE_SIGN_IN/],
   ] as const)
-    it(`the configuration of signing in at the support desk is refused with ${what}`, () => {
+    it(`is refused with ${what}`, () => {
       assert.throws(
         () => read(environment),
         (failure) => failure instanceof ConfigError && fault.test(failure.message),

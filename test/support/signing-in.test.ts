@@ -28,7 +28,7 @@ describe('signing in at the support desk', () => {
         ?.n,
     );
 
-  it('signing in at the support desk shows only the form to anybody not signed in, and leads back to the requested page', async () => {
+  it('shows only the form to anybody not signed in, and leads back to the requested page', async () => {
     const stranger = new Visitor(desk.url, await desk.hire(name()));
     for (const path of [
       ...['/', '/search?text=a', '/transfers/01a1feef-38a9-7169-8296-3070b51f3af4'],
@@ -64,7 +64,7 @@ describe('signing in at the support desk', () => {
       );
   });
 
-  it("signing in at the support desk creates a session with a new id, and ends the browser's previous session", async () => {
+  it("creates a session with a new id, and ends the browser's previous session", async () => {
     const visitor = await desk.staffed(name());
     const first = visitor.cookies.get('desk') ?? '';
     assert.match(first, /^sst_[A-Za-z0-9_-]{43}$/);
@@ -93,7 +93,7 @@ describe('signing in at the support desk', () => {
     assert.notDeepEqual(fields, form);
   });
 
-  it('signing in at the support desk sets a cookie that no script reads and no other site sends, over TLS only for this host', async () => {
+  it('sets a cookie that no script reads and no other site sends, over TLS only for this host', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const answer = await visitor.signIn(await desk.freshCode(visitor.person));
     assert.match(
@@ -117,7 +117,7 @@ describe('signing in at the support desk', () => {
     }
   });
 
-  it('signing in at the support desk shows the same message for a wrong name and a wrong code, and records each attempt once', async () => {
+  it('shows the same message for a wrong name and a wrong code, and records each attempt once', async () => {
     const known = new Visitor(desk.url, await desk.hire(name()));
     const before = await refusals();
     const texts = [
@@ -131,13 +131,13 @@ describe('signing in at the support desk', () => {
     assert.equal(known.cookies.has('desk'), false);
   });
 
-  it('signing in at the support desk keeps the name after a wrong code', async () => {
+  it('keeps the name after a wrong code', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { text } = await visitor.signIn('000000', 'Rosa & Co');
     assert.match(text, /name="name"[^>]*value="Rosa &amp; Co"/);
   });
 
-  it('signing in at the support desk accepts a code once', async () => {
+  it('accepts a code once', async () => {
     const person = await desk.hire(name());
     const code = await desk.freshCode(person);
     assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 303);
@@ -175,7 +175,7 @@ describe('signing in at the support desk', () => {
     assert.equal(await isIn(gone), false);
   });
 
-  it('signing in at the support desk accepts only a few attempts from one address, whatever it claims, or from one IPv6 network; IPv4 written as IPv6 is IPv4', async () => {
+  it('accepts only a few attempts from one address, whatever it claims, or from one IPv6 network; IPv4 written as IPv6 is IPv4', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
     const claim = { ...fields, name: 'nobody', code: '0' };

@@ -169,7 +169,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), false);
   }
 
-  it("sign-in by the company's identity provider asks for a code the first time, and from then on lets the account in without one", async () => {
+  it('asks for a code the first time, and from then on lets the account in without one', async () => {
     const seen = await signedIn();
     assert.equal(seen.headers.get('refresh'), '0; url=/');
     assert.equal(await isIn(), true);
@@ -192,7 +192,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
   });
 
-  it("sign-in by the company's identity provider ends the previous session of the browser, although its cookie is not sent with the callback", async () => {
+  it('ends the previous session of the browser, although its cookie is not sent with the callback', async () => {
     await signedIn();
     const before = browser.cookie('desk') ?? '';
     await begin();
@@ -201,7 +201,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await findSession(deps(), before, 'support'), null);
   });
 
-  it("sign-in by the company's identity provider allows one IPv6 network no more sign-ins than one address", async () => {
+  it('allows one IPv6 network no more sign-ins than one address', async () => {
     openWriter({ trustedProxies: ['127.0.0.1'] });
     const statuses = [];
     for (let host = 0; host < 22; host += 1) {
@@ -213,7 +213,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 302), 429, 429]);
   });
 
-  it("sign-in by the company's identity provider recognises a person whose name at the provider has changed, and never by another person\'s name", async () => {
+  it("recognises a person whose name at the provider has changed, and never by another person\'s name", async () => {
     await signedIn();
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ['read'] });
     provider.person = { subject: `subject-${count}`, name: other.name };
@@ -222,7 +222,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await session())?.identity.id, person.id);
   });
 
-  it("sign-in by the company's identity provider gives no session before the code; a wrong code gives none, counts towards the lock-out, and is recorded once", async () => {
+  it('gives no session before the code; a wrong code gives none, counts towards the lock-out, and is recorded once', async () => {
     const page = await begin();
     assert.equal(await isIn(), false);
     const wrong = await bind(page, '000000');
@@ -239,7 +239,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual([flows('flow'), flows('bind')], [[], []]);
   });
 
-  it("sign-in by the company's identity provider refuses an authenticator code that was used elsewhere", async () => {
+  it('refuses an authenticator code that was used elsewhere', async () => {
     const code = await freshCode();
     const other = new DeskBrowser(home);
     const form = await other.get('/sign-in');
@@ -248,7 +248,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await bind(await begin(), code), 401, /is wrong or was used before/);
   });
 
-  it("sign-in by the company's identity provider refuses a form of another site, and one of another sign-in", async () => {
+  it('refuses a form of another site, and one of another sign-in', async () => {
     const page = await begin();
     await notIn(
       await bind(page, await freshCode(), 'http://evil.example'),
@@ -267,7 +267,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.post(actionOf(page), fields), 403, /Not accepted/);
   });
 
-  it("sign-in by the company's identity provider refuses an account that is not of the staff, even with a similar name", async () => {
+  it('refuses an account that is not of the staff, even with a similar name', async () => {
     for (const name of ['stranger', '', '<script>alert(1)</script>', 'x'.repeat(200), 'a\u202eb']) {
       provider.person = { subject: `stranger-${count}`, name };
       browser = new DeskBrowser(home);
@@ -278,7 +278,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await refusals('')).length >= 5, true);
   });
 
-  it("sign-in by the company's identity provider refuses a deactivated person, at the provider and with an existing session", async () => {
+  it('refuses a deactivated person, at the provider and with an existing session', async () => {
     await signedIn();
     await deactivateStaff(db.database, systemClock, person, operatorActor('lead'));
     assert.equal(await isIn(), false);
@@ -287,7 +287,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.match(String(await refusals(person.id)), /is not active staff/);
   });
 
-  it("sign-in by the company's identity provider refuses a second account under the name of a linked person, and a service", async () => {
+  it('refuses a second account under the name of a linked person, and a service', async () => {
     await signedIn();
     provider.person = { subject: `thief-${count}`, name: person.name };
     browser = new DeskBrowser(home);
@@ -303,7 +303,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await begin(), 403, /Not signed in/);
   });
 
-  it("sign-in by the company's identity provider links one account to one person, and one person to one account, under concurrent requests", async () => {
+  it('links one account to one person, and one person to one account, under concurrent requests', async () => {
     const subject = (id: string, name = person.name) => ({
       ...{ issuer: provider.issuer, subject: `${id}-${count}`, name, rights: null },
     });
@@ -340,18 +340,18 @@ describe("sign-in by the company's identity provider", () => {
     ['no nonce', { nonce: undefined }],
     ['the signature of another key', null],
   ] as const)
-    it(`sign-in by the company's identity provider refuses an ID token with ${what}`, async () => {
+    it(`refuses an ID token with ${what}`, async () => {
       if (claims === null) provider.isForged = true;
       else provider.tamper = (own) => ({ ...own, ...claims });
       await notIn(await begin(), 403, /did not identify you/);
     });
 
-  it("sign-in by the company's identity provider accepts an ID token that is signed again with the same content, so the refusals above are for the content", async () => {
+  it('accepts an ID token that is signed again with the same content, so the refusals above are for the content', async () => {
     provider.tamper = (own) => own;
     assert.match((await begin()).text, /Is this you/);
   });
 
-  it("sign-in by the company's identity provider refuses a callback with another state, without a state, or with an error", async () => {
+  it('refuses a callback with another state, without a state, or with an error', async () => {
     for (const change of [
       (query: URLSearchParams) => query.set('state', 'another'),
       (query: URLSearchParams) => query.delete('state'),
@@ -374,7 +374,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider works in several tabs of a browser at once, also the first time", async () => {
+  it('works in several tabs of a browser at once, also the first time', async () => {
     const urls = [await callback(), await callback(), await callback()];
     const pages = [];
     for (const url of [urls[1]!, urls[0]!]) pages.push(await browser.once(url.href, false));
@@ -387,7 +387,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual([flows('flow'), flows('bind')], [[], []]);
   });
 
-  it("sign-in by the company's identity provider keeps the latest sign-ins of a browser, so that its cookies stay few", async () => {
+  it('keeps the latest sign-ins of a browser, so that its cookies stay few', async () => {
     const urls = [];
     for (let tab = 0; tab < 9; tab += 1) urls.push(await callback());
     assert.equal(flows('flow').length, 6);
@@ -395,7 +395,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.match((await browser.once(urls[3]!.href, false)).text, /Is this you/);
   });
 
-  it("sign-in by the company's identity provider refuses a callback that is repeated, comes from another browser, or arrives after ten minutes", async () => {
+  it('refuses a callback that is repeated, comes from another browser, or arrives after ten minutes', async () => {
     const url = await callback();
     const [name = ''] = flows('flow');
     const flow = browser.cookies.get(name);
@@ -416,7 +416,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.once(fresh.href, false), 403, /more than ten minutes ago/);
   });
 
-  it("sign-in by the company's identity provider accepts neither a sealed cookie in place of another cookie nor a changed one", async () => {
+  it('accepts neither a sealed cookie in place of another cookie nor a changed one', async () => {
     await begin();
     const bindCookie = browser.cookies.get(flows('bind')[0] ?? '');
     await callback();
@@ -441,7 +441,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider redirects only to pages of the desk", async () => {
+  it('redirects only to pages of the desk', async () => {
     await signedIn();
     for (const next of [
       ...['https://evil.example/', '//evil.example', '/\\evil.example', '/sign-in'],
@@ -453,7 +453,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await begin('/transfers/0190')).headers.get('refresh'), '0; url=/transfers/0190');
   });
 
-  it("sign-in by the company's identity provider shows on a separate page that the provider is unavailable; name and code still work", async () => {
+  it('shows on a separate page that the provider is unavailable; name and code still work', async () => {
     provider.isAway = true;
     openWriter();
     await notIn(await begin(), 503, /does not answer now.*sign in with your name and a code/s);
@@ -472,7 +472,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), true);
   });
 
-  it("sign-in by the company's identity provider is the only way in if name and code are switched off, and no way without a provider", async () => {
+  it('is the only way in if name and code are switched off, and no way without a provider', async () => {
     openWriter({ withCode: false });
     const page = await browser.get('/sign-in');
     assert(!page.text.includes('name="code"'));
@@ -490,7 +490,7 @@ describe("sign-in by the company's identity provider", () => {
       assert.equal((await new DeskBrowser(home).once(path)).status, 404);
   });
 
-  it("sign-in by the company's identity provider limits a session to rights that both the person and a group have, and opens none without a right", async () => {
+  it('limits a session to rights that both the person and a group have, and opens none without a right', async () => {
     openWriter({}, true);
     const own = provider.person;
     assert(own !== null);
@@ -515,7 +515,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider lets a manager unlink an account: its sessions end, and only the person\'s code links a new one", async () => {
+  it("lets a manager unlink an account: its sessions end, and only the person\'s code links a new one", async () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
     const clerk = proven(
@@ -536,7 +536,7 @@ describe("sign-in by the company's identity provider", () => {
     await signedIn();
   });
 
-  it("sign-in by the company's identity provider brings a real browser back from the provider signed in, whose strict cookies no other site has sent", async function () {
+  it('brings a real browser back from the provider signed in, whose strict cookies no other site has sent', async function () {
     const executablePath = process.env.TEST_CHROMIUM;
     if (executablePath === undefined) return this.skip();
     const chrome = await chromium.launch({ executablePath, chromiumSandbox: false });
@@ -557,7 +557,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider logs no code, token, name or subject", () => {
+  it('logs no code, token, name or subject', () => {
     const all = lines.join('');
     assert.match(all, /has not identified a person/);
     for (const secret of ['subject-', 'Maria', 'maria', 'code=', provider.clientSecret, 'eyJ'])

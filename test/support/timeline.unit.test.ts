@@ -33,7 +33,7 @@ describe("the timeline of a resource's page", () => {
     ['empty values', { reason: '', previous: null }, []],
     ['other names', { proposed_by: 'leo' }, ['proposed by: leo']],
   ] as const)
-    it(`the timeline of a resource's page describes recorded actions: ${title}`, () => {
+    it(`describes recorded actions: ${title}`, () => {
       assert.deepEqual(detailLines(details, 'America/Bogota'), expected);
     });
 });

@@ -15,7 +15,7 @@ describe('a chart of daily totals', () => {
     ['of one amount', [0n, 150_000n], '1,500.00 COPM'],
     ['of several amounts', [150_000n, 123_456_789n], '1,234,567.89 COPM'],
   ] as const)
-    it(`a chart of daily totals names its first and last day and its largest amount: ${title}`, () => {
+    it(`names its first and last day and its largest amount: ${title}`, () => {
       const days = moved.map((raw, index) => ({
         ...{ ...NO_TOTALS, moved: raw, day: `2026-11-${26 + index}` },
       }));

@@ -111,7 +111,7 @@ describe('the search of the support desk by words', () => {
 });
 
 describe('the terms of a search', () => {
-  it('the terms of a search are its words and what can be read as an amount', () => {
+  it('are its words and what can be read as an amount', () => {
     for (const [given, words, amounts] of [
       ['Ana 25,000', [['ana']], [['$25000.']]],
       ['25.000', [], [['$25000.']]],

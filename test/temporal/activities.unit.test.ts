@@ -3,7 +3,7 @@ import { orGone } from '../../activities/approvals.js';
 import { ApiError, invalidState, notFound } from '../../src/core/errors.js';
 
 describe('an activity', () => {
-  it('an activity ends its workflow only if the row is gone: every other failure is its own', async () => {
+  it('ends its workflow only if the row is gone: every other failure is its own', async () => {
     const gone = (): string => 'gone';
     assert.equal(await orGone(Promise.resolve('there'), gone), 'there');
     assert.equal(await orGone(Promise.reject(notFound('id')), gone), 'gone');

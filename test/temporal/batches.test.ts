@@ -59,7 +59,7 @@ describe('the workflow of a batch', () => {
     }
   }
 
-  it('the workflow of a batch validates its file, waits for the execution, pays every row once, and ends', async () => {
+  it('validates its file, waits for the execution, pays every row once, and ends', async () => {
     const id = await payroll.ready(5);
     const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
     assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
@@ -90,7 +90,7 @@ describe('the workflow of a batch', () => {
     assert.equal(await batchDetails(temporal, id), words);
   });
 
-  it('the workflow of a batch shows only ids and states: search attributes, summary, and no memo', async () => {
+  it('shows only ids and states: search attributes, summary, and no memo', async () => {
     const id = await payroll.ready(1);
     const described = await until('it is found as ready', async () => {
       const one = await batchWorkflow(temporal, id).describe();
@@ -110,7 +110,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(described.one.memo ?? {}, {});
   });
 
-  it('the workflow of a batch is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
+  it('is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
     const ana = await hire(db.database, ['cancel', 'pause']);
     const sign = async (): Promise<Signature> => {
       await forgetCodes(db.change);
@@ -145,7 +145,7 @@ describe('the workflow of a batch', () => {
     assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
   });
 
-  it('the workflow of a batch causes no warnings of the SDK except for failed and terminated activities', () => {
+  it('causes no warnings of the SDK except for failed and terminated activities', () => {
     const expected = /activity failed|task not found when completing/i;
     const told = sdkWarnings.slice(warnedBefore).filter((message) => !expected.test(message));
     assert.deepEqual(told, []);

@@ -18,7 +18,7 @@ describe('the bundle of the workflows', () => {
   const packageOf = (name: string): string | undefined =>
     /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
 
-  it('the bundle of the workflows contains, of the code of the service, only workflows, contracts, rules and core, and no activities', () => {
+  it('contains, of the code of the service, only workflows, contracts, rules and core, and no activities', () => {
     const own = modules.filter((name) => name.startsWith('./dist/'));
     assert(
       own.includes('./dist/workflows/transfer.js') &&
@@ -30,7 +30,7 @@ describe('the bundle of the workflows', () => {
     );
   });
 
-  it('the bundle of the workflows contains no package but the SDK and its dependencies', () => {
+  it('contains no package but the SDK and its dependencies', () => {
     const packages = new Set(modules.flatMap((name) => packageOf(name) ?? []));
     assert(packages.has('@temporalio/workflow'));
     assert.deepEqual(
@@ -39,19 +39,19 @@ describe('the bundle of the workflows', () => {
     );
   });
 
-  it('the bundle of the workflows exports workflows and nothing else, each under the name by which it is started', () => {
+  it('exports workflows and nothing else, each under the name by which it is started', () => {
     const exported = Object.entries(workflows);
     assert.deepEqual(exported.map(([name]) => name).sort(), Object.values(WORKFLOW_TYPES).sort());
     for (const [name, workflow] of exported)
       assert.equal(workflow.constructor.name, 'AsyncFunction', name);
   });
 
-  it('the bundle of the workflows is listed in docs/architecture.md, workflow by workflow', () => {
+  it('is listed in docs/architecture.md, workflow by workflow', () => {
     const listed = tableRows('docs/architecture.md').map(([name]) => name);
     for (const type of Object.values(WORKFLOW_TYPES)) assert(listed.includes(type), type);
   });
 
-  it('the bundle of the workflows has a recorded history of every workflow', () => {
+  it('has a recorded history of every workflow', () => {
     const folder = join(dirname(BUNDLE_FILE), '../test/histories');
     const recorded = existsSync(folder) ? readdirSync(folder) : [];
     for (const type of Object.values(WORKFLOW_TYPES))

@@ -61,7 +61,7 @@ describe('the outbox', () => {
     });
   const bankOf = (own: TestApi): Promise<GuardedBank> => openGuardedBank(own);
 
-  it('the outbox keeps an entry that the API could not relay; the response is still 202, and the sweeper relays it', async () => {
+  it('keeps an entry that the API could not relay; the response is still 202, and the sweeper relays it', async () => {
     await worker.stop();
     const { createManyPending } = await bankOf(cutOff);
     const ids = await createManyPending(5);
@@ -77,7 +77,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('the outbox drops an entry whose resource has ended, without starting a workflow', async () => {
+  it('drops an entry whose resource has ended, without starting a workflow', async () => {
     await worker.stop();
     const guarded = await bankOf(cutOff);
     const [approved, canceled] = (await guarded.createManyPending(2)) as [Uuid, Uuid];
@@ -122,7 +122,7 @@ describe('the outbox', () => {
     await assertEnds(db, new Map(ids.map((id) => [id, 'completed'])));
   });
 
-  it('the outbox retries an entry that Temporal refuses at growing intervals, with the reason, until it is accepted', async () => {
+  it('retries an entry that Temporal refuses at growing intervals, with the reason, until it is accepted', async () => {
     const late = connectTemporal(sharedAddress(), namespaceName('late'));
     const own = await startTestApi(db, temporalEnvironment(AWAY));
     const refused = await startTestWorker(db, late, {

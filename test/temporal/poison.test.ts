@@ -83,7 +83,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     },
   });
 
-  it('an entry of the outbox that cannot be relayed affects no other entry if its resource cannot be read', async () => {
+  it('affects no other entry if its resource cannot be read', async () => {
     const [unreadable, ...others] = (await bank.createManyPending(3)) as [Uuid, ...Uuid[]];
     const { relay, seen } = relayOver({
       ...transferWorkflowResource,

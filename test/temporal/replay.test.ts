@@ -66,12 +66,12 @@ describe('a recorded history', () => {
   });
 
   for (const name of recorded)
-    it(`a recorded history replays on the workflows as they are: ${name}`, () => {
+    it(`replays on the workflows as they are: ${name}`, () => {
       assert.ok(outcomes.has(name), 'it was not replayed');
       assert.ifError(outcomes.get(name));
     });
 
-  it('a recorded history does not replay after a careless change to a workflow', async () => {
+  it('does not replay after a careless change to a workflow', async () => {
     const bundle = readFileSync(BUNDLE_FILE, 'utf8');
     const changed = bundle.replace(
       'await activities.read(resourceId)',
@@ -116,23 +116,23 @@ describe('a current history', () => {
     await replayAndRecord(await playWebhooks({ api, temporal, sign }));
   });
 
-  it('a current history of a schedule replays, whatever ends it', async () => {
+  it('of a schedule replays, whatever ends it', async () => {
     await replayAndRecord(await playSchedules({ db, api, temporal, sign }));
   });
 
-  it('a current history of a batch replays, whatever the outcome of the batch', async () => {
+  it('of a batch replays, whatever the outcome of the batch', async () => {
     await replayAndRecord(await playBatches({ api, temporal, sign }));
   });
 
-  it('a current history of a batch of payouts replays, whatever the outcome of the batch', async () => {
+  it('of a batch of payouts replays, whatever the outcome of the batch', async () => {
     await replayAndRecord(await playBatches({ api, temporal, sign }, 'payout'));
   });
 
-  it('a current history of a payout replays, whatever the outcome of the payout', async () => {
+  it('of a payout replays, whatever the outcome of the payout', async () => {
     await replayAndRecord(await playPayouts({ db, api, temporal, sign }));
   });
 
-  it('a current history of an audit replays', async () => {
+  it('of an audit replays', async () => {
     const workflowId = AUDIT_SCHEDULE_ID;
     await temporal.client.workflow.execute('ledgerAudit', {
       workflowId,

@@ -101,7 +101,7 @@ describe("a signal's code", () => {
     worker = await startWorker();
   }
 
-  it("a signal's code counts if it was right when the signal arrived, even if the worker was away for minutes", async () => {
+  it('counts if it was right when the signal arrived, even if the worker was away for minutes', async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     await lookedAtLater(id, 9, signatureOf(ana));
     await untilEnded(temporal, id);
@@ -109,7 +109,7 @@ describe("a signal's code", () => {
     assert.deepEqual(await refusals(id), []);
   });
 
-  it("a signal's code is wrong if it is valid only when the worker handles the signal, and too old after ten minutes", async () => {
+  it('is wrong if it is valid only when the worker handles the signal, and too old after ten minutes', async () => {
     const [ana, bob, id] = [await hire(db.database), await hire(db.database), await pending()];
     await lookedAtLater(id, 5, {
       ...signatureOf(ana),
@@ -125,7 +125,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   });
 
-  it("a signal's code is refused in a workflow that is not the resource's own, even if the service's worker runs it", async () => {
+  it("is refused in a workflow that is not the resource's own, even if the service's worker runs it", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     const other = await temporal.client.workflow.start('transfer', {
       ...{ workflowId: `transfer/${newId()}`, taskQueue: 'approvals' },

@@ -106,7 +106,7 @@ describe('a staff action by signal', () => {
     const [type = '', signal = ''] = name.split('.');
     if (!SIGNALS.includes(signal) || type === 'adjustment') continue;
 
-    it(`a staff action by signal, ${name}, is impossible without the right to ${right}, and with it needs the right code`, async () => {
+    it(`${name}, is impossible without the right to ${right}, and with it needs the right code`, async () => {
       const target = await targets[type]!();
       const { workflow } = target;
       await until(

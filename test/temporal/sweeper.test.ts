@@ -55,7 +55,7 @@ describe('a sweep that several workers can run', () => {
     return until('it sweeps on', () => swept.length > before + 20 * NAMES.length);
   };
 
-  it('a sweep that several workers can run is run by one of them at a time, whichever workers start and stop', async () => {
+  it('is run by one of them at a time, whichever workers start and stop', async () => {
     const counts = new Map<string, number>();
     let most = 0;
     const sweeps = NAMES.map((name): Sweep => {
@@ -81,7 +81,7 @@ describe('a sweep that several workers can run', () => {
     assert.equal(most, 1, 'two did one at the same time');
   });
 
-  it('a sweep that several workers can run is taken over within ten seconds of a crash, and at once if its process stopped', async () => {
+  it('is taken over within ten seconds of a crash, and at once if its process stopped', async () => {
     const proxy = await Proxy.open(db.url);
     const stopping = open(NAMES.map(idle));
     await untilAllHeld(stopping);
@@ -101,7 +101,7 @@ describe('a sweep that several workers can run', () => {
     await proxy.close();
   });
 
-  it('a sweep that several workers can run is not continued by a process that was frozen until its lease had expired', async () => {
+  it('is not continued by a process that was frozen until its lease had expired', async () => {
     let rounds = 0;
     const run = async (): Promise<boolean> => {
       rounds += 1;
@@ -118,7 +118,7 @@ describe('a sweep that several workers can run', () => {
     assert.equal(rounds, 1);
   });
 
-  it('a sweep that several workers can run is claimed again by a running process whose lease row was lost, as in a restore of the database', async () => {
+  it('is claimed again by a running process whose lease row was lost, as in a restore of the database', async () => {
     const own = open(NAMES.map(idle));
     await untilAllHeld(own);
     await db.sql("UPDATE sweep_leases SET holder=NULL, lease_until='2026-01-01'");
@@ -131,7 +131,7 @@ describe('a sweep that several workers can run', () => {
     await until('it sweeps', () => NAMES.every((name) => own.swept.includes(name)));
   });
 
-  it('a sweep that several workers can run is repeated after a failure, and stops no other', async () => {
+  it('is repeated after a failure, and stops no other', async () => {
     const failing: Sweep = { ...idle('one'), run: () => Promise.reject(new Error('a bug')) };
     const own = open([failing, idle('two')]);
     await until('it has failed', () => own.failed.length > 3);

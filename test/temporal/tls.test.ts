@@ -68,7 +68,7 @@ describe('TLS with Temporal', () => {
     }
   }
 
-  it('TLS with Temporal works for clients that trust the authority and have a certificate', () =>
+  it('works for clients that trust the authority and have a certificate', () =>
     ask(material(authority, client)));
 
   it('a server of Temporal signed by another authority or with another name is refused', async () => {

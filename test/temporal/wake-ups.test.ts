@@ -162,7 +162,7 @@ describe('a signal to a workflow that is busy', () => {
     return { id, calls: script.calls.map(([name]) => name), acts, result };
   }
 
-  it('a signal to a workflow that is busy is noticed: a notification during a check of an endpoint causes another check', async () => {
+  it('is noticed: a notification during a check of an endpoint causes another check', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'checkEndpoint',
@@ -175,7 +175,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('a signal to a workflow that is busy is noticed: a change while a transfer or a schedule is read makes the workflow read it again', async () => {
+  it('is noticed: a change while a transfer or a schedule is read makes the workflow read it again', async () => {
     const ended = waiting('completed');
     const { result } = await run('transfer', 'approvals', (id) => [
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
@@ -190,7 +190,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.deepEqual(canceled.result, over);
   });
 
-  it('a signal to a workflow that is busy is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
+  it('is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
     const paused: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { result } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('validating') },
@@ -204,7 +204,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.deepEqual(result, batchIn('completed'));
   });
 
-  it('a signal to a workflow that is busy is handled in the order of arrival, also for several actions of one person', async () => {
+  it('is handled in the order of arrival, also for several actions of one person', async () => {
     const asked = [
       ['approve', 'ana'],
       ['cancel', 'eva'],
@@ -232,7 +232,7 @@ describe('a signal to a workflow that is busy', () => {
     assert.equal(new Set(seen.map(({ actionId }) => actionId)).size, asked.length);
   });
 
-  it('a signal to a workflow that is busy is handled even after the resource has ended: late staff actions are recorded', async () => {
+  it('is handled even after the resource has ended: late staff actions are recorded', async () => {
     const act = (action: string) => (id: string) => () =>
       signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [

@@ -117,7 +117,7 @@ describe('the workflow of a webhook endpoint', () => {
     return own;
   }
 
-  it('the workflow of a webhook endpoint starts at registration, and is not notified of delivered events', async () => {
+  it('starts at registration, and is not notified of delivered events', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
     const described = await endpointWorkflow(temporal, own.id).describe();
@@ -142,7 +142,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(receiver.at(own.path).length, 1);
   });
 
-  it('the workflow of a webhook endpoint sends nothing between a pause and a resume by signals, then all waiting events, and keeps running meanwhile', async () => {
+  it('sends nothing between a pause and a resume by signals, then all waiting events, and keeps running meanwhile', async () => {
     const own = waiting();
     await signalEndpoint(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
@@ -169,7 +169,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.deepEqual(await actsOf(own), acts);
   });
 
-  it('the workflow of a webhook endpoint lets attempts in flight end at a pause, and sends each event once', async () => {
+  it('lets attempts in flight end at a pause, and sends each event once', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
     receiver.reply = ({ path }) =>
@@ -201,6 +201,5 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(await webhookWorkflowStatus(temporal, own.id), 'RUNNING');
   });
 
-  it('the workflow of a webhook endpoint causes no warning of the SDK', () =>
-    assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+  it('causes no warning of the SDK', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

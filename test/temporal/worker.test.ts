@@ -41,7 +41,7 @@ const HANDED_ON =
 const db = await testDatabase();
 
 describe('the worker', () => {
-  it('the worker registers missing search attributes, and leaves existing ones', async () => {
+  it('registers missing search attributes, and leaves existing ones', async () => {
     const temporal = await newNamespace(sharedAddress(), 'fresh');
     const { operatorService } = temporal.client.connection;
     const known = async (): Promise<string[]> => {

@@ -40,7 +40,7 @@ describe('the workflow of a pending transfer', () => {
     await assertMonths(db, guarded.source);
   });
 
-  it("the workflow of a pending transfer is started at once under the transfer's id, and the outbox entry is removed", async () => {
+  it("is started at once under the transfer's id, and the outbox entry is removed", async () => {
     const id = await guarded.createPending();
     const state = await untilWaiting(temporal, id);
     assert.equal(state.status, 'pending_approval');
@@ -58,7 +58,7 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('the workflow of a pending transfer shows only ids and states: search attributes, summary, details and query', async () => {
+  it('shows only ids and states: search attributes, summary, details and query', async () => {
     const id = await guarded.createPending(123_456n);
     const { expiresAt, ...state } = await untilWaiting(temporal, id);
     const due = (await readTransfer(db, id)).approvalExpiresAt!;
@@ -90,7 +90,7 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('the workflow of a pending transfer is found by its tenant and its business status, which follows its transfer', async () => {
+  it('is found by its tenant and its business status, which follows its transfer', async () => {
     const own = await openGuardedBank(api);
     const ids = await own.createManyPending(2);
     const find = async (status: string): Promise<string[]> => {
@@ -115,6 +115,5 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('the workflow of a pending transfer causes no warning of the SDK', () =>
-    assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+  it('causes no warning of the SDK', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

@@ -93,7 +93,7 @@ describe('a trace', () => {
   const arrivedOf = (id: string) =>
     receiver.arrived.find((delivery) => delivery.body.includes(id))!;
 
-  it('a trace leads from the request through ledger, outbox, workflow and activity to the rail and the webhook, without personal data', async () => {
+  it('leads from the request through ledger, outbox, workflow and activity to the rail and the webhook, without personal data', async () => {
     const traceId = randomBytes(16).toString('hex');
     const spanId = randomBytes(8).toString('hex');
     const id = await paid(api, { traceparent: `00-${traceId}-${spanId}-01` });
@@ -155,7 +155,7 @@ describe('a trace', () => {
       );
   });
 
-  it('a trace that its sender does not sample is not kept, and an invalid traceparent begins a new one', async () => {
+  it('that its sender does not sample is not kept, and an invalid traceparent begins a new one', async () => {
     const traceId = randomBytes(16).toString('hex');
     const unkept = await paid(api, { traceparent: `00-${traceId}-${'1'.repeat(16)}-00` });
     assert.deepEqual(

@@ -79,7 +79,7 @@ describe('a transfer that waits for approval ends', () => {
       () => closeAccount(db.deps, own.receiver.id, DECIDED),
     ],
   ] as const)
-    it(`a transfer that waits for approval ends at the last approval as rejected with ${code} if ${what}`, async () => {
+    it(`at the last approval as rejected with ${code} if ${what}`, async () => {
       const before = await own.money();
       const { id } = await own.createPending();
       await spoil();
@@ -89,7 +89,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-  it('a transfer that waits for approval ends as rejected if its destination has left the network or can hold no more, and nothing is lost', async () => {
+  it('as rejected if its destination has left the network or can hold no more, and nothing is lost', async () => {
     const other = await neighbours();
     const to = await other.account();
     const before = await own.money();

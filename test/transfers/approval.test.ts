@@ -48,7 +48,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.deepEqual(listed, [transfer]);
   });
 
-  it('POST /v1/transfers that needs approval holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
+  it('holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
     const { available } = await own.money();
     const { id } = await own.createPending();
     assert.deepEqual(await own.money(), { available: available - THRESHOLD, held: THRESHOLD });
@@ -82,7 +82,7 @@ describe('POST /v1/transfers that needs approval', () => {
     answered(await own.send({ from: poor, raw: LEAST }), 201);
   });
 
-  it('POST /v1/transfers that needs approval is refused by a rule at once, and not held: 422 comes before the wait', async () => {
+  it('is refused by a rule at once, and not held: 422 comes before the wait', async () => {
     const before = await own.money();
     const send = (raw: bigint): Promise<TestAnswer> => own.send({ raw });
     answered(await send(before.available + 1n), 422, 'insufficient_funds');
@@ -93,7 +93,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.equal(await own.used(), 0n);
   });
 
-  it('POST /v1/transfers that needs approval repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
+  it('repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
     const key = randomUUID();
     const first = await own.createPending({}, { key });
     const again = async (): Promise<unknown> => {

@@ -52,7 +52,7 @@ describe('POST /v1/transfers: a malformed request', () => {
     });
   }
 
-  it('POST /v1/transfers: a malformed request with hundreds of wrong fields is answered with the first fifty', async () => {
+  it('with hundreds of wrong fields is answered with the first fifty', async () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 900 }, (_, index) => [`extra_${index}`, index]),
     );
@@ -71,7 +71,7 @@ describe('POST /v1/transfers: a malformed request', () => {
     'amount.asset',
   ];
 
-  it('POST /v1/transfers: a malformed request without a required field, or with null for it, is 400 missing_field {field}', async () => {
+  it('without a required field, or with null for it, is 400 missing_field {field}', async () => {
     for (const field of REQUIRED)
       for (const value of [undefined, null])
         assertProblem(await post(changed(field, value)), 'missing_field', field, 'required');
@@ -108,12 +108,12 @@ describe('POST /v1/transfers: a malformed request', () => {
     ['amount.scale', 2, 'unknown'],
   ];
 
-  it('POST /v1/transfers: a malformed request is 400 invalid_field {field, reason}', async () => {
+  it('is 400 invalid_field {field, reason}', async () => {
     for (const [field, value, reason] of MALFORMED)
       assertProblem(await post(changed(field, value)), 'invalid_field', field, reason);
   });
 
-  it('POST /v1/transfers: a malformed request whose destination is its source is 400 same_as_source, however the ids are spelled', async () => {
+  it('whose destination is its source is 400 same_as_source, however the ids are spelled', async () => {
     for (const id of [payer.id, payer.id.toUpperCase()])
       assertProblem(
         await post(changed('destination.account_id', id)),

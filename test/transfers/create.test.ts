@@ -33,7 +33,7 @@ describe('POST /v1/transfers', () => {
     receiver = await bank.account();
   });
 
-  it('POST /v1/transfers answers 201 with the completed transfer, and moves exactly the amount', async () => {
+  it('answers 201 with the completed transfer, and moves exactly the amount', async () => {
     const answer = answered(
       await bank.send({ from: payer, to: receiver, raw: 150_000n, description: 'Rent' }),
       201,
@@ -67,7 +67,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('POST /v1/transfers answers a repeated request in any spelling 200 with the same transfer, marked as a replay, and moves no money', async () => {
+  it('answers a repeated request in any spelling 200 with the same transfer, marked as a replay, and moves no money', async () => {
     const key = randomUUID();
     const body = transferBody({ from: payer, to: receiver, raw: LEAST });
     const { source_account: source, destination, amount } = body;
@@ -83,7 +83,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('POST /v1/transfers answers a used key with another body 409 idempotency_key_reused, and keeps the first result', async () => {
+  it('answers a used key with another body 409 idempotency_key_reused, and keeps the first result', async () => {
     const key = randomUUID();
     const transfer = { from: payer, to: receiver, raw: LEAST };
     const first = answered(await bank.send(transfer, { key }), 201);
@@ -99,7 +99,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('POST /v1/transfers replays to any token of the tenant with the scope: also if the member no longer has a role, the destination was closed and the source was frozen since', async () => {
+  it('replays to any token of the tenant with the scope: also if the member no longer has a role, the destination was closed and the source was frozen since', async () => {
     const key = randomUUID();
     const transfer = { from: payer, to: receiver, raw: 10n * LEAST };
     const first = await bank.sent(transfer, { key });
@@ -113,7 +113,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(answered(await bank.send(transfer, { key }), 200).json.id, first.id);
   });
 
-  it('POST /v1/transfers stores a description in NFC of at most 140 code points, and accepts an absent, null or empty one', async () => {
+  it('stores a description in NFC of at most 140 code points, and accepts an absent, null or empty one', async () => {
     const transfer = { from: payer, to: receiver, raw: LEAST };
     assert.equal((await bank.sent(transfer)).description, null);
     for (const [description, shown] of [
@@ -130,7 +130,7 @@ describe('POST /v1/transfers', () => {
     assert.deepEqual([details?.field, details?.reason], ['description', 'too_long']);
   });
 
-  it('POST /v1/transfers pays to another tenant of the network, still as internal; the transfer belongs to the sender', async () => {
+  it('pays to another tenant of the network, still as internal; the transfer belongs to the sender', async () => {
     const network = `net-${randomUUID()}`;
     const [own, other] = [await openBank(api, { network }), await openBank(api, { network })];
     const from = await own.account({ funds: { COPM: LEAST } });
@@ -149,7 +149,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('POST /v1/transfers pays to an account that is frozen or unverified', async () => {
+  it('pays to an account that is frozen or unverified', async () => {
     await setStatus(db, receiver, 'frozen');
     const unverified = await bank.account({ isVerified: false, type: 'person' });
     for (const to of [receiver, unverified]) {
@@ -158,7 +158,7 @@ describe('POST /v1/transfers', () => {
     }
   });
 
-  it('POST /v1/transfers writes one transfer.completed into the log, whose object is the transfer', async () => {
+  it('writes one transfer.completed into the log, whose object is the transfer', async () => {
     const own = await openBank(api);
     const from = await own.account({ funds: { COPM: LEAST } });
     const transfer = await own.sent({ from, to: await own.account(), raw: LEAST });

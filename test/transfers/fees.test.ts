@@ -42,7 +42,7 @@ describe('the fee of a transfer', () => {
   const charge = (schedule: Partial<FeeScheduleRow>): Promise<void> =>
     setFee(db.database, { tenantId: bank.tenant.tenant.id, ...schedule });
 
-  it('the fee of a transfer is paid on top by the source, into the fee account, and shown on the transfer', async () => {
+  it('is paid on top by the source, into the fee account, and shown on the transfer', async () => {
     await charge({ flatRaw: 700n });
     const transfer = await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.deepEqual(transfer.fee, { raw: '700', asset: 'COPM' });
@@ -58,7 +58,7 @@ describe('the fee of a transfer', () => {
     assert.deepEqual(object(object(event?.data).object).fee, { raw: '700', asset: 'COPM' });
   });
 
-  it('the fee of a transfer is a separate movement, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
+  it('is a separate movement, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
     await charge({ flatRaw: 700n });
     const { id, created_at: createdAt } = await bank.sent({
       from: payer,
@@ -94,7 +94,7 @@ describe('the fee of a transfer', () => {
   const feeOf = async (transfer: Partial<WantedTransfer> = {}): Promise<unknown> =>
     object((await bank.sent({ from: payer, to: receiver, raw: LEAST, ...transfer })).fee).raw;
 
-  it('the fee of a transfer is flat plus basis points, rounded half up, not under the floor nor over the cap', async () => {
+  it('is flat plus basis points, rounded half up, not under the floor nor over the cap', async () => {
     for (const [schedule, raw, fee] of [
       // 250.475 and 250.5 of the smallest unit.
       [{ basisPoints: 25n }, 100_190n, '250'],
@@ -108,7 +108,7 @@ describe('the fee of a transfer', () => {
     }
   });
 
-  it('the fee of a transfer must be covered too: insufficient_funds asks for amount and fee', async () => {
+  it('must be covered too: insufficient_funds asks for amount and fee', async () => {
     await charge({ flatRaw: 700n });
     const poor = await bank.account({ funds: { COPM: LEAST + 699n } });
     const refused = answered(
@@ -122,7 +122,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(poor), 0n);
   });
 
-  it('the fee of a transfer is charged only in the asset of its schedule', async () => {
+  it('is charged only in the asset of its schedule', async () => {
     await charge({ flatRaw: 700n });
     assert.equal(await feeOf({ asset: 'DUSD' }), '0');
     await charge({ asset: 'DUSD', flatRaw: 9n });
@@ -130,7 +130,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(feeAccount, 'DUSD'), 9n);
   });
 
-  it('the fee of a transfer is not paid by the fee account itself, but is paid on transfers to the fee account', async () => {
+  it('is not paid by the fee account itself, but is paid on transfers to the fee account', async () => {
     await charge({ flatRaw: 700n });
     assert.equal(await feeOf({ to: feeAccount }), '700');
     assert.equal(await bank.available(feeAccount), LEAST + 700n);
@@ -138,7 +138,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(feeAccount), 700n);
   });
 
-  it('the fee of a transfer counts towards 64 bits, alone and together with an amount to the fee account', async () => {
+  it('counts towards 64 bits, alone and together with an amount to the fee account', async () => {
     // The pay-ins of one tenant are too few for its own accounts to overflow.
     const network = `net-${randomUUID()}`;
     const [own, other] = [await openBank(api, { network }), await openBank(api, { network })];
@@ -161,7 +161,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await own.available(full), MAX_RAW);
   });
 
-  it('the fee of a transfer does not count in the month, nor against the maximum', async () => {
+  it('does not count in the month, nor against the maximum', async () => {
     await charge({ basisPoints: 10_000n });
     const person = await bank.account({ type: 'person', funds: { COPM: 3_000_000_000n } });
     await bank.sent({ from: person, to: receiver, raw: 1_200_000_000n });
@@ -169,7 +169,7 @@ describe('the fee of a transfer', () => {
     assert.equal(object(list(limits)[0]?.month).used, '1200000000');
   });
 
-  it('the fee of a transfer follows the schedule and the fee account at its creation: a changed or removed schedule affects neither earlier transfers nor replays', async () => {
+  it('follows the schedule and the fee account at its creation: a changed or removed schedule affects neither earlier transfers nor replays', async () => {
     await charge({ flatRaw: 700n });
     const key = '0197a000-0000-7000-8000-00000000000a';
     const first = await bank.sent({ from: payer, to: receiver, raw: LEAST }, { key });

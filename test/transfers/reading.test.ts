@@ -56,7 +56,7 @@ describe('GET /v1/transfers', () => {
   const at = (offset: number): string => toRfc3339(instant(START + offset));
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
-  it('GET /v1/transfers lists every transfer once, newest first, with any limit; next_cursor is null on the last page', async () => {
+  it('lists every transfer once, newest first, with any limit; next_cursor is null on the last page', async () => {
     const { json } = answered(await bank.get('/v1/transfers?limit=30'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['items', 'next_cursor']);
     assert.equal(json.next_cursor, null);
@@ -71,7 +71,7 @@ describe('GET /v1/transfers', () => {
     return [...transfers].sort((a, b) => (order(a) < order(b) ? 1 : -1));
   }
 
-  it('GET /v1/transfers filters by source_account', async () => {
+  it('filters by source_account', async () => {
     for (const { id } of accounts) {
       const own = made.filter((transfer) => transfer.source_account === id);
       assert.equal(own.length, 10);
@@ -88,7 +88,7 @@ describe('GET /v1/transfers', () => {
     );
   });
 
-  it('GET /v1/transfers filters by status', async () => {
+  it('filters by status', async () => {
     assert.deepEqual(await walk(bank, '/v1/transfers?status=completed&limit=7'), sorted(made));
     for (const status of ['pending_approval', 'rejected', 'expired'])
       assert.deepEqual(
@@ -97,7 +97,7 @@ describe('GET /v1/transfers', () => {
       );
   });
 
-  it('GET /v1/transfers finds the transfer that an idempotency key created, and none for other keys', async () => {
+  it('finds the transfer that an idempotency key created, and none for other keys', async () => {
     for (const [key, id] of keys)
       assert.deepEqual(
         ids(list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items)),
@@ -115,7 +115,7 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual((await stranger.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
   });
 
-  it('GET /v1/transfers refuses an unknown or malformed parameter', async () => {
+  it('refuses an unknown or malformed parameter', async () => {
     for (const query of [
       'colour=red',
       'status=done',
@@ -127,7 +127,7 @@ describe('GET /v1/transfers', () => {
       answered(await bank.get(`/v1/transfers?${query}`), 400, 'invalid_field');
   });
 
-  it('GET /v1/transfers refuses a cursor of another tenant, of other filters, of another list, or without its filters', async () => {
+  it('refuses a cursor of another tenant, of other filters, of another list, or without its filters', async () => {
     const query = `source_account=${accounts[0]!.id}&limit=2`;
     const cursor = text((await bank.get(`/v1/transfers?${query}`)).json.next_cursor);
     answered(await bank.get(`/v1/transfers?${query}&cursor=${cursor}`), 200);
@@ -160,7 +160,7 @@ describe('GET /v1/transfers', () => {
     }
   });
 
-  it('GET /v1/transfers lists transfers whose source or destination the member has a role in', async () => {
+  it('lists transfers whose source or destination the member has a role in', async () => {
     const member = await bank.member('reader');
     const token = await bank.issue(member, ['read']);
     const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };

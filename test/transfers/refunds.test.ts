@@ -251,7 +251,7 @@ describe('refunds', () => {
     assert.deepEqual((await read(paid.id)).refunded, shown(LEAST));
   });
 
-  it('refunds at most what was captured, a single bonus, and a bonus of a batch', async () => {
+  it('at most what was captured, a single bonus, and a bonus of a batch', async () => {
     const held = await pay({ capture: 'manual' });
     const capture = { body: amount(LEAST), token: bank.token };
     answered(await bank.request('POST', `/v1/transfers/${text(held.id)}/capture`, capture), 200);

@@ -73,7 +73,7 @@ const REFUSED_URLS = {
 describe('the address guard', () => {
   const guard = guardWith({ resolve: async () => ['93.184.216.34'] });
 
-  it('the address guard refuses every host that is not public, in every way of writing it', () => {
+  it('refuses every host that is not public, in every way of writing it', () => {
     for (const host of FORBIDDEN_HOSTS) {
       const parsed = guard.parseUrl(`https://${host}/hook`);
       assert.ok(!parsed.ok, host);
@@ -82,14 +82,14 @@ describe('the address guard', () => {
   });
 
   for (const [reason, urls] of Object.entries(REFUSED_URLS))
-    it(`the address guard gives ${reason} as the reason for refusing a URL`, async () => {
+    it(`gives ${reason} as the reason for refusing a URL`, async () => {
       for (const url of urls) {
         assert.deepEqual(guard.parseUrl(url), { ok: false, reason }, url);
         assert.deepEqual(await guard.checkUrl(url), { ok: false, reason }, url);
       }
     });
 
-  it('the address guard accepts public hosts, and stores their URLs as browsers write them', async () => {
+  it('accepts public hosts, and stores their URLs as browsers write them', async () => {
     for (const [given, stored] of [
       ['https://hooks.acme.example', 'https://hooks.acme.example/'],
       ['HTTPS://Hooks.Acme.example:443/a?b=c', 'https://hooks.acme.example/a?b=c'],
@@ -102,7 +102,7 @@ describe('the address guard', () => {
       assert.deepEqual(await guard.checkUrl(given), { ok: true, url: stored });
   });
 
-  it('the address guard accepts addresses next to special ranges, and refuses text that is not a canonical address', () => {
+  it('accepts addresses next to special ranges, and refuses text that is not a canonical address', () => {
     const isPublic =
       '1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0 ' +
       '169.253.255.255 192.0.1.0 198.17.255.255 198.20.0.0 223.255.255.255 2001:200::1 ' +
@@ -118,7 +118,7 @@ describe('a host name', () => {
     guardWith({ resolve: async () => answer });
   const URL_OF_NAME = 'https://hooks.acme.example/';
 
-  it('a host name gets deliveries if all of its addresses are public, and is refused if one is not', async () => {
+  it('gets deliveries if all of its addresses are public, and is refused if one is not', async () => {
     const guard = resolving('93.184.216.34', '2606:2800::1');
     assert.deepEqual(await guard.resolve(new URL(URL_OF_NAME)), {
       ok: true,
@@ -138,14 +138,14 @@ describe('a host name', () => {
         );
   });
 
-  it('a host name is unresolvable when it has no address, or its name servers fail or keep silent', async () => {
+  it('is unresolvable when it has no address, or its name servers fail or keep silent', async () => {
     const failing = guardWith({ resolve: () => Promise.reject(new Error('SERVFAIL')) });
     const silent = guardWith({ resolve: () => new Promise(() => undefined) });
     for (const guard of [resolving(), failing, silent])
       assert.deepEqual(await guard.checkUrl(URL_OF_NAME), { ok: false, reason: 'unresolvable' });
   });
 
-  it('a host name is left to a proxy, except for hosts that are forbidden as written', async () => {
+  it('is left to a proxy, except for hosts that are forbidden as written', async () => {
     const guard = guardWith({
       namesAreLeftToProxy: true,
       resolve: () => Promise.reject(new Error('asked')),
@@ -160,7 +160,7 @@ describe('a host name', () => {
 });
 
 describe("the operator's list of hosts", () => {
-  it("the operator's list of hosts is compared with the parsed URL", () => {
+  it('is compared with the parsed URL', () => {
     const guard = guardWith({
       allowedHosts: allow('http://127.0.0.1:*', 'https://receiver.internal', 'http://[::1]:8080'),
     });
@@ -188,7 +188,7 @@ describe("the operator's list of hosts", () => {
     );
   });
 
-  it("the operator's list of hosts accepts only schemes, hosts and ports", () => {
+  it('accepts only schemes, hosts and ports', () => {
     for (const [text, protocol, hostname, port] of [
       ['http://127.0.0.1:*', 'http:', '127.0.0.1', null],
       ['http://localhost', 'http:', 'localhost', ''],
@@ -228,7 +228,7 @@ describe('a forbidden address', () => {
 
   const touched = (): number => canaries.reduce((sum, { connections }) => sum + connections(), 0);
 
-  it('a forbidden address in a URL gets no packet at an attempt', async () => {
+  it('in a URL gets no packet at an attempt', async () => {
     const sender = senderWith({
       guard: guardWith({ resolve: async () => ['127.0.0.1'] }),
       timeoutMs: 2_000,
@@ -243,7 +243,7 @@ describe('a forbidden address', () => {
     assert.equal(touched(), 1);
   });
 
-  it('a forbidden address behind a name gets no packet, even if the name had other addresses when it was registered', async () => {
+  it('behind a name gets no packet, even if the name had other addresses when it was registered', async () => {
     const before = [['93.184.216.34']];
     const forbidden = '127.0.0.1 ::1 0.0.0.0 :: ::ffff:127.0.0.1 ::ffff:7f00:1 127.1 ::1%lo';
     for (const address of forbidden.split(' '))

@@ -84,7 +84,7 @@ describe('the dispatcher of a worker', () => {
       ),
     );
 
-  it('the dispatcher of a worker sends events straight from the log, each once, in order and signed, and notifies no workflow', async () => {
+  it('sends events straight from the log, each once, in order and signed, and notifies no workflow', async () => {
     const own = await Promise.all([newEndpoint(api), newEndpoint(api), newEndpoint(api)]);
     const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
     begin();
@@ -112,7 +112,7 @@ describe('the dispatcher of a worker', () => {
     );
   });
 
-  it('the dispatcher of a worker shares the endpoints with another process: nothing is skipped, and nothing is sent twice', async () => {
+  it('shares the endpoints with another process: nothing is skipped, and nothing is sent twice', async () => {
     const own = await Promise.all(Array.from({ length: 8 }, () => newEndpoint(api)));
     begin();
     begin();
@@ -126,7 +126,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('the dispatcher of a worker sets endpoints aside that it cannot read for a minute, and sends to all others', async () => {
+  it('sets endpoints aside that it cannot read for a minute, and sends to all others', async () => {
     const statements = [
       [
         "UPDATE webhook_subscriptions SET type='later.type' WHERE type='payout.failed' AND endpoint_id=",
@@ -162,7 +162,7 @@ describe('the dispatcher of a worker', () => {
     await until('they have theirs', () => own.every((one) => arrivedAt(one).length === 1));
   });
 
-  it('the dispatcher of a worker that starts sends events of any age that no dispatcher has sent', async () => {
+  it('that starts sends events of any age that no dispatcher has sent', async () => {
     const own = await newEndpoint(api);
     await emit(api, own, 2);
     await db.change(
@@ -172,7 +172,7 @@ describe('the dispatcher of a worker', () => {
     await until('they arrive', () => arrivedAt(own).length === 2);
   });
 
-  it('the dispatcher of a worker reaches other endpoints, and the same endpoint, while a delivery hangs', async () => {
+  it('reaches other endpoints, and the same endpoint, while a delivery hangs', async () => {
     const [stuck, own] = [await newEndpoint(api), await newEndpoint(api)];
     const gate = new Gate();
     let hangs = true;
@@ -199,7 +199,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(arrivedAt(stuck).length, 3);
   });
 
-  it('the dispatcher of a worker retries deliveries that the workflow missed, and notifies it of failures and of the end', async () => {
+  it('retries deliveries that the workflow missed, and notifies it of failures and of the end', async () => {
     const own = await newEndpoint(api);
     receiver.reply = () => 500;
     begin();
@@ -223,7 +223,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual([waitsUntil, nextDueAt, failuresInRow], [null, null, 0]);
   });
 
-  it('the dispatcher of a worker reaches healthy endpoints that are due, while any number of failing ones wait for room', async () => {
+  it('reaches healthy endpoints that are due, while any number of failing ones wait for room', async () => {
     const [stuck, own, ...failing] = await Promise.all(
       Array.from({ length: 6 }, () => newEndpoint(api)),
     );
@@ -254,7 +254,7 @@ describe('the dispatcher of a worker', () => {
     );
   });
 
-  it('the dispatcher of a worker sends an event again that is redelivered while its first delivery is in flight', async () => {
+  it('sends an event again that is redelivered while its first delivery is in flight', async () => {
     const own = await newEndpoint(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -269,7 +269,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
-  it('the dispatcher of a worker that dies before it has stored results is replaced by another one, which sends the same ids and bytes and skips no event', async () => {
+  it('that dies before it has stored results is replaced by another one, which sends the same ids and bytes and skips no event', async () => {
     const own = await newEndpoint(api);
     const dying = openDatabase(db.url);
     receiver.reply = async () => {
@@ -288,7 +288,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 30);
   });
 
-  it('the dispatcher of a worker stores attempts in flight when it stops, and canceled attempts use no step', async () => {
+  it('stores attempts in flight when it stops, and canceled attempts use no step', async () => {
     const [quick, stuck] = [await newEndpoint(api), await newEndpoint(api)];
     const gate = new Gate();
     receiver.reply = () => gate.reply();

@@ -65,7 +65,7 @@ describe('an egress proxy', () => {
     });
   }
 
-  it('an egress proxy carries deliveries to names that only it resolves, over TLS with the receiver itself', async () => {
+  it('carries deliveries to names that only it resolves, over TLS with the receiver itself', async () => {
     const asked: string[] = [];
     const server = createHttpsServer(
       makeCertificate({ subject: NAME, names: [NAME] }, authority),
@@ -88,7 +88,7 @@ describe('an egress proxy', () => {
     assert.deepEqual([asked, proxy.asked], [[NAME], [{ authority: `${NAME}:443`, credentials }]]);
   });
 
-  it('an egress proxy sees no delivery whose certificate is not for the name', async () => {
+  it('sees no delivery whose certificate is not for the name', async () => {
     const server = createHttpsServer(
       makeCertificate({ subject: 'x', names: ['evil.example'] }, authority),
     );
@@ -98,7 +98,7 @@ describe('an egress proxy', () => {
     assert.ok(result.outcome === 'failed' && result.reason === 'tls', JSON.stringify(result));
   });
 
-  it('an egress proxy carries plain HTTP to hosts of the list, and the same bytes arrive', async () => {
+  it('carries plain HTTP to hosts of the list, and the same bytes arrive', async () => {
     const receiver = await httpReceiver();
     const proxy = await proxyThat(passingTo(() => receiver.port));
     const body = Buffer.from('{"d":"🦄"}');
@@ -148,7 +148,7 @@ describe('an egress proxy', () => {
     ],
   };
   for (const [what, [answer, message]] of Object.entries(REFUSALS))
-    it(`an egress proxy that ${what} is a failed connection`, async () => {
+    it(`that ${what} is a failed connection`, async () => {
       const result = await send(through(await proxyThat(answer)), `https://${NAME}/`);
       assert.ok(
         result.outcome === 'failed' && result.reason === 'connection',
@@ -157,7 +157,7 @@ describe('an egress proxy', () => {
       assert.match(result.message, message);
     });
 
-  it('an egress proxy that hangs fails the attempt at its time limit, and no connection stays open', async () => {
+  it('that hangs fails the attempt at its time limit, and no connection stays open', async () => {
     const proxy = await proxyThat((client) => void client.resume().on('end', () => client.end()));
     const sender = senderWith({
       guard: guardWith({ namesAreLeftToProxy: true }),

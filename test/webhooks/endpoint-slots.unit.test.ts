@@ -27,7 +27,7 @@ describe('the slots for endpoints', () => {
     return slot;
   };
 
-  it('the slots for endpoints give slow slots to the tenant with the fewest first, and those it holds count', () => {
+  it('give slow slots to the tenant with the fewest first, and those it holds count', () => {
     const slots = new EndpointSlots(4);
     const many = Array.from({ length: 6 }, () => endpoint(large));
     const few = [endpoint(small), endpoint(small)];
@@ -41,7 +41,7 @@ describe('the slots for endpoints', () => {
     assert.equal(chosen(slots, many).length, 4);
   });
 
-  it('the slots for endpoints count an endpoint as slow by the duration of its last attempt', () => {
+  it('count an endpoint as slow by the duration of its last attempt', () => {
     const slots = new EndpointSlots(1);
     const slow = endpoint(small, false);
     slots.recordDuration(slow.id, SLOW_AFTER_MS);

@@ -52,7 +52,7 @@ describe('webhook endpoints', () => {
     events: ['transfer.completed'],
   });
 
-  it('webhook endpoints show their settings, and the secret only once', async () => {
+  it('show their settings, and the secret only once', async () => {
     const body = {
       url: newUrl(),
       events: ['payout.failed', 'transfer.completed', 'payout.failed'],
@@ -74,7 +74,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(await walk(bank, `${PATH}?limit=1`), [read]);
   });
 
-  it('webhook endpoints accept the seven types that are offered, and no other', async () => {
+  it('accept the seven types that are offered, and no other', async () => {
     assert.deepEqual(
       answered(await post({ url: newUrl(), events: TYPES }), 201).json.events,
       TYPES,
@@ -101,7 +101,7 @@ describe('webhook endpoints', () => {
     answered(await post(good(), null), 400, 'missing_idempotency_key');
   });
 
-  it('webhook endpoints are neither registered at nor moved to a forbidden address; the reason is given', async () => {
+  it('are neither registered at nor moved to a forbidden address; the reason is given', async () => {
     const { id, url } = answered(await post(good()), 201).json;
     for (const [wrong, reason] of [
       ['http://example.com/hook', 'https_only'],
@@ -139,7 +139,7 @@ describe('webhook endpoints', () => {
     assert.equal(receiver.resolved.length, 1);
   });
 
-  it('webhook endpoints are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
+  it('are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => post(good())));
     assert.deepEqual(ids.map(({ status }) => status).sort(), [
       ...Array(16).fill(201),
@@ -209,7 +209,7 @@ describe('webhook endpoints', () => {
       answered(await bank.request(method, path + suffix, { body }), 404, 'not_found');
   });
 
-  it('webhook endpoints are changed by the fields of the body; absent fields stay', async () => {
+  it('are changed by the fields of the body; absent fields stay', async () => {
     const {
       id,
       secret: _,
@@ -246,7 +246,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('that are tested', () => {
-    it('webhook endpoints that are tested get a signed body at once, even if disabled; the result is among the deliveries', async () => {
+    it('that are tested get a signed body at once, even if disabled; the result is among the deliveries', async () => {
       const { id, url, secret } = await register(bank, ['account.verified']);
       const path = `${PATH}/${text(id)}`;
       answered(await bank.request('PATCH', path, { body: { status: 'disabled' } }), 200);
@@ -308,7 +308,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('webhook endpoints show their deliveries in pages of at most 200 attempts, with any limit', async () => {
+  it('show their deliveries in pages of at most 200 attempts, with any limit', async () => {
     const endpointId = asUuid(text(answered(await post(good()), 201).json.id));
     const at = systemClock();
     const made = Array.from({ length: 45 }, (_, index): WebhookDelivery => {

@@ -51,7 +51,7 @@ describe('an endpoint that fails', () => {
     );
   const isDue = (own: TestEndpoint): Promise<boolean> => takes(api, own, clock.now());
 
-  it('an endpoint that fails gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
+  it('gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
     const own = await newEndpoint(api);
     await emit(api, own, 1);
     const replies: Reply[] = [
@@ -100,7 +100,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('an endpoint that fails is due again at its retry, and its state is described in words', async () => {
+  it('is due again at its retry, and its state is described in words', async () => {
     const own = await failing(2);
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2 });
     assert((await dueIn(own)).every((seconds) => seconds >= 2 && seconds <= 5));
@@ -166,7 +166,7 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
   });
 
-  it('an endpoint that fails is probed at once when its tenant recovers', async () => {
+  it('is probed at once when its tenant recovers', async () => {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
@@ -198,7 +198,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 5 });
   });
 
-  it('an endpoint that fails for five days is disabled with the reason; enabled, it gets what it missed since five days before', async () => {
+  it('for five days is disabled with the reason; enabled, it gets what it missed since five days before', async () => {
     const own = await failing(1);
     for (const seconds of [6, 331, 2_000, 8_000, 20_000, 40_000, 40_000, 96_000, 96_000]) {
       clock.pass(seconds * SECOND);
@@ -222,7 +222,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(states, ['event delivered', 'event failed']);
   });
 
-  it('an endpoint that fails gets its retries at its new URL, with the same bytes', async () => {
+  it('gets its retries at its new URL, with the same bytes', async () => {
     const own = await failing(1);
     const url = newUrl();
     const path = `/v1/webhook_endpoints/${own.id}`;
@@ -250,7 +250,7 @@ describe('an endpoint that fails', () => {
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 7n);
   });
 
-  it('an endpoint that fails gets retries signed with the new secret after a rotation, and for 24 hours with the previous secret too', async () => {
+  it('gets retries signed with the new secret after a rotation, and for 24 hours with the previous secret too', async () => {
     const own = await newEndpoint(api);
     const path = `/v1/webhook_endpoints/${own.id}/rotate_secret`;
     const rotated = answered(await own.bank.request('POST', path), 200).json;

@@ -67,7 +67,7 @@ describe('an attempt ends in time at a receiver that', () => {
   afterEach(closeAll);
 
   for (const [what, speak] of Object.entries(HANGING))
-    it(`an attempt ends in time at a receiver that ${what}, and leaves no connection behind`, async () => {
+    it(`${what}, and leaves no connection behind`, async () => {
       const receiver = await tcpReceiver(speak);
       const hangs = async (timeoutMs: number): Promise<void> => {
         const result = await timed(send(senderWith({ timeoutMs }), receiver.url));
@@ -104,13 +104,13 @@ describe('an attempt ends in time at a receiver that', () => {
       },
     ],
   ] as const)
-    it(`an attempt ends in time at a receiver that ${what}`, async () => {
+    it(`${what}`, async () => {
       const result = await attempt();
       assertFailed(result, 'timeout');
       assertTook(result.tookMs, 300);
     });
 
-  it('an attempt ends in time at a receiver that drips its answer: the status counts, with as much of the body as arrived', async () => {
+  it('drips its answer: the status counts, with as much of the body as arrived', async () => {
     const receiver = await tcpReceiver((socket) =>
       drip(socket, ['HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'drop ']),
     );
@@ -120,7 +120,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assertTook(result.tookMs, 400);
   });
 
-  it('an attempt ends in time at a receiver that breaks off its answer: the status counts', async () => {
+  it('breaks off its answer: the status counts', async () => {
     const receiver = await tcpReceiver((socket) => {
       socket.write('HTTP/1.1 503 Busy\r\nretry-after: 9\r\ncontent-length: 9999\r\n\r\nhalf');
       setTimeout(() => socket.resetAndDestroy(), 100);
@@ -143,7 +143,7 @@ describe('an attempt ends in time at a receiver that', () => {
     ['sends chunks without an end', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
     ['sends until it closes', 'HTTP/1.1 200 OK\r\n\r\n'],
   ] as const)
-    it(`an attempt ends in time at a receiver that ${what}: at most 64 KiB are read, and the connection is closed`, async () => {
+    it(`${what}: at most 64 KiB are read, and the connection is closed`, async () => {
       const piece = Buffer.alloc(65_536, 'x');
       const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
       let socket: Socket | undefined;
@@ -171,12 +171,12 @@ describe('an attempt ends in time at a receiver that', () => {
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx'],
     ['a header with a NUL', 'HTTP/1.1 200 OK\r\nx: a\u0000b\r\n\r\n'],
   ] as const)
-    it(`an attempt ends in time at a receiver that answers ${what}`, async () => {
+    it(`answers ${what}`, async () => {
       const receiver = await tcpReceiver((socket) => socket.write(answer));
       assertFailed(await send(senderWith(), receiver.url), 'invalid_answer');
     });
 
-  it('an attempt ends in time at a receiver that answers 101: it is not a success, and no other protocol is spoken', async () => {
+  it('answers 101: it is not a success, and no other protocol is spoken', async () => {
     const receiver = await tcpReceiver((socket) =>
       socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
     );
@@ -190,7 +190,7 @@ describe('an attempt ends in time at a receiver that', () => {
     'closes in the middle of the headers': (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a'),
   };
   for (const [what, speak] of Object.entries(ENDINGS))
-    it(`an attempt ends in time at a receiver that ${what}`, async () => {
+    it(`${what}`, async () => {
       const receiver: Listener = await tcpReceiver(speak);
       assertFailed(await send(senderWith(), receiver.url), 'connection');
     });

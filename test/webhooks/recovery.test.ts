@@ -58,7 +58,7 @@ describe('a recovery', () => {
       .sort((one, other) => one - other);
   };
 
-  it('a recovery resends only events without a 2xx since then', async () => {
+  it('resends only events without a 2xx since then', async () => {
     const own = await newEndpoint(api);
     await emit(api, own, 1);
     clock.pass(10 * 60_000);
@@ -87,7 +87,7 @@ describe('a recovery', () => {
     assert.equal((await run(own.id)).attempts, 0);
   });
 
-  it('a recovery of the last minutes that is requested while a longer one waits leaves out nothing of it', async () => {
+  it('of the last minutes that is requested while a longer one waits leaves out nothing of it', async () => {
     const own = await newEndpoint(api);
     await emit(api, own, 1);
     clock.pass(10 * MINUTE);
@@ -101,7 +101,7 @@ describe('a recovery', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('a recovery includes events before the registration, and makes waiting retries due', async () => {
+  it('includes events before the registration, and makes waiting retries due', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -115,7 +115,7 @@ describe('a recovery', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('a recovery begins at most thirty days ago and not in the future; a disabled endpoint is enabled first', async () => {
+  it('begins at most thirty days ago and not in the future; a disabled endpoint is enabled first', async () => {
     const own = await newEndpoint(api);
     answered(await recover(own, 30 * DAY - 60_000), 202);
     for (const ago of [30 * DAY + 60_000, -60_000]) {
@@ -127,7 +127,7 @@ describe('a recovery', () => {
     assert.deepEqual(refused.details, { current: 'disabled', allowed: ['enabled'] });
   });
 
-  it('a recovery sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
+  it('sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
     const own = await newEndpoint(api);
     await emit(api, own, 2);
     await run(own.id);
@@ -145,7 +145,7 @@ describe('a recovery', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('a recovery requested while a delivery is in flight, even twice, does not send this delivery again', async () => {
+  it('requested while a delivery is in flight, even twice, does not send this delivery again', async () => {
     const own = await newEndpoint(api);
     await emit(api, own, 2);
     const gate = new Gate();

@@ -31,7 +31,7 @@ const waitOf = (
 ): number => (after(steps, result, random).nextAttemptAt ?? Number.NaN) - NOW;
 
 describe('an attempt', () => {
-  it('an attempt ends the delivery as delivered if its status is 2xx, and is a failure otherwise', () => {
+  it('ends the delivery as delivered if its status is 2xx, and is a failure otherwise', () => {
     for (const status of [200, 201, 204, 299])
       assert.deepEqual(after(3, answeredWith(status)), {
         state: 'delivered',
@@ -43,13 +43,13 @@ describe('an attempt', () => {
       assert.equal(after(0, answeredWith(status)).state, 'retrying');
   });
 
-  it('an attempt that fails is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h', () =>
+  it('that fails is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h', () =>
     assert.deepEqual(
       Array.from({ length: 9 }, (_, step) => waitOf(step)),
       [5_000, 300_000, 0.5 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, 24 * HOUR, 24 * HOUR],
     ));
 
-  it('an attempt is made ten times over about 75 hours; then the delivery has failed', () => {
+  it('is made ten times over about 75 hours; then the delivery has failed', () => {
     assert.equal(SCHEDULE_MS.length, 10);
     const hours = SCHEDULE_MS.reduce((sum, ms) => sum + ms) / HOUR;
     assert(hours > 75 && hours < 76);
@@ -69,7 +69,7 @@ describe('an attempt', () => {
     );
   });
 
-  it('an attempt honours Retry-After on 429 and 503 up to a day, and never comes before its own time', () => {
+  it('honours Retry-After on 429 and 503 up to a day, and never comes before its own time', () => {
     for (const status of [429, 503]) {
       assert.equal(waitOf(0, answeredWith(status, { retryAfterMs: 90_000 })), 90_000);
       assert.equal(waitOf(0, answeredWith(status, { retryAfterMs: 48 * HOUR })), 24 * HOUR);
@@ -78,7 +78,7 @@ describe('an attempt', () => {
     assert.equal(waitOf(0, answeredWith(500, { retryAfterMs: 90_000 })), 5_000);
   });
 
-  it('an attempt of a type that is no longer subscribed to is the last one', () => {
+  it('of a type that is no longer subscribed to is the last one', () => {
     assert.equal(after(0, answeredWith(500), MIDDLE, false).state, 'ended');
     assert.equal(after(0, answeredWith(200), MIDDLE, false).state, 'delivered');
   });
@@ -101,12 +101,12 @@ function failedTimes(count: number, health = FINE): Health {
 }
 
 describe('an endpoint', () => {
-  it('an endpoint is probed after five failures in a row, and not after four', () => {
+  it('is probed after five failures in a row, and not after four', () => {
     assert.equal(failedTimes(4).probeAt, null);
     assert.equal(failedTimes(5).probeAt, later(5_000));
   });
 
-  it('an endpoint is probed after 5 s, 10 s, 20 s … up to 5 minutes', () => {
+  it('is probed after 5 s, 10 s, 20 s … up to 5 minutes', () => {
     const waits: number[] = [];
     let health = failedTimes(5);
     for (let times = 0; times < 9; times += 1) {
@@ -124,19 +124,19 @@ describe('an endpoint', () => {
   it("attempts in flight when the failures began do not extend an endpoint's backoff", () =>
     assert.equal(failedTimes(8).probeAt, failedTimes(5).probeAt));
 
-  it('an endpoint is healthy again after one 2xx', () => {
+  it('is healthy again after one 2xx', () => {
     assert.deepEqual(healthAfter(failedTimes(8), answeredWith(204), true, later(1)), {
       ...FINE,
       lastSuccessAt: later(1),
     });
   });
 
-  it('an endpoint that answers 410 is disabled at once', () => {
+  it('that answers 410 is disabled at once', () => {
     const { status, disabledReason, disabledAt } = healthAfter(FINE, answeredWith(410), false, NOW);
     assert.deepEqual([status, disabledReason, disabledAt], ['disabled', 'answered_410', NOW]);
   });
 
-  it('an endpoint that only fails for five days is disabled, at the first failure after them', () => {
+  it('that only fails for five days is disabled, at the first failure after them', () => {
     const failing = failedTimes(1);
     assert.equal(
       healthAfter(failing, answeredWith(500), false, later(FAILING_MS - 1)).status,
@@ -156,7 +156,7 @@ describe('an endpoint', () => {
     );
   });
 
-  it('an endpoint that is disabled keeps the reason it was disabled for', () => {
+  it('that is disabled keeps the reason it was disabled for', () => {
     const disabled: Health = {
       ...FINE,
       status: 'disabled',
@@ -169,7 +169,7 @@ describe('an endpoint', () => {
     );
   });
 
-  it('an endpoint is due at its earliest delivery, but not before the next probe', () => {
+  it('is due at its earliest delivery, but not before the next probe', () => {
     assert.equal(nextDue(null, failedTimes(5)), null);
     assert.equal(nextDue(NOW, FINE), NOW);
     assert.equal(nextDue(NOW, failedTimes(5)), later(5_000));
@@ -179,7 +179,7 @@ describe('an endpoint', () => {
 });
 
 describe('the workflow of an endpoint', () => {
-  it('the workflow of an endpoint is notified only if its wait must begin, become shorter or end', () => {
+  it('is notified only if its wait must begin, become shorter or end', () => {
     const due = later(60_000);
     for (const [waitsUntil, isNotified] of [
       [null, true],
@@ -218,18 +218,18 @@ describe('the delivery window', () => {
       now,
     );
 
-  it('the delivery window has eight slots', () => {
+  it('has eight slots', () => {
     assert.equal(lane({ pending: 1, inFlight: 7 }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 8 }), null);
     assert.equal(lane({}), null);
   });
 
-  it('the delivery window has two slots while the receiver is silent', () => {
+  it('has two slots while the receiver is silent', () => {
     assert.equal(lane({ pending: 1, inFlight: 1, isSilent: true }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 2, isSilent: true }), null);
   });
 
-  it('the delivery window has two slots after a failure, until an attempt succeeds', () => {
+  it('has two slots after a failure, until an attempt succeeds', () => {
     assert.equal(lane({ pending: 1, inFlight: 1 }, failedTimes(1)), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 2 }, failedTimes(1)), null);
   });
@@ -316,6 +316,5 @@ describe('the state of an endpoint', () => {
     ],
     [words({}, { status: 'deleted' }), 'deleted'],
   ] as const)
-    it(`the state of an endpoint is described as: ${expected}`, () =>
-      assert.equal(shown, expected));
+    it(`is described as: ${expected}`, () => assert.equal(shown, expected));
 });

@@ -34,7 +34,7 @@ const BODIES = {
 describe('a delivery to a receiver', () => {
   afterEach(closeAll);
 
-  it('a delivery to a receiver is a signed POST of exactly these bytes', async () => {
+  it('is a signed POST of exactly these bytes', async () => {
     const receiver = await httpReceiver(
       (response) => void response.writeHead(200, { 'x-any': 'y' }).end('thanks'),
     );
@@ -82,7 +82,7 @@ describe('a delivery to a receiver', () => {
     }
   });
 
-  it('a delivery to a receiver is answered by any status, and no redirect is followed', async () => {
+  it('is answered by any status, and no redirect is followed', async () => {
     const elsewhere = await httpReceiver();
     for (const status of [200, 204, 299, 300, 301, 302, 303, 307, 308, 400, 404, 410, 429, 500]) {
       const receiver = await httpReceiver(
@@ -93,7 +93,7 @@ describe('a delivery to a receiver', () => {
     assert.equal(elsewhere.connections(), 0);
   });
 
-  it('a delivery to a receiver shows the first KiB of the answer as printable text', async () => {
+  it('shows the first KiB of the answer as printable text', async () => {
     const receiver = await httpReceiver(
       (response) => void response.end(Buffer.from(`\u001b[31m${'é'.repeat(2_000)}`)),
     );
@@ -101,14 +101,14 @@ describe('a delivery to a receiver', () => {
     assert.equal(responseHead, `\uFFFD[31m${'é'.repeat(509)}`);
   });
 
-  it('a delivery to a receiver says how long a receiver asks us to wait', async () => {
+  it('says how long a receiver asks us to wait', async () => {
     const receiver = await httpReceiver(
       (response) => void response.writeHead(429, { 'retry-after': '7' }).end(),
     );
     assert.equal(answered(await send(senderWith(), receiver.url)).retryAfterMs, 7_000);
   });
 
-  it('a delivery to a receiver is canceled at once by its signal, and when the sender closes; afterwards none begins', async () => {
+  it('is canceled at once by its signal, and when the sender closes; afterwards none begins', async () => {
     const receiver = await httpReceiver(() => undefined);
     const stop = new AbortController();
     const sender = senderWith({ timeoutMs: 60_000 });
@@ -168,7 +168,7 @@ describe('a connection', () => {
     return { sender: senderWith({ guard }), asked: () => asked };
   };
 
-  it('a connection is reused for the next delivery to the same host, whose addresses are resolved for each attempt', async () => {
+  it('is reused for the next delivery to the same host, whose addresses are resolved for each attempt', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender, asked } = withAnswers([['127.0.0.1']]);
     for (let i = 0; i < 5; i++) answered(await send(sender, `http://${NAME}:${receiver.port}/`));
@@ -176,7 +176,7 @@ describe('a connection', () => {
     assert.equal(receiver.requests[0]!.headers.host, `${NAME}:${receiver.port}`);
   });
 
-  it('a connection is not reused if the host has other addresses by then', async () => {
+  it('is not reused if the host has other addresses by then', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender } = withAnswers([
       ['127.0.0.1'],
@@ -188,7 +188,7 @@ describe('a connection', () => {
     assert.equal(receiver.connections(), 3);
   });
 
-  it('a connection goes to the checked address even if DNS changes between check and connect', async () => {
+  it('goes to the checked address even if DNS changes between check and connect', async () => {
     const [checked, canary] = [await httpReceiver(undefined, '127.0.0.2'), await httpReceiver()];
     assert.notEqual(checked.port, canary.port);
     // A name that the machine itself resolves to 127.0.0.1, and the guard once to 127.0.0.2.
@@ -203,13 +203,13 @@ describe('a connection', () => {
     assert.deepEqual([asked, checked.requests.length, canary.connections()], [1, 1, 0]);
   });
 
-  it('a connection is tried with the next address if the first does not accept it', async () => {
+  it('is tried with the next address if the first does not accept it', async () => {
     const receiver = await httpReceiver(undefined, '127.0.0.2');
     const { sender } = withAnswers([['127.0.0.3', '127.0.0.2']]);
     answered(await send(sender, `http://${NAME}:${receiver.port}/`));
   });
 
-  it('a connection that the receiver closed while it was idle costs the delivery nothing', async () => {
+  it('that the receiver closed while it was idle costs the delivery nothing', async () => {
     let served = 0;
     // Answers once, and resets the connection when it is used again.
     const receiver = await tcpReceiver((socket) => {
@@ -222,7 +222,7 @@ describe('a connection', () => {
     assert.equal(served, 3);
   });
 
-  it('a connection to which the receiver wrote more than an answer costs the next delivery nothing', async () => {
+  it('to which the receiver wrote more than an answer costs the next delivery nothing', async () => {
     for (const more of [
       '{"ok":true}',
       'HTTP/9',
@@ -259,7 +259,7 @@ describe('a connection', () => {
 
 describe('Retry-After', () => {
   const NOW = Date.parse('2026-11-21T12:00:00Z');
-  it('Retry-After is read as seconds or a date of HTTP, a day at most, on 429 and 503 alone', () => {
+  it('is read as seconds or a date of HTTP, a day at most, on 429 and 503 alone', () => {
     for (const [given, waitMs] of [
       ['0', 0],
       ['120', 120_000],
@@ -316,5 +316,5 @@ describe('the head of an answer', () => {
     ['exactly a KiB', Buffer.from('x'.repeat(1_024)), 'x'.repeat(1_024)],
     ['nothing', Buffer.alloc(0), ''],
   ] as const)
-    it(`the head of an answer keeps ${what} printable`, () => assert.equal(headText(bytes), shown));
+    it(`keeps ${what} printable`, () => assert.equal(headText(bytes), shown));
 });

@@ -32,14 +32,14 @@ function problemsOf(
 const GOOD = { 'Svc-Signature': null, 'webhook-signature': null };
 
 describe('a delivery', () => {
-  it('a delivery is signed as Standard Webhooks specifies', () => {
+  it('is signed as Standard Webhooks specifies', () => {
     const headers = signatureHeaders(STANDARD);
     assert.equal(headers['webhook-id'], STANDARD.id);
     assert.equal(headers['webhook-timestamp'], '1614265330');
     assert.equal(headers['webhook-signature'], STANDARD_SIGNATURE);
   });
 
-  it('a delivery has the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as shown', () => {
+  it('has the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as shown', () => {
     for (const body of [
       STANDARD.body,
       Buffer.alloc(0),
@@ -55,7 +55,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('a delivery is signed with both secrets while the old one is in force', () => {
+  it('is signed with both secrets while the old one is in force', () => {
     const rotated: Signable = { ...STANDARD, secret: OTHER, previousSecret: STANDARD.secret };
     const headers = signatureHeaders(rotated);
     assert.equal(
@@ -70,7 +70,7 @@ describe('a delivery', () => {
 });
 
 describe('a new secret', () => {
-  it('a new secret has at least 192 random bits after its prefix', () => {
+  it('has at least 192 random bits after its prefix', () => {
     const secrets = Array.from({ length: 1_000 }, newSecret);
     assert.equal(new Set(secrets).size, secrets.length);
     for (const secret of secrets) {

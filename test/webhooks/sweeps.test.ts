@@ -197,7 +197,7 @@ describe('webhooks', () => {
       }
     };
 
-    it('retention of events is forever unless an operator sets it, to at least thirty days', async () => {
+    it('of events is forever unless an operator sets it, to at least thirty days', async () => {
       const own = await newEndpoint(api);
       await emit(api, own, 2);
       clock.pass(1_000 * DAY);
@@ -208,7 +208,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('retention of events removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
+    it('of events removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const behind = await newEndpoint(api, ['account.verified'], bank);
@@ -255,7 +255,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('retention of events expires only cursors after which events are missing, and not those of a rare type, a future time or an idle log', async () => {
+    it('of events expires only cursors after which events are missing, and not those of a rare type, a future time or an idle log', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const [every, rare, future] = [

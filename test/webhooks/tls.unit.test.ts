@@ -55,7 +55,7 @@ describe('a delivery over TLS', () => {
     assert.match(result.message, code);
   };
 
-  it('a delivery over TLS verifies the certificate by name although it connects by address', async () => {
+  it('verifies the certificate by name although it connects by address', async () => {
     const receiver = await tlsReceiver(
       makeCertificate({ subject: NAME, names: [NAME] }, authority),
     );
@@ -67,7 +67,7 @@ describe('a delivery over TLS', () => {
     assert.deepEqual(receiver.asked, [NAME]);
   });
 
-  it('a delivery over TLS goes to an address that the certificate names as an address', async () => {
+  it('goes to an address that the certificate names as an address', async () => {
     const receiver = await tlsReceiver(
       makeCertificate({ subject: 'any', names: ['127.0.0.1'] }, authority),
     );
@@ -110,7 +110,7 @@ describe('a delivery over TLS', () => {
     ],
   };
   for (const [what, [certificate, code]] of Object.entries(BAD))
-    it(`a delivery over TLS sends nothing when the certificate is ${what}`, async () => {
+    it(`sends nothing when the certificate is ${what}`, async () => {
       const receiver = await tlsReceiver(certificate);
       const result = await send(trusting(), `https://${NAME}:${receiver.port}/`);
       assertTls(result, code);

@@ -225,7 +225,7 @@ describe('schedules', () => {
     answered(await act(id, 'cancel', own.token), 200);
   });
 
-  it('schedules are listed newest first, by status and source account', async () => {
+  it('are listed newest first, by status and source account', async () => {
     const own = await openBank(api);
     const [one, two, target] = [await own.account(), await own.account(), await own.account()];
     const ids: unknown[] = [];
