@@ -20,7 +20,7 @@ import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
 /** Looked at beside what they do: test/payouts/ops.test.ts, test/restores, test/ops/schedules.test.ts, test/funding/fee-refunds.test.ts. */
-const ELSEWHERE = /^(payouts|restore|schedules) |^fees refund$/;
+const ELSEWHERE = /^(payouts|restore|schedules) |^(fees refund|webhooks redeliver)$/;
 
 function leaves(command: Command, path = ''): [string, Command][] {
   const own = command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`));

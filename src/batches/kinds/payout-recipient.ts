@@ -1,4 +1,4 @@
-import { type Amount, disjunction, formatAmount } from '../../core/amount.js';
+import { type Amount, disjunction } from '../../core/amount.js';
 import { isCountry } from '../../core/checked-text.js';
 import { hmac, type Keyring } from '../../core/fingerprint.js';
 import { idFromDigest } from '../../core/ids.js';
@@ -70,7 +70,7 @@ function payeeOf(
   const rail = chooseRail(rails.routes, tenant, country);
   if (rail === null) return problem('country', `no rail pays out to ${country}`);
   if (amount !== null && !takesPayment(termsOf(rails.terms, rail), 'bank_account', amount))
-    return problem('amount', `the rail to ${country} does not take ${formatAmount(amount)}`);
+    return problem('amount', `the rail to ${country} does not take this amount`);
   const destination: RowDestination = {
     country,
     bankCode,

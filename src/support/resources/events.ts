@@ -16,7 +16,7 @@ export const eventKind: ResourceKind<EventRow> = {
       name: 'webhook.redeliver',
       label: 'Resend this event',
       explanation:
-        'Sends it again, with the same id, to each enabled endpoint that is subscribed to its type. An endpoint that will still get it is left out.',
+        'Sends it again, with the same id, to each enabled endpoint that is subscribed to its type. An endpoint that has not come to it yet is left out. One that is still retrying it may get it twice, with the same id.',
       done: 'It is being sent again. Reload the page to see the result.',
       isOffered: () => true,
       run: (deps, { id }, { by, reason, actionId }) =>
