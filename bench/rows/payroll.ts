@@ -21,7 +21,8 @@ const HEADER = [
   ...['recipient', 'amount', 'asset', 'description', 'reference'],
   ...METADATA_KEYS.map((key) => `metadata.${key}`),
 ];
-const POLL_MS = 50;
+/** Not more often, because each response counts the payouts that there are. */
+const POLL_MS = 500;
 
 /** A ledger in which a payroll of this many rows pays a different person in each. */
 export function payrollLedger(name: string, rows: number): LedgerShape {
