@@ -110,9 +110,8 @@ export async function recoverByStaff(
 }
 
 /**
- * Sends an event again to each enabled endpoint that is subscribed to its type, unless the endpoint
- * will still get it. Throws not_found, authority_insufficient, and invalid_state if no endpoint is
- * left.
+ * Sends an event again to each enabled endpoint that is subscribed to its type and has come to it.
+ * Throws not_found, authority_insufficient, and invalid_state if it is sent to no endpoint.
  */
 export function redeliverByStaff(
   { database, clock }: DatabaseDeps,

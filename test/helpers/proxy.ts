@@ -19,6 +19,16 @@ interface Link {
   isCutAtAnswer: boolean;
 }
 
+/** The URL with the address of a server of this process in place of its own. */
+export function throughServer(server: Server, url: string): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the proxy does not listen');
+  const proxied = new URL(url);
+  proxied.hostname = '127.0.0.1';
+  proxied.port = address.port.toString();
+  return proxied.href;
+}
+
 /** A TCP proxy between the service and MySQL that can do what networks do. */
 export class Proxy {
   /** Asked for every piece of data from the service. */
@@ -47,13 +57,7 @@ export class Proxy {
 
   /** The URL with the proxy's address in place of the server's. */
   through(url: string): string {
-    const address = this.server.address();
-    if (address === null || typeof address === 'string')
-      throw new Error('the proxy does not listen');
-    const proxied = new URL(url);
-    proxied.hostname = '127.0.0.1';
-    proxied.port = address.port.toString();
-    return proxied.href;
+    return throughServer(this.server, url);
   }
 
   /** New connections go to another server on this machine. */

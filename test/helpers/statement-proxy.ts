@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { throughServer } from './proxy.js';
 
 /** Decides when each statement of a transaction is sent. */
 export interface Gate {
@@ -44,13 +45,7 @@ export class StatementProxy {
 
   /** The URL with the proxy's address in place of the server's. */
   through(url: string): string {
-    const address = this.server.address();
-    if (address === null || typeof address === 'string')
-      throw new Error('the proxy does not listen');
-    const proxied = new URL(url);
-    proxied.hostname = '127.0.0.1';
-    proxied.port = address.port.toString();
-    return proxied.href;
+    return throughServer(this.server, url);
   }
 
   async close(): Promise<void> {
