@@ -30,7 +30,7 @@ import {
 import { NEW_RECIPIENTS, RATE_VARIABLES } from './rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './sign-in.js';
 import { TASK_QUEUES } from '../temporal/contracts.js';
-import { gatewayOf } from '../payouts/rails/rail.js';
+import { gatewayOf, isOwnRail, type OwnRail } from '../payouts/rails/rail.js';
 import { isAllowedHost } from '../webhooks/address-guard.js';
 
 export { ConfigError, type Environment } from './values.js';
@@ -258,9 +258,14 @@ export function readTemporalConfig(overrides: Environment): TemporalConfig {
   return readVariables(z.object(TEMPORAL_VARIABLES), { ...process.env, ...overrides });
 }
 
+/** Faults in the settings of each rail without a gateway, if a route names it. */
+const OWN_RAIL_FAULTS: Readonly<Record<OwnRail, (config: ServiceConfig) => readonly string[]>> = {
+  simulated: () => [],
+};
+
 /**
- * Throws unless each gateway that a payout may use has keys, an address and an encrypted
- * connection.
+ * Throws unless each rail that a payout may use has its settings: a gateway has keys, an address
+ * and an encrypted connection.
  */
 function assertRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
@@ -269,7 +274,8 @@ function assertRails<C extends ServiceConfig>(config: C): C {
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
   ]);
-  assertNoFaults([...faults, ...unencryptedRails(config), ...mysqlFaults(config)]);
+  const own = routes.flatMap(({ rail }) => (isOwnRail(rail) ? OWN_RAIL_FAULTS[rail](config) : []));
+  assertNoFaults([...faults, ...own, ...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 

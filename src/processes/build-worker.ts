@@ -15,7 +15,7 @@ import { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { describeFault } from '../http/logging.js';
 import { payoutApproval } from '../payouts/decide.js';
 import { stuckMetrics } from '../payouts/metrics.js';
-import { simulatedReports } from '../payouts/rails/registry.js';
+import { reportSweeps } from '../payouts/rails/registry.js';
 import { railEventsSweep } from '../payouts/sweeps.js';
 import { requestsSweep } from '../requests/log.js';
 import { restoreMetrics } from '../restores/begin-restore.js';
@@ -165,7 +165,7 @@ function buildWorkerServices(
       expirySweep('payouts', payoutApprovals),
       delaysSweep(core),
       ...rails.sweeps,
-      ...simulatedReports(core, config.PAYOUT_RAILS, callbacks),
+      ...reportSweeps(core, config.PAYOUT_RAILS, callbacks),
       outboxSweep(core.outbox, core.relay),
       endpointsSweep(core),
       attemptsSweep(core),

@@ -9,6 +9,7 @@ import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staf
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
+import { OWN_RAILS } from '../../src/payouts/rails/rail.js';
 import { PROBLEM_CODES } from '../../src/batches/validation/cells.js';
 import { tableRows } from './pages.js';
 
@@ -134,6 +135,12 @@ describe('docs/contract.md', () => {
     const hours = Math.floor(SCHEDULE_MS.reduce((sum, ms) => sum + ms) / 3_600_000);
     const page = readFileSync('docs/webhooks.md', 'utf8').replaceAll('\n', ' ');
     assert.ok(page.includes(`after ${retries}, give or take 10 %: about ${hours} hours in all`));
+  });
+
+  it('and docs/payouts.md name every rail without a gateway', () => {
+    const page = readFileSync('docs/payouts.md', 'utf8').split('\n## Rails\n')[1] ?? '';
+    for (const rail of OWN_RAILS)
+      for (const where of [section('Rails'), page]) assert.ok(where.includes(rail), rail);
   });
 
   it('lists every kind of movement', () => {

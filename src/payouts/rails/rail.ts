@@ -107,9 +107,10 @@ export interface RailRoute {
 }
 
 export const SIMULATED = 'simulated';
-/** The rails without a gateway. (CONTRIBUTING.md, A rail) */
-export const OWN_RAILS = [SIMULATED] as const;
-export type OwnRail = (typeof OWN_RAILS)[number];
+/** The rails without a gateway, with what each takes by default. (CONTRIBUTING.md, A rail) */
+const OWN_TERMS = { [SIMULATED]: SIMULATED_TERMS } as const satisfies Record<string, RailTerms>;
+export type OwnRail = keyof typeof OWN_TERMS;
+export const OWN_RAILS = Object.keys(OWN_TERMS) as readonly OwnRail[];
 const HTTP = 'http:';
 
 export function isOwnRail(rail: string): rail is OwnRail {
@@ -131,7 +132,7 @@ export function gatewayOf(rail: string): string | null {
 
 /** Returns the operator's settings of the rail, or else the usual ones of its kind. */
 export function termsOf(terms: AllRailTerms, rail: string): RailTerms {
-  return terms.get(rail) ?? (rail === SIMULATED ? SIMULATED_TERMS : GATEWAY_TERMS);
+  return terms.get(rail) ?? (isOwnRail(rail) ? OWN_TERMS[rail] : GATEWAY_TERMS);
 }
 
 /** Returns the rail of the most specific matching route, where a tenant outweighs a country. */

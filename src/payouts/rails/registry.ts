@@ -22,20 +22,33 @@ interface RailConfig {
   readonly PAYOUT_RAIL_TERMS: AllRailTerms;
 }
 
+interface OwnRailParts {
+  readonly rail: Rail;
+  /** The sweep of a rail that reports later outcomes, as a gateway does by callbacks; null if it only answers. */
+  readonly reports: ((callbacks: RailCallbacks) => Sweep) | null;
+}
+
+function ownRails({ database, clock }: DatabaseDeps): Readonly<Record<OwnRail, OwnRailParts>> {
+  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  return {
+    [SIMULATED]: {
+      rail: simulated,
+      reports: (callbacks) => simulatedReports(simulated, callbacks),
+    },
+  };
+}
+
 /** Returns every rail that a payout may have, also those that new payouts no longer use. */
 export function openRails(
-  { database, clock }: DatabaseDeps,
+  deps: DatabaseDeps,
   { PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys, PAYOUT_RAIL_TERMS: terms }: RailConfig,
 ): Rails {
-  const own: Readonly<Record<OwnRail, Rail>> = {
-    [SIMULATED]: new SimulatedRail(database, clock, SIMULATED),
-  };
-  const rails = new Map<string, Rail>(Object.entries(own));
+  const rails = new Map(Object.entries(ownRails(deps)).map(([name, { rail }]) => [name, rail]));
   for (const [name, url] of urls) {
     const [shared, rail] = [keys.get(name), httpRail(name)];
     const { resolveWithinMs } = termsOf(terms, rail);
     if (shared !== undefined)
-      rails.set(rail, new HttpRail(name, url, shared, clock, resolveWithinMs));
+      rails.set(rail, new HttpRail(name, url, shared, deps.clock, resolveWithinMs));
   }
   return rails;
 }
@@ -43,14 +56,19 @@ export function openRails(
 const REPORTS_EVERY_MS = 500;
 const REPORTS_AT_ONCE = 100;
 
-/** Reports the simulated rail's later outcomes, as a gateway does by callbacks. */
-export function simulatedReports(
-  { database, clock }: DatabaseDeps,
+/** Returns the sweeps of the rails in these routes that report on their own. */
+export function reportSweeps(
+  deps: DatabaseDeps,
   routes: readonly RailRoute[],
   callbacks: RailCallbacks,
 ): Sweep[] {
-  if (!routes.some(({ rail }) => rail === SIMULATED)) return [];
-  const simulated = new SimulatedRail(database, clock, SIMULATED);
+  const routed = Object.entries(ownRails(deps)).filter(([name]) =>
+    routes.some(({ rail }) => rail === name),
+  );
+  return routed.flatMap(([, { reports }]) => reports?.(callbacks) ?? []);
+}
+
+function simulatedReports(simulated: SimulatedRail, callbacks: RailCallbacks): Sweep {
   const run = async (): Promise<boolean> => {
     const due = await simulated.dueReports(REPORTS_AT_ONCE);
     for (const report of due) {
@@ -59,5 +77,5 @@ export function simulatedReports(
     }
     return due.length === REPORTS_AT_ONCE;
   };
-  return [{ name: 'simulated rail', everyMs: REPORTS_EVERY_MS, run }];
+  return { name: 'simulated rail', everyMs: REPORTS_EVERY_MS, run };
 }
