@@ -6,9 +6,9 @@ import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import { bigint, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
-import { batches } from '../db/entities/batches.js';
+import { batches, type BatchKindName } from '../db/entities/batches.js';
 import { balances, holds } from '../db/entities/ledger.js';
-import { outbox } from '../db/entities/outbox.js';
+import { outbox, type WorkflowResourceType } from '../db/entities/outbox.js';
 import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { insertSql, literal, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
@@ -137,6 +137,23 @@ export async function closeAccount(
   });
 }
 
+type ClosingRule = (transaction: Transaction, account: Account) => Promise<Refusal | null>;
+
+/** Why an account without funds cannot be closed while a resource of each type waits. */
+const CLOSING_RULES: Readonly<Record<WorkflowResourceType, ClosingRule | null>> = {
+  transfer:
+    pendingFeeRule(`SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
+    WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL`),
+  payout: pendingFeeRule(
+    `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
+  ),
+  bonus_batch: openBatchRule('bonus'),
+  payout_batch: openBatchRule('payout'),
+  webhook_endpoint: null,
+  // Its next run is refused.
+  schedule: null,
+};
+
 /** Returns why the account cannot be closed. Pending operations hold funds, except some batches. */
 async function closingRefusal(transaction: Transaction, account: Account): Promise<Refusal | null> {
   const rows = await transaction.query(
@@ -146,43 +163,47 @@ async function closingRefusal(transaction: Transaction, account: Account): Promi
     rows.some((row) => bigint.parse(row[part]) !== 0n);
   if (hasAny('held')) return cannotClose('funds_held', 'funds are held for pending operations');
   if (hasAny('available')) return cannotClose('not_empty', 'its balances are not zero');
-  const batchRefusal = await openBatchRefusal(transaction, account);
-  if (batchRefusal !== null) return batchRefusal;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant?.feeAccountId === account.id)
     return cannotClose('fee_account', 'fees of its tenant go into it');
-  return (await awaitsFee(transaction, account.id))
-    ? cannotClose('fee_account', 'a pending fee goes into it')
-    : null;
+  for (const rule of Object.values(CLOSING_RULES)) {
+    const refusal = (await rule?.(transaction, account)) ?? null;
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }
 
 /**
  * Refuses while an executing batch pays its rows from the account without a hold, or while the fees
  * of a batch, whose fee account is fixed at validation, go into the account.
  */
-async function openBatchRefusal(transaction: Transaction, { id, tenantId }: Account) {
-  const open = await transaction.select(batches, { tenantId, status: ['ready', 'executing'] });
-  if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
-    return cannotClose('executing', 'a batch that it pays is executing');
-  const charged = open.find(({ feeAccountId }) => feeAccountId === id);
-  if (charged === undefined) return null;
-  return cannotClose(
-    'fee_account',
-    `the fees of the batch ${charged.id}, which is ${charged.status}, go into it`,
-  );
+function openBatchRule(kind: BatchKindName): ClosingRule {
+  return async (transaction, { id, tenantId }) => {
+    const open = await transaction.select(batches, {
+      tenantId,
+      kind,
+      status: ['ready', 'executing'],
+    });
+    if (
+      open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id)
+    )
+      return cannotClose('executing', 'a batch that it pays is executing');
+    const charged = open.find(({ feeAccountId }) => feeAccountId === id);
+    if (charged === undefined) return null;
+    return cannotClose(
+      'fee_account',
+      `the fees of the batch ${charged.id}, which is ${charged.status}, go into it`,
+    );
+  };
 }
 
-/** SQL for pending operations that may still charge a fee. */
-const PENDING_FEES_SQL = [
-  `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
-   WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL`,
-  `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
-];
-
-async function awaitsFee(transaction: Transaction, accountId: Uuid): Promise<boolean> {
-  const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
-  const found = await transaction.all(PENDING_FEES_SQL.map((sql) => sql + into));
-  return found.some((rows) => rows.length > 0);
+/** Refuses while one of the operations found by this SQL may still charge a fee into the account. */
+function pendingFeeRule(sql: string): ClosingRule {
+  return async (transaction, { id }) => {
+    const into = ` AND fee_account_id=${literal(accounts, 'id', id)} LIMIT 1`;
+    const found = await transaction.query(sql + into);
+    return found.length > 0 ? cannotClose('fee_account', 'a pending fee goes into it') : null;
+  };
 }
 
 function cannotClose(current: string, why: string): Refusal {

@@ -24,7 +24,7 @@ const TRANSFER_EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = 
   expired: ['transfer.expired'],
 };
 
-export const transferSource = operationSource({
+const transferSource = operationSource({
   resourceType: 'transfer',
   table: transfers,
   monthUse: `status IN ('pending_approval','held','completed') AND refund_of_id IS NULL`,
@@ -240,21 +240,15 @@ const adjustmentSource = operationSource({
   },
 });
 
-/** All features that move money. Without a source, postings and keys are findings. */
-export const SOURCES: readonly OperationSource[] = [
-  transferSource,
-  bonusSource,
-  batchSource('bonus'),
-  batchSource('payout'),
-  payoutSource,
-  payInSource,
-  adjustmentSource,
-];
+/** The checks of every type of resource that moves money. */
+export const SOURCE_OF: Readonly<Record<ResourceType, OperationSource>> = {
+  transfer: transferSource,
+  bonus: bonusSource,
+  bonus_batch: batchSource('bonus'),
+  payout_batch: batchSource('payout'),
+  payout: payoutSource,
+  payin: payInSource,
+  adjustment: adjustmentSource,
+};
 
-const BY_TYPE = new Map<ResourceType, OperationSource>(
-  SOURCES.map((source) => [source.resourceType, source]),
-);
-
-export function sourceOf(type: ResourceType): OperationSource | undefined {
-  return BY_TYPE.get(type);
-}
+export const SOURCES = Object.values(SOURCE_OF);

@@ -18,7 +18,7 @@ import { transact } from '../db/reader.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { notFound } from '../core/errors.js';
 import { bonuses } from '../db/entities/bonuses.js';
-import { transfers } from '../db/entities/operations.js';
+import { type Transfer, transfers } from '../db/entities/operations.js';
 import { payouts } from '../db/entities/payouts.js';
 import { schedules } from '../db/entities/schedules.js';
 import { statements } from '../db/entities/statements.js';
@@ -34,26 +34,65 @@ export interface RequestOutcome {
   readonly resourceId: Uuid | null;
 }
 
-/** Path of the POST that creates each resource. Null for resources that no request creates. */
-const CREATION_PATHS = {
-  transfer: '/v1/transfers',
-  bonus: '/v1/bonuses',
-  payout: '/v1/payouts',
-  payin: null,
-  adjustment: null,
-  bonus_batch: '/v1/bonus_batches',
-  payout_batch: '/v1/payout_batches',
-  webhook_endpoint: '/v1/webhook_endpoints',
-  statement: '/v1/statements',
-  schedule: '/v1/schedules',
-  account: '/v1/accounts',
-  member: '/v1/members',
-  token: '/v1/tokens',
-} as const satisfies Readonly<Record<KeyResourceType, string | null>>;
-export const CREATED_TYPES = Object.keys(CREATION_PATHS) as readonly KeyResourceType[];
-const TYPE_BY_PATH = new Map<string | null, KeyResourceType>(
-  CREATED_TYPES.map((type) => [CREATION_PATHS[type], type]),
-);
+interface OwnId {
+  readonly id: Uuid;
+  readonly tenantId: Uuid;
+  readonly createdBy: Uuid;
+}
+type CreatedRow = Pick<Transfer, 'id'> &
+  Partial<Pick<Transfer, 'approvalsRequired' | 'refundOfType' | 'refundOfId'>>;
+
+interface Creation {
+  /** Path of the POST; null if no request creates the resource. */
+  readonly path: string | null;
+  /** Set for a resource that has the id of its request. */
+  readonly byId: {
+    readonly operation: Operation;
+    find(reader: Reader, own: OwnId): Promise<CreatedRow | undefined>;
+  } | null;
+}
+
+/** How a request creates each type of resource. */
+const CREATIONS: Readonly<Record<KeyResourceType, Creation>> = {
+  transfer: {
+    path: '/v1/transfers',
+    byId: {
+      operation: 'createTransfer',
+      // A request does not create the transfers of a schedule.
+      find: (reader, own) => reader.find(transfers, { ...own, scheduleId: null }),
+    },
+  },
+  bonus: {
+    path: '/v1/bonuses',
+    byId: {
+      operation: 'createBonus',
+      // A request does not create the bonuses of a batch.
+      find: (reader, own) => reader.find(bonuses, { ...own, batchId: null }),
+    },
+  },
+  payout: {
+    path: '/v1/payouts',
+    byId: { operation: 'createPayout', find: (reader, own) => reader.find(payouts, own) },
+  },
+  payin: { path: null, byId: null },
+  adjustment: { path: null, byId: null },
+  bonus_batch: { path: '/v1/bonus_batches', byId: null },
+  payout_batch: { path: '/v1/payout_batches', byId: null },
+  webhook_endpoint: { path: '/v1/webhook_endpoints', byId: null },
+  statement: {
+    path: '/v1/statements',
+    byId: { operation: 'readAccount', find: (reader, own) => reader.find(statements, own) },
+  },
+  schedule: {
+    path: '/v1/schedules',
+    byId: { operation: 'createTransfer', find: (reader, own) => reader.find(schedules, own) },
+  },
+  account: { path: '/v1/accounts', byId: null },
+  member: { path: '/v1/members', byId: null },
+  token: { path: '/v1/tokens', byId: null },
+};
+export const CREATED_TYPES = Object.keys(CREATIONS) as readonly KeyResourceType[];
+const TYPE_BY_PATH = new Map(CREATED_TYPES.map((type) => [CREATIONS[type].path, type]));
 
 /** How long requests are collected before they are stored together. */
 const GATHER_MS = 250;
@@ -139,7 +178,7 @@ function isStored({ id, method, status, resourceId }: RequestOutcome): boolean {
 function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredRequest {
   const { id, operation, method, path, status, code } = outcome;
   // A refund is a transfer, and its path has the id of what it refunds.
-  const createdAs = path.endsWith('/refunds') ? CREATION_PATHS.transfer : path;
+  const createdAs = path.endsWith('/refunds') ? CREATIONS.transfer.path : path;
   const resourceType = resourceId === null ? null : (TYPE_BY_PATH.get(createdAs) ?? null);
   const { tenantId, memberId } = caller;
   return {
@@ -185,17 +224,9 @@ export async function removeOldRequests(database: Database, before: Instant): Pr
   return (await transact(database, (transaction) => transaction.execute(sql))) === ROWS_PER_DELETE;
 }
 
-/** The operations that create a resource with the request's id. */
-const CREATING_OPERATIONS = {
-  transfer: 'createTransfer',
-  bonus: 'createBonus',
-  payout: 'createPayout',
-  statement: 'readAccount',
-  schedule: 'createTransfer',
-} as const satisfies Partial<Record<KeyResourceType, Operation>>;
-
 interface CreatedResource {
-  readonly type: keyof typeof CREATING_OPERATIONS;
+  readonly type: KeyResourceType;
+  readonly operation: Operation;
   readonly path: string;
   readonly status: 201 | 202;
 }
@@ -225,8 +256,7 @@ export async function readRequest(
     reader.find(requests, { id, tenantId, memberId }),
     findCreatedResource(reader, caller, id),
   ]);
-  const operation =
-    stored?.operation ?? (created === null ? undefined : CREATING_OPERATIONS[created.type]);
+  const operation = stored?.operation ?? created?.operation;
   const createdAt = instant(timeOfId(id));
   if (!mayRead(operation, caller) || createdAt < keptSince(now)) throw notFound();
   if (stored === undefined) {
@@ -261,24 +291,20 @@ async function findCreatedResource(
   id: Uuid,
 ): Promise<CreatedResource | null> {
   const own = { id, tenantId, createdBy: memberId };
-  const [transfer, bonus, payout, statement, schedule] = await Promise.all([
-    // A request does not create the transfers of a schedule.
-    reader.find(transfers, { ...own, scheduleId: null }),
-    // A request does not create the bonuses of a batch.
-    reader.find(bonuses, { ...own, batchId: null }),
-    reader.find(payouts, own),
-    reader.find(statements, own),
-    reader.find(schedules, own),
-  ]);
-  const found = { transfer, bonus, payout, statement, schedule };
-  const types = Object.keys(CREATING_OPERATIONS) as CreatedResource['type'][];
-  const type = types.find((one) => found[one] !== undefined);
-  const approvals = (transfer ?? payout)?.approvalsRequired ?? null;
-  if (type === undefined) return null;
-  const { refundOfType = null, refundOfId = null } = transfer ?? {};
-  const path =
-    refundOfType === null
-      ? CREATION_PATHS[type]
-      : `${CREATION_PATHS[refundOfType]}/${refundOfId}/refunds`;
-  return { type, path, status: approvals === null ? 201 : 202 };
+  const found = await Promise.all(
+    CREATED_TYPES.map(async (type): Promise<CreatedResource | null> => {
+      const { path, byId } = CREATIONS[type];
+      const row = await byId?.find(reader, own);
+      if (path === null || byId === null || row === undefined) return null;
+      const { approvalsRequired = null, refundOfType = null, refundOfId } = row;
+      return {
+        type,
+        operation: byId.operation,
+        path:
+          refundOfType === null ? path : `${CREATIONS[refundOfType].path}/${refundOfId}/refunds`,
+        status: approvalsRequired === null ? 201 : 202,
+      };
+    }),
+  );
+  return found.find((one) => one !== null) ?? null;
 }

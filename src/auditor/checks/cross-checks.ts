@@ -12,7 +12,7 @@ import {
 } from '../../db/entities/ledger.js';
 import { describeExpected, describePosted, factsOf, postingFact, Totals } from '../totals.js';
 import { type AuditRun, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
-import { sourceOf, SOURCES } from '../sources.js';
+import { SOURCE_OF, SOURCES } from '../sources.js';
 import type { Expectation, OperationSource } from '../operation-source.js';
 import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
 import { checkEvents, mayBeRemoved, readRemovals, readExcluded } from './events.js';
@@ -73,12 +73,12 @@ async function checkTransactions(audit: AuditRun, totals: Totals): Promise<void>
   await scanTable(audit, ledgerTransactions, ROWS_PER_SLICE, async (reader, slice) => {
     audit.countRows('ledger_transactions', slice.length);
     for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
-      const owners = await sourceOf(type)?.owners(
+      const owners = await SOURCE_OF[type].owners(
         reader,
         own.map(({ relatedId }) => relatedId),
       );
       for (const { id, relatedId, tenantId, description } of own) {
-        const owner = owners?.get(relatedId);
+        const owner = owners.get(relatedId);
         const operation = `${type} ${relatedId}`;
         audit.report(
           'transaction_resource',

@@ -23,7 +23,7 @@ import {
   scanTable,
   whereAll,
 } from '../scan.js';
-import { sourceOf } from '../sources.js';
+import { SOURCE_OF } from '../sources.js';
 import type { Expectation } from '../operation-source.js';
 import { bigint, nullable, string, time, uuid } from '../../db/columns.js';
 import { defineTable, type RowOf } from '../../db/table.js';
@@ -224,8 +224,8 @@ async function readResources(
   for (const [resourceType, own] of groupBy(slice, (event) => resourceTypeOf(event.type))) {
     const ids = own.map((event) => event.resourceId);
     const type = RESOURCE_TYPES.find((one) => one === resourceType);
-    const operations = type === undefined ? [] : await sourceOf(type)?.expectations(reader, ids);
-    for (const [id, operation] of operations ?? [])
+    const operations = type === undefined ? [] : await SOURCE_OF[type].expectations(reader, ids);
+    for (const [id, operation] of operations)
       resources.set(`${resourceType} ${id}`, { tenantId: operation.tenantId, operation });
     if (resourceType !== 'account') continue;
     for (const [id, tenantId] of await readOwners(reader, accounts, ids))

@@ -8,7 +8,7 @@ import { columnList, equalsSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import type { Expectation } from '../operation-source.js';
 import { type AuditRun, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
-import { sourceOf } from '../sources.js';
+import { SOURCE_OF } from '../sources.js';
 
 /** Checks that each row of the index of metadata is a pair of its operation. */
 export const metadataChecks: Check = {
@@ -18,7 +18,7 @@ export const metadataChecks: Check = {
       audit.countRows(metadataPairs.name, slice.length);
       for (const [type, own] of groupBy(slice, ({ resourceType }) => resourceType)) {
         const ids = own.map(({ id }) => id);
-        const operations = (await sourceOf(type)?.expectations(reader, ids)) ?? new Map();
+        const operations = await SOURCE_OF[type].expectations(reader, ids);
         const expected = namesOf([...operations.values()].flatMap((one) => pairsOf(type, one)));
         for (const pair of own)
           if (!expected.has(nameOf(pair))) report(audit, pair, 'it is found by a pair it has not');

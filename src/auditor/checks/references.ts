@@ -4,11 +4,16 @@ import { SCOPES } from '../../core/permissions.js';
 import { bigint, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import { holds, idempotencyKeys, type KeyResourceType } from '../../db/entities/ledger.js';
+import {
+  holds,
+  idempotencyKeys,
+  type KeyResourceType,
+  type ResourceType,
+} from '../../db/entities/ledger.js';
 import { accounts, memberRoles, members, tokens } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import { type AuditRun, byId, type Check, ROWS_PER_SLICE, scanTable } from '../scan.js';
-import { sourceOf } from '../sources.js';
+import { SOURCE_OF } from '../sources.js';
 import { schedules } from '../../db/entities/schedules.js';
 import { statements } from '../../db/entities/statements.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -47,7 +52,7 @@ export const referenceChecks: Check = {
   },
 };
 
-type OperationRow = Readonly<{ resourceType: Parameters<typeof sourceOf>[0]; resourceId: Uuid }>;
+type OperationRow = Readonly<{ resourceType: ResourceType; resourceId: Uuid }>;
 
 async function checkOperationsExist<Row extends OperationRow>(
   audit: AuditRun,
@@ -62,12 +67,12 @@ async function checkOperationsExist<Row extends OperationRow>(
     async (reader, slice) => {
       audit.countRows(table.name, slice.length);
       for (const [type, rows] of groupBy(slice, ({ resourceType }) => resourceType)) {
-        const known = await sourceOf(type)?.owners(
+        const known = await SOURCE_OF[type].owners(
           reader,
           rows.map(({ resourceId }) => resourceId),
         );
         for (const row of rows)
-          if (known?.has(row.resourceId) !== true)
+          if (!known.has(row.resourceId))
             audit.report(check, subjectOf(row), `there is no ${type} ${row.resourceId}`);
       }
     },
@@ -157,7 +162,7 @@ export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> 
       if (type === 'account') await checkOwners(audit, reader, ids);
       for (const { tenantId, idempotencyKey, resourceId } of own) {
         if (resourceId === null) continue;
-        const resource = known?.get(resourceId);
+        const resource = known.get(resourceId);
         if (resource?.tenantId !== tenantId)
           audit.report(
             'key_resource',
@@ -179,18 +184,30 @@ async function checkOwners(audit: AuditRun, reader: Reader, ids: readonly Uuid[]
     if (!owned.has(id)) audit.report('account_owner', `account ${id}`, 'it has no owner');
 }
 
-type KeyedResources = ReadonlyMap<Uuid, Pick<Expectation, 'tenantId'> & Partial<Expectation>>;
+type KeyedResource = Pick<Expectation, 'tenantId'> & Partial<Expectation>;
+
+type OtherType = Exclude<KeyResourceType, ResourceType>;
+
+/** Tables of the resources that no command of the ledger creates. */
+const TABLES: Readonly<Record<OtherType, Table<Pick<Expectation, 'id' | 'tenantId'>>>> = {
+  webhook_endpoint: webhookEndpoints,
+  statement: statements,
+  schedule: schedules,
+  account: accounts,
+  member: members,
+  token: tokens,
+};
 
 function readKeyedResources(
   reader: Reader,
   type: KeyResourceType,
   ids: readonly Uuid[],
-): Promise<KeyedResources | undefined> {
-  if (type === 'webhook_endpoint') return byId(reader, webhookEndpoints, ids);
-  if (type === 'statement') return byId(reader, statements, ids);
-  if (type === 'schedule') return byId(reader, schedules, ids);
-  if (type === 'account') return byId(reader, accounts, ids);
-  if (type === 'member') return byId(reader, members, ids);
-  if (type === 'token') return byId(reader, tokens, ids);
-  return sourceOf(type)?.expectations(reader, ids) ?? Promise.resolve(undefined);
+): Promise<ReadonlyMap<Uuid, KeyedResource>> {
+  return isOther(type)
+    ? byId(reader, TABLES[type], ids)
+    : SOURCE_OF[type].expectations(reader, ids);
+}
+
+function isOther(type: KeyResourceType): type is OtherType {
+  return type in TABLES;
 }

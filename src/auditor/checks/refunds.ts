@@ -8,7 +8,7 @@ import { accounts } from '../../db/entities/parties.js';
 import { equalsSql } from '../../db/statements.js';
 import type { Expectation } from '../operation-source.js';
 import { type AuditRun, readOwners } from '../scan.js';
-import { sourceOf } from '../sources.js';
+import { SOURCE_OF } from '../sources.js';
 import { refundKey } from './metadata.js';
 
 /**
@@ -28,9 +28,9 @@ export async function checkRefunds(
   );
   for (const [type, own] of groupBy(refunds, (one) => one.type)) {
     const ids = own.map(({ id }) => id);
-    const known = await sourceOf(type)?.expectations(reader, ids);
+    const known = await SOURCE_OF[type].expectations(reader, ids);
     for (const { refund, id } of own) {
-      const [original, subject] = [known?.get(id), `${type} ${id}`];
+      const [original, subject] = [known.get(id), `${type} ${id}`];
       const isRight = original !== undefined && sendsBack(refund, original);
       const message = `it does not send back what ${subject} moved`;
       audit.report('refund_original', `transfer ${refund.id}`, !isRight && message);
