@@ -1,5 +1,6 @@
 import { type AuditEntry, recordOnce } from '../access/audit-log.js';
 import { newId } from '../core/ids.js';
+import type { WorkflowResourceType } from '../db/entities/outbox.js';
 import { isUnavailable } from '../db/failures.js';
 import { describeFault } from '../http/logging.js';
 import { actionIdOf, type ActionResult, type DeskAction, perform } from './actions/action.js';
@@ -27,7 +28,7 @@ import {
 } from './pages/waiting.js';
 import { findOnly } from './reading/search.js';
 import { WAITING_KINDS, type WaitingKind } from './reading/waiting.js';
-import { batchKinds } from './resources/batches.js';
+import { batchKind } from './resources/batches.js';
 import { bonusKind } from './resources/bonuses.js';
 import { eventKind } from './resources/events.js';
 import { adjustmentKind, payoutKind, transferKind } from './resources/operations.js';
@@ -76,8 +77,6 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
     const subject = { tenantId: null, subjectType: 'list', subjectId: list };
     return { list, subject, read: readRows(viewOf(site), list, listQueryOf(context)) };
   });
-  addSetPages(router, site, 'transfers', transferKind);
-  addSetPages(router, site, 'payouts', payoutKind);
 }
 
 interface Exported {
@@ -188,6 +187,20 @@ function placeOf(context: DeskContext): ListPlace | null {
   return kind === undefined ? null : { kind, query: listQueryOf(context) };
 }
 
+function pagesOf<Resource>(kind: ResourceKind<Resource>) {
+  return (router: DeskRouter, site: Site) => addResourceKind(router, site, kind);
+}
+
+/** The pages of each type of resource that has a workflow. */
+const WORKFLOW_PAGES: Readonly<Record<WorkflowResourceType, ReturnType<typeof pagesOf>>> = {
+  transfer: pagesOf(transferKind),
+  payout: pagesOf(payoutKind),
+  bonus_batch: pagesOf(batchKind('bonus')),
+  payout_batch: pagesOf(batchKind('payout')),
+  webhook_endpoint: pagesOf(endpointKind),
+  schedule: pagesOf(scheduleKind),
+};
+
 /** Adds a page for each resource, with its actions, and the search. */
 export function resourceRoutes(router: DeskRouter, site: Site): void {
   addPage(router, site, '/tenants', (context, person) =>
@@ -206,12 +219,8 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
     const subject = { tenantId: null, subjectType: 'list', subjectId: 'tenants' };
     return { list: 'tenants', subject, read: readTenants(viewOf(site)) };
   });
-  addResourceKind(router, site, transferKind);
-  addResourceKind(router, site, scheduleKind);
+  for (const addPages of Object.values(WORKFLOW_PAGES)) addPages(router, site);
   addResourceKind(router, site, bonusKind);
-  addResourceKind(router, site, payoutKind);
-  for (const kind of batchKinds) addResourceKind(router, site, kind);
-  addResourceKind(router, site, endpointKind);
   addResourceKind(router, site, eventKind);
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
@@ -232,6 +241,8 @@ function addResourceKind<Resource>(
   kind: ResourceKind<Resource>,
 ): void {
   const actions = [...kind.actions, ...Object.values(REMARK_ACTIONS)];
+  const waiting = WAITING_KINDS.find((one) => one === kind.name);
+  if (waiting !== undefined) addSetPages(router, site, waiting, kind);
   const find = async (context: DeskContext): Promise<Resource> => {
     const resource = await kind.find(site, idOf(context));
     if (resource === undefined) throw noSuchPage();

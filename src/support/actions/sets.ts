@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { ApprovableType } from '../../approvals/rules.js';
 import { type Amount, ASSETS, formatAmount } from '../../core/amount.js';
 import { compareText } from '../../core/collections.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
@@ -12,7 +13,7 @@ import type { WaitingKind } from '../reading/waiting.js';
 export const SET_ACTIONS: { readonly [Kind in WaitingKind]?: readonly StaffActionName[] } = {
   transfers: ['transfer.approve', 'transfer.reject'],
   payouts: ['payout.approve', 'payout.reject'],
-};
+} satisfies Record<`${ApprovableType}s`, readonly StaffActionName[]>;
 
 /** Returns the verbs of the actions that this person may perform on a set of the list. */
 export function setVerbs(kind: WaitingKind, by: StaffIdentity): readonly string[] {

@@ -1,4 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
+import type { WorkflowResourceType } from '../../db/entities/outbox.js';
 import { type Content, html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
@@ -113,7 +114,7 @@ const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   schedule: 'schedules',
   webhook_endpoint: 'endpoints',
   account: 'accounts',
-};
+} satisfies Record<WorkflowResourceType | 'bonus' | 'adjustment' | 'account', ResourcePath>;
 
 /** Links the text to the resource if it has a page. */
 export function relatedLink(type: string, id: string, text: string | null): Content {

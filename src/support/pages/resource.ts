@@ -35,7 +35,7 @@ export async function resourcePage<Resource>(
   const { status, workflowId = null } = described;
   const [history, approved] = await Promise.all([
     readHistory(reader, { id, tenantId }, context, described.history),
-    readApprovedBySupport(reader, kind.name, [id]),
+    readApprovedBySupport(reader, [id]),
   ]);
   const { timeline } = history;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);

@@ -110,7 +110,7 @@ export async function factsOf<K extends keyof Rows>(
   const owned = all.flatMap((row) => ('tenantId' in row ? [row] : []));
   const [names, approvedBySupport, proposed, totals, takers] = await Promise.all([
     namesOf(reader, owned),
-    readApprovedBySupport(reader, kind, ids),
+    readApprovedBySupport(reader, ids),
     kind === 'payouts'
       ? reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' })
       : [],

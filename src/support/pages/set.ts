@@ -40,7 +40,7 @@ export async function setPage<Resource>(
 ): Promise<Page> {
   const { kind, action, resources, person } = set;
   const ids = resources.map((resource) => kind.rowOf(resource).id);
-  const approved = await readApprovedBySupport(site.database.reader, kind.name, ids);
+  const approved = await readApprovedBySupport(site.database.reader, ids);
   const isOpen = (resource: Resource): boolean =>
     isOffered(action, resource, person, approved.has(kind.rowOf(resource).id));
   const open = resources.filter(isOpen);

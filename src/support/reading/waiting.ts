@@ -216,10 +216,8 @@ export async function nextWaiting(
 /** Returns those of the resources that support has approved. */
 export async function readApprovedBySupport(
   reader: Reader,
-  kind: string,
   resourceId: readonly Uuid[],
 ): Promise<ReadonlySet<Uuid>> {
-  if (kind !== 'transfers' && kind !== 'payouts') return new Set();
   const given = await reader.select(approvals, { resourceId, approver: SUPPORT });
   return new Set(given.map((approval) => approval.resourceId));
 }

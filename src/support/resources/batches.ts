@@ -15,7 +15,6 @@ import { counted } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
 import {
   type Batch,
-  BATCH_KINDS,
   type BatchKindName,
   BATCH_ROW_STATUSES,
   batches,
@@ -48,7 +47,7 @@ import type {
 const FAILED_LISTED_MS = 24 * 3_600_000;
 
 /** Batches of one kind. All have the same lists. */
-function batchKind(kind: BatchKindName): ResourceKind<Batch> {
+export function batchKind(kind: BatchKindName): ResourceKind<Batch> {
   const type = batchType({ kind });
   return {
     ...BATCH_PAGE,
@@ -204,8 +203,6 @@ const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' |
     };
   },
 };
-
-export const batchKinds = BATCH_KINDS.map(batchKind);
 
 function rowFacts(batch: Batch): readonly Fact[] {
   const { asset, hiddenRows, hiddenColumns, skippedSheets, unreadSheets } = batch;
