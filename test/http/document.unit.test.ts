@@ -3,8 +3,11 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { serviceDocument } from '../../scripts/docs/described-api.js';
+import { describeApi, EXAMPLE_BASE_URL } from '../../scripts/docs/described-api.js';
 import { ERROR_CODES } from '../../src/core/error-table.js';
+import type { FieldProblem } from '../../src/core/errors.js';
+import type { z } from 'zod';
+import { check } from '../../src/http/input.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { type Json, object } from '../helpers/bank.js';
 
@@ -18,7 +21,11 @@ const NOT_ASKED = {
   'no-unused-components': 'off',
 } as const;
 
-const document = object(JSON.parse(JSON.stringify(await serviceDocument())));
+const { routes, openApi } = await describeApi({
+  BASE_URL: EXAMPLE_BASE_URL,
+  DOCS_URL: `${EXAMPLE_BASE_URL}/docs`,
+});
+const document = object(JSON.parse(JSON.stringify(openApi)));
 const webhooks = object(document.webhooks);
 const operations = Object.entries(object(document.paths)).flatMap(([path, methods]) =>
   Object.entries(object(methods)).map(([method, operation]) => ({
@@ -101,6 +108,26 @@ describe('the OpenAPI document of the service', () => {
     for (const part of parts) assert.deepEqual(part, ['object', 'type']);
   });
 
+  it('excludes of each field of a body what the service refuses, with the name of the field', () => {
+    let seen = 0;
+    for (const { method, path, operation } of operations) {
+      const route = routes.find((one) => one.method.toLowerCase() === method && one.path === path);
+      if (operation.requestBody === undefined || !route?.body) continue;
+      const [media] = Object.values(object(object(operation.requestBody).content));
+      const { schema, example } = object(media);
+      for (const [field, body, reason] of faultsOf(object(schema), example)) {
+        // The form's parser takes the file.
+        if (field === '' || field === 'file') continue;
+        const problem = problemOf(route.body, body, field);
+        const request: string = `${route.operationId}: ${field} in ${JSON.stringify(body)}`;
+        assert.ok(problem !== undefined, request);
+        assert.equal(problem.reason, reason ?? problem.reason, request);
+        seen += 1;
+      }
+    }
+    assert.ok(seen > 500, `${seen} faults`);
+  });
+
   it('has only examples that their schemas accept', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addFormats.default(ajv);
@@ -168,4 +195,87 @@ function resolved(document: Json, { $ref, ...own }: Json): Json {
       .split('/')
       .reduce<unknown>((at, word) => object(at)[word], document),
   );
+}
+
+/** A field, a value of the whole that is wrong there, and the reason if every such field has it. */
+type Fault = readonly [field: string, whole: unknown, reason: string | undefined];
+
+function problemOf(schema: z.ZodType, body: unknown, field: string): FieldProblem | undefined {
+  const result = check(schema, body);
+  return result.ok ? undefined : result.problems.find((one) => one.field === field);
+}
+
+/** Shown by most programs as "Ana PM" though it is not. */
+const TURNED = 'Ana \u202eMP';
+
+const FORMATS = new Map<unknown, string>([
+  ['uuid', 'not_a_uuid'],
+  ['date-time', 'not_a_date_time'],
+  ['int64', 'not_an_integer_string'],
+]);
+
+/** Values of other types, and of the type outside of what the schema takes. */
+function wrongValues(
+  schema: Json,
+): readonly (readonly [value: unknown, reason: string | undefined])[] {
+  const { enum: choices, format, pattern, maxLength, minimum, maximum, minItems } = schema;
+  const [type = 'object'] = [schema.type].flat();
+  if (type === 'string') {
+    const listed = (choices as (string | null)[] | undefined)?.filter((choice) => choice !== null);
+    const stated = listed === undefined ? FORMATS.get(format) : `not_one_of: ${listed.join(', ')}`;
+    return [
+      ...[7, true, {}, []].map((value) => [value, stated ?? 'not_a_string'] as const),
+      ...(stated === undefined ? [] : [['other', stated] as const]),
+      ...(typeof maxLength === 'number' ? [['x'.repeat(maxLength + 1), 'too_long'] as const] : []),
+      ...(pattern === undefined
+        ? []
+        : [[TURNED, maxLength === undefined ? stated : 'format_character'] as const]),
+    ];
+  }
+  if (type === 'integer')
+    return [
+      ...[['1', 'not_an_integer'] as const, [1.5, 'not_an_integer'] as const],
+      ...[Number(minimum) - 1, Number(maximum) + 1].map(
+        (value) => [value, 'out_of_range'] as const,
+      ),
+    ];
+  const reason = `not_${type === 'boolean' ? 'a' : 'an'}_${String(type)}`;
+  const others = ['x', 7, type === 'array' ? {} : []].map((value) => [value, reason] as const);
+  return minItems === undefined ? others : [...others, [[], 'too_few']];
+}
+
+/** The faults of a value of the schema, and of what is in it. `given` is an example of the value. */
+function faultsOf(reference: Json, given: unknown): Fault[] {
+  const schema = resolved(document, reference);
+  const forms = (schema.oneOf ?? []) as readonly Json[];
+  // The reason of the field that chooses a form lists all forms.
+  if (forms.length > 0)
+    return forms
+      .flatMap((form) => faultsOf(form, formOf(form, given)))
+      .map(([field, whole, reason]) => [field, whole, field === 'type' ? undefined : reason]);
+  const faults = wrongValues(schema).map(([value, reason]): Fault => ['', value, reason]);
+  const add = (name: string, part: unknown, value: unknown, whole: (value: unknown) => unknown) => {
+    for (const [field, wrong, reason] of faultsOf(object(part), value))
+      faults.push([field === '' ? name : `${name}.${field}`, whole(wrong), reason]);
+  };
+  const { properties, additionalProperties, items } = schema;
+  if (items !== undefined) add('0', items, undefined, (value) => [value]);
+  if (properties !== undefined) {
+    const example = object(given ?? {});
+    faults.push(['colour', { ...example, colour: 'red' }, 'unknown']);
+    for (const [name, part] of Object.entries(object(properties)))
+      add(name, part, example[name], (value) => ({ ...example, [name]: value }));
+    for (const name of (schema.required ?? []) as readonly string[])
+      for (const value of [undefined, null])
+        faults.push([name, { ...example, [name]: value }, 'required']);
+  } else if (additionalProperties !== undefined)
+    add('pair', additionalProperties, undefined, (pair) => ({ pair }));
+  return faults;
+}
+
+/** An example of this form of an object, which its `type` chooses. */
+function formOf({ properties }: Json, given: unknown): Json {
+  const { enum: types = [] } = object(object(properties).type ?? {});
+  const [type] = types as readonly string[];
+  return type === object(given).type ? object(given) : { type };
 }

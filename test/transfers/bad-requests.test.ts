@@ -26,30 +26,26 @@ describe('POST /v1/transfers: a malformed request', () => {
   const post = (body: unknown, options: Parameters<Bank['request']>[2] = {}): Promise<TestAnswer> =>
     bank.request('POST', '/v1/transfers', { body, ...options });
 
-  /** The good body with the field of this dotted name set, or taken away. */
+  /** The good body with the field of this dotted name set. */
   function changed(field: string, value: unknown): Json {
     const body = structuredClone(good) as Record<string, unknown>;
     const names = field.split('.');
     const last = names.pop()!;
     let inner = body;
     for (const name of names) inner = inner[name] as Record<string, unknown>;
-    if (value === undefined) delete inner[last];
-    else inner[last] = value;
+    inner[last] = value;
     return body;
   }
 
   /** The error of one problem, with the Error object's whole shape. */
-  function assertProblem(answer: TestAnswer, code: string, field: string, reason: string): void {
+  function assertProblem(answer: TestAnswer, field: string, reason: string): void {
+    const code = 'invalid_field';
     answered(answer, 400, code);
     const { error, ...others } = answer.json as { error: Record<string, unknown> };
     assert.deepEqual(others, {});
     assert.deepEqual(Object.keys(error).sort(), ['code', 'details', 'doc_url', 'message']);
     assert.equal(error.doc_url, `http://127.0.0.1:8080/docs/conceptos/errores#${code}`);
-    assert.deepEqual(answer.details, {
-      field,
-      ...(code === 'missing_field' ? {} : { reason }),
-      errors: [{ code, field, reason }],
-    });
+    assert.deepEqual(answer.details, { field, reason, errors: [{ code, field, reason }] });
   }
 
   it('with hundreds of wrong fields is answered with the first fifty', async () => {
@@ -61,63 +57,29 @@ describe('POST /v1/transfers: a malformed request', () => {
     assert.ok(answer.text.length < 10_000);
   });
 
-  const REQUIRED = [
-    'source_account',
-    'destination',
-    'destination.type',
-    'destination.account_id',
-    'amount',
-    'amount.raw',
-    'amount.asset',
-  ];
-
-  it('without a required field, or with null for it, is 400 missing_field {field}', async () => {
-    for (const field of REQUIRED)
-      for (const value of [undefined, null])
-        assertProblem(await post(changed(field, value)), 'missing_field', field, 'required');
-  });
-
   const UUID = 'not_a_uuid';
+  /** Besides what test/http/document.unit.test.ts finds wrong in every body. */
   const MALFORMED: readonly (readonly [field: string, value: unknown, reason: string])[] = [
-    ['source_account', 'x', UUID],
     ['source_account', '', UUID],
-    ['source_account', 5, UUID],
     ['source_account', '{018f0000-0000-7000-8000-000000000001}', UUID],
     ['source_account', '018f000000007000800000000000000a', UUID],
     ['destination.account_id', ' 018f0000-0000-7000-8000-000000000001', UUID],
     ['destination.account_id', ['018f0000-0000-7000-8000-000000000001'], UUID],
-    ['destination', 'account', 'not_an_object'],
-    ['destination', [], 'not_an_object'],
-    ['destination.type', 'bank_account', 'not_one_of: account'],
     ['destination.type', 'Account', 'not_one_of: account'],
-    ['destination.type', 'alias', 'not_one_of: account'],
-    ['amount', '100000', 'not_an_object'],
-    ['amount.asset', 'USD', NO_ASSET],
     ['amount.asset', 'copm', NO_ASSET],
-    ['amount.asset', 0, NO_ASSET],
-    ['description', 7, 'not_a_string'],
-    ['description', {}, 'not_a_string'],
-    ['description', 'a\u0000b', 'control_character'],
-    ['description', 'a\nb', 'control_character'],
-    ['description', 'a\u007fb', 'control_character'],
-    ['description', 'a\u0085b', 'control_character'],
-    ['description', 'a\ud800b', 'control_character'],
-    ['colour', 'red', 'unknown'],
     ['fee', { raw: '0', asset: 'COPM' }, 'unknown'],
     ['destination.alias', '$ana', 'unknown'],
-    ['amount.scale', 2, 'unknown'],
   ];
 
   it('is 400 invalid_field {field, reason}', async () => {
     for (const [field, value, reason] of MALFORMED)
-      assertProblem(await post(changed(field, value)), 'invalid_field', field, reason);
+      assertProblem(await post(changed(field, value)), field, reason);
   });
 
   it('whose destination is its source is 400 same_as_source, however the ids are spelled', async () => {
     for (const id of [payer.id, payer.id.toUpperCase()])
       assertProblem(
         await post(changed('destination.account_id', id)),
-        'invalid_field',
         'destination.account_id',
         'same_as_source',
       );
