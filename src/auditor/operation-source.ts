@@ -82,7 +82,10 @@ export interface Expectation {
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
   /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
+  /** Fields of every event, which are named or written differently in the row. */
   readonly eventFields: Readonly<Record<string, unknown>>;
+  /** Returns the columns that never change, by the names under which an event may show them. */
+  columns(): readonly (readonly [name: string, value: unknown])[];
 }
 
 interface RefundSums {
@@ -134,7 +137,7 @@ interface SourceDefinition<Row> {
   readonly expect: (
     row: Row,
   ) => Pick<Expectation, 'state' | 'description' | 'accounts'> &
-    Partial<Omit<Expectation, 'id' | 'tenantId' | 'createdAt' | 'metadata'>>;
+    Partial<Omit<Expectation, 'id' | 'tenantId' | 'createdAt' | 'metadata' | 'columns'>>;
 }
 
 const NONE = {
@@ -158,6 +161,11 @@ interface OperationRow {
   readonly metadata?: Metadata | null;
 }
 
+/** Types of columns that an event shows as they are stored. */
+const SHOWN_TYPES: readonly string[] = ['varchar', 'char', 'enum', 'int', 'tinyint'];
+/** Columns of these types that events show, and that change later. */
+const CHANGING = ['status', 'railReference'];
+
 /** Defines how the auditor checks the operations of a feature. */
 export function operationSource<Row extends OperationRow>({
   resourceType,
@@ -167,10 +175,16 @@ export function operationSource<Row extends OperationRow>({
   monthRaw = 'raw',
   expect: expected,
 }: SourceDefinition<Row>) {
+  const fixed = table.columns.filter(
+    ({ property, column }) => SHOWN_TYPES.includes(column.type) && !CHANGING.includes(property),
+  );
   const expect = (row: Row): Expectation => {
     const required = expected(row);
     const { id, tenantId, createdAt, metadata = null } = row;
-    return { ...NONE, owned: required.accounts, ...required, id, tenantId, createdAt, metadata };
+    const columns = () =>
+      fixed.map(({ property, name }) => [name, row[property as keyof Row]] as const);
+    const own = { id, tenantId, createdAt, metadata, columns };
+    return { ...NONE, owned: required.accounts, ...required, ...own };
   };
   return {
     resourceType,

@@ -323,6 +323,11 @@ const DAMAGES: Damages<Victims> = {
       `UPDATE events SET body=REPLACE(body, '"raw":"10"', '"raw":"11"') WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
     ['event_body'],
   ],
+  'an event that shows another value of a column than its transfer': [
+    ({ tenant }) =>
+      `UPDATE events SET body=JSON_SET(body, '$.data.object.limit_month', '2001-01') WHERE tenant_id=${id(tenant.tenant.id)} AND sequence=1`,
+    ['event_body'],
+  ],
   'a hold of another amount than its transfer': [
     ({ pending }) => `UPDATE holds SET raw=raw+1 WHERE resource_id=${id(pending.id)}`,
     ['operation_hold'],

@@ -173,11 +173,13 @@ function checkBody(audit: AuditRun, event: StoredEvent, resource: Resource | und
   if ((object?.id ?? object?.account_id) !== event.resourceId) wrong.push('data.object');
   if (wrong.length > 0)
     audit.report('event_body', `event ${event.id}`, `its body differs in ${wrong.join(', ')}`);
-  const eventFields =
-    resource?.tenantId === event.tenantId ? resource.operation?.eventFields : undefined;
-  if (object === null || eventFields === undefined) return;
-  const other = Object.keys(eventFields).filter(
-    (field) => !isDeepStrictEqual(object[field] ?? null, eventFields[field]),
+  const operation = resource?.tenantId === event.tenantId ? resource.operation : null;
+  if (object === null || operation === null) return;
+  // Older events lack the columns that were added later.
+  const columns = operation.columns().filter(([name]) => name in object);
+  const expected = { ...Object.fromEntries(columns), ...operation.eventFields };
+  const other = Object.keys(expected).filter(
+    (field) => !isDeepStrictEqual(object[field] ?? null, expected[field]),
   );
   if (other.length > 0)
     audit.report(
