@@ -138,7 +138,7 @@ function filtersOf(
       { asset: 'DUSD', 'amount[gte]': min.toString() },
     ],
     [{ pair: [INVOICE_KEY, invoice] }, { [`metadata[${INVOICE_KEY}]`]: invoice }],
-    [{ destination: { destinationAccountId: other } }, { destination_account: other }],
+    [{ columns: { destinationAccountId: other } }, { destination_account: other }],
   ];
 }
 

@@ -27,7 +27,7 @@ export function bonusRoutes(api: Api, deps: BonusDeps, cursors: Cursors): void {
     query: BonusQuery,
     page: BonusPageSchema,
     schema: BonusSchema,
-    filter: (query) => ({ destination: { recipientAccountId: query.recipient_account } }),
+    filters: { recipient_account: 'recipientAccountId' },
     present: bonusResource.present,
   });
 }

@@ -36,7 +36,6 @@ export interface OperationFilter {
   readonly idempotencyKey?: string | undefined;
   /** The request that created the operation, or that repeated its key. */
   readonly requestId?: Uuid | undefined;
-  readonly destination?: Destination | undefined;
   /** The batch that created the payouts. */
   readonly batchId?: Uuid | undefined;
   /** The schedule that created the transfers. */
@@ -51,10 +50,9 @@ export interface OperationFilter {
   readonly max?: bigint | undefined;
   /** The whole amount, in any asset. */
   readonly amount?: bigint | undefined;
+  /** Values of columns of the listed table. */
+  readonly columns?: Readonly<Record<string, unknown>>;
 }
-
-type DestinationName = 'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd';
-type Destination = { readonly [K in DestinationName]?: string | undefined };
 
 export interface OperationList<Row extends AccountOperation> {
   /** A table with indexes `source` and `status` (or `tenant`, without statuses), by time and id. */
@@ -128,17 +126,13 @@ function filterSql<Row extends AccountOperation>(
   caller: Caller,
   filter: OperationFilter,
 ): readonly string[] {
-  const { status, sourceAccountId, destination, batchId, scheduleId, refundOfId, asset } = filter;
-  const { from, to, min, max } = filter;
+  const { status, sourceAccountId, asset, columns, from, to, min, max } = filter;
   const { tenantId } = caller;
   const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
-    ...equalFilters(list, {
-      ...{ tenantId, status, sourceAccountId, batchId, scheduleId, refundOfId, asset },
-      ...destination,
-    }),
+    ...equalFilters(list, { tenantId, status, sourceAccountId, asset, ...columns }),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
     ...ifSet(to, (at) => `l.created_at<=${time.literal(at)}`),
     ...ifSet(min, (raw) => `l.raw>=${bigint.literal(raw)}`),
@@ -148,7 +142,7 @@ function filterSql<Row extends AccountOperation>(
 
 function equalFilters<Row>(
   { table, only = {} }: Pick<OperationList<never>, 'only'> & { readonly table: Table<Row> },
-  filters: Readonly<Record<string, string | undefined>>,
+  filters: Readonly<Record<string, unknown>>,
 ): string[] {
   return Object.entries({ ...filters, ...only }).flatMap(([property, value]) => {
     if (value === undefined) return [];

@@ -8,13 +8,12 @@ import { changeMetadata } from './change-metadata.js';
 import {
   type LabelledOperation,
   listOperations,
-  type OperationFilter,
   type OperationList,
   readOperation,
 } from './operation-list.js';
 import { LimitsSchema } from './schemas.js';
 
-interface OperationRoutes<Query extends OperationQuery, Row extends LabelledOperation> {
+interface OperationRoutes<Query extends z.ZodType<OperationQuery>, Row extends LabelledOperation> {
   readonly operations: OperationList<Row>;
   readonly nouns: 'transfers' | 'payouts' | 'bonuses';
   readonly list: { readonly id: string; readonly title: string; readonly order: string };
@@ -25,17 +24,20 @@ interface OperationRoutes<Query extends OperationQuery, Row extends LabelledOper
   readonly page: z.ZodType;
   readonly schema: z.ZodType;
   readonly example?: unknown;
-  /** Returns the filters that only some kinds of operations have. */
-  readonly filter: (
-    query: z.output<Query>,
-  ) => Pick<OperationFilter, 'status' | 'destination' | 'scheduleId' | 'refundOfId'>;
+  /** The column of each parameter that only some kinds of operations have. */
+  readonly filters: {
+    readonly [Name in Exclude<keyof z.output<Query>, keyof OperationQuery>]-?: keyof Row & string;
+  };
   readonly present: (row: Row) => object;
 }
 
-type OperationQuery = z.ZodType<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
+type OperationQuery = z.output<z.ZodObject<typeof OPERATION_QUERY>>;
 
 /** Registers the routes that list, read and change a kind of operation. (docs/contract.md, Collections) */
-export function operationRoutes<Query extends OperationQuery, Row extends LabelledOperation>(
+export function operationRoutes<
+  Query extends z.ZodType<OperationQuery>,
+  Row extends LabelledOperation,
+>(
   api: Api,
   deps: Parameters<typeof changeMetadata>[1],
   cursors: Cursors,
@@ -52,7 +54,11 @@ export function operationRoutes<Query extends OperationQuery, Row extends Labell
     description: `${list.order} With \`idempotency_key\`, what that key created or approved; an empty list does not rule out that it appears later.`,
     handler: (request) => {
       const { caller, query } = request;
-      const filters = { ...operationFilter(query), ...routes.filter(query) };
+      const given: Readonly<Record<string, unknown>> = query;
+      const columns = Object.fromEntries(
+        Object.entries<string>(routes.filters).map(([name, column]) => [column, given[name]]),
+      );
+      const filters = { ...operationFilter(query), ...columns, columns };
       return respondWithPage(
         cursors,
         request,

@@ -44,11 +44,12 @@ export function payoutRoutes(api: Api, deps: PayoutDeps & RecipientDeps, cursors
     page: PayoutPageSchema,
     schema: PayoutSchema,
     example: PAYOUT_EXAMPLES.completed,
-    filter: ({ status, batch, bank_code: bankCode, account_number_end: accountEnd }) => ({
-      status,
-      batchId: batch,
-      destination: { bankCode, accountEnd },
-    }),
+    filters: {
+      status: 'status',
+      batch: 'batchId',
+      bank_code: 'bankCode',
+      account_number_end: 'accountEnd',
+    },
     present: payoutResource.present,
   });
   approval(api, deps);

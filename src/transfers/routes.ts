@@ -39,12 +39,12 @@ export function transferRoutes(api: Api, deps: ApprovalDeps, cursors: Cursors): 
     query: TransferQuery,
     page: TransferPageSchema,
     schema: TransferSchema,
-    filter: (query) => ({
-      status: query.status,
-      destination: { destinationAccountId: query.destination_account },
-      scheduleId: query.schedule,
-      refundOfId: query.refund_of,
-    }),
+    filters: {
+      status: 'status',
+      destination_account: 'destinationAccountId',
+      schedule: 'scheduleId',
+      refund_of: 'refundOfId',
+    },
     present: transferResource.present,
   });
   approvalRoutes(api, new Approvals(transferApproval, deps), {

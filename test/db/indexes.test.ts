@@ -338,7 +338,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   it('over forty thousand rows, a filter without an index reads at most two thousand rows for a page, and the next page continues after them', async () => {
     const nobody = newId();
     for (const filter of [
-      { destination: { destinationAccountId: nobody } },
+      { columns: { destinationAccountId: nobody } },
       { asset: 'DUSD' },
       { min: 2n },
     ] as const)
@@ -355,7 +355,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         transferList,
         reader,
         caller,
-        { destination: { destinationAccountId: otherId } },
+        { columns: { destinationAccountId: otherId } },
         null,
         PAGE,
       ),
