@@ -37,7 +37,10 @@ interface Spending {
   readonly monthUsed: bigint;
 }
 
-/** Returns the first rule that forbids the spending, in the order of SPENDING_CODES, or null. */
+/**
+ * Returns the first rule that forbids the spending, in the order of SPENDING_CODES, or null. The rules about the account
+ * alone apply again at the last approval and at a capture; those about the amount alone apply to each row of a batch.
+ */
 export function spendingRefusal(spending: Spending): SpendingRefusal | null {
   return (
     capabilityRefusal(spending.source.account) ??
@@ -47,7 +50,7 @@ export function spendingRefusal(spending: Spending): SpendingRefusal | null {
   );
 }
 
-/** Refuses unless the account is active and verified. (docs/contract.md, Errors) */
+/** Refuses by the rules about the account: it is active and verified. (docs/contract.md, Errors) */
 export function capabilityRefusal(
   account: Pick<Account, 'status' | 'verifiedAt'>,
 ): SpendingRefusal | null {
@@ -68,6 +71,7 @@ interface OperationLimitRefusal extends SpendingRefusal {
   readonly code: 'below_minimum' | 'above_per_operation_limit';
 }
 
+/** Refuses by the rules about the amount: it is within the limits of one operation. */
 export function operationLimitRefusal(
   amount: Amount,
   limits: Limits,

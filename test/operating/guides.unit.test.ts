@@ -11,14 +11,14 @@ import {
   LISTED_ASSETS,
 } from '../../src/core/amount.js';
 import { API_VERSIONS } from '../../src/core/api-version.js';
-import { ROLES } from '../../src/core/permissions.js';
+import { PERMISSIONS, ROLES } from '../../src/core/permissions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/http/rate-limit.js';
 import { FAILURES } from '../../src/payouts/rails/rail.js';
 import { describeApi } from '../../scripts/docs/described-api.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
-import { tableRows } from './pages.js';
+import { PAGES, tableRows } from './pages.js';
 
 /** Statements of the pages for tenants about the code. */
 
@@ -139,6 +139,21 @@ describe('the guides for tenants', () => {
     )?.[1];
     const explained = Array.from(roles?.matchAll(/^- An? `(\w+)`/gm) ?? [], ([, role]) => role);
     assert.deepEqual(explained.sort(), [...ROLES].sort());
+  });
+
+  it('and the reference name together only the roles that an operation requires together', async () => {
+    const { routes } = await describeApi({});
+    const texts = new Map(routes.map((route) => [route.operationId, route.description]));
+    for (const page of PAGES.filter((one) => /guides|contract|webhooks/.test(one)))
+      texts.set(page, readFileSync(page, 'utf8'));
+    const required = Object.values(PERMISSIONS).map(({ roles }) => roles?.join());
+    const role = `(?:an? |the )?\`?(?:${ROLES.join('|')})\`?`;
+    const several = new RegExp(`\\b${role}(?:(?:,? or |, )${role})+`, 'gi');
+    for (const [where, text] of texts)
+      for (const [named] of text.replaceAll('\n', ' ').matchAll(several)) {
+        const roles = ROLES.filter((one) => named.includes(one)).join();
+        assert.ok(required.includes(roles), `${where}: "${named}" are the roles of no operation`);
+      }
   });
 
   it('name every dated version of the API', () => {
