@@ -6,6 +6,7 @@ import type { Amount, Asset } from '../../src/core/amount.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Scope } from '../../src/core/permissions.js';
 import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
+import type { CREATE_TRANSFER_EXAMPLE } from '../../src/transfers/schemas.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import type { TestDatabase } from './database.js';
 import {
@@ -20,16 +21,17 @@ import {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface WantedTransfer {
+type SentAsWanted = Omit<
+  typeof CREATE_TRANSFER_EXAMPLE,
+  'source_account' | 'destination' | 'amount'
+>;
+
+export interface WantedTransfer extends Partial<Record<keyof SentAsWanted, unknown>> {
   readonly from: Pick<Account, 'id'>;
   readonly to: Pick<Account, 'id'>;
   readonly raw: bigint | string;
   /** COPM unless said. */
   readonly asset?: Asset;
-  readonly description?: string | null;
-  readonly metadata?: unknown;
-  readonly capture?: unknown;
-  readonly capture_within_s?: unknown;
 }
 
 /** The least that one transfer may move, in either asset. */

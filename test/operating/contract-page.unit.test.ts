@@ -6,7 +6,6 @@ import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/perm
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staff/rules.js';
-import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
 import { OWN_RAILS } from '../../src/payouts/rails/rail.js';
@@ -110,17 +109,6 @@ describe('docs/contract.md', () => {
     const [classes = ''] =
       /Per token and class: (.*?) have a rate/s.exec(section('Rate limits'))?.slice(1) ?? [];
     assert.deepEqual(classes.split(/, | and /), [...RATE_CLASSES]);
-  });
-
-  it('lists every type of event, and the types that webhooks may have', () => {
-    const events = codeIn('Events').filter((code) =>
-      /^(transfer|payout|bonus_batch|payout_batch|account)\./.test(code),
-    );
-    assert.deepEqual(events, [...EVENT_TYPES]);
-    const subscribable = codeIn('Webhooks').filter((code) =>
-      (EVENT_TYPES as readonly string[]).includes(code),
-    );
-    assert.deepEqual(subscribable, [...SUBSCRIBABLE_TYPES]);
   });
 
   it('and docs/webhooks.md list the same retry times of a delivery', () => {
