@@ -37,6 +37,19 @@ describe('the lists of the support desk', () => {
     );
   });
 
+  it('the filter of a list takes an amount in every form that the search takes', async () => {
+    const id = text((await own.createPending({ raw: 6_666_600n })).id);
+    const isListed = async (least: string): Promise<boolean> => {
+      const query = new URLSearchParams({ least, tenant: own.bank.tenant.tenant.name });
+      const { text: page } = await maria.get(`/waiting/transfers?${query.toString()}`);
+      return page.includes(`href="/transfers/${id}`);
+    };
+    for (const amount of ['66,666', '66.666', '66 666', 'COPM 66,666', '66.666,00 copm', '66666'])
+      assert.equal(await isListed(amount), true, amount);
+    for (const amount of ['66,667', '66.667', '66 667', 'COPM 66,667', 'DUSD 1', 'Ana 66,666'])
+      assert.equal(await isListed(amount), false, amount);
+  });
+
   it('the lists of a resource and of the tenants can be downloaded too, and the line in the audit log is that of the resource', async () => {
     const { id: tenantId, name } = own.bank.tenant.tenant;
     const transfer = text((await own.createPending()).id);

@@ -1,16 +1,7 @@
-import {
-  type Asset,
-  ASSETS,
-  EXAMPLE_ASSET,
-  formatAmount,
-  isAsset,
-  LISTED_ASSETS,
-  MAX_RAW,
-} from '../../core/amount.js';
+import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Content, html, type Html } from '../html.js';
 import {
-  type AmountRange,
   findCreatedAfter,
   findCreatedWithin,
   RECENT_DAYS,
@@ -18,7 +9,13 @@ import {
   windowsOf,
 } from '../reading/operation-search.js';
 import { countFound, creationTimeOf, MAX_FOUND, type SearchResult } from '../reading/search.js';
-import { findAnywhere, findByWords, mergeResults, termsOf } from '../reading/term-search.js';
+import {
+  amountsBeginning,
+  findAnywhere,
+  findByWords,
+  mergeResults,
+  termsOf,
+} from '../reading/term-search.js';
 import { field, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
@@ -138,27 +135,6 @@ async function withinDays(
     );
   const isRecent = isOpen && html`<p class="soft">${RECENT}</p>`;
   return html`${isRecent}${await results(view, found)}${more}`;
-}
-
-/**
- * Returns the amounts whose printed form begins with this text: `25,000` means 25,000.00 to
- * 25,000.99, and `25,000.5` means 25,000.50 to 25,000.59. Searches all assets unless the text or
- * `asset` names one. Returns an empty list for malformed text.
- */
-function amountsBeginning(text: string, asset: Asset | null): readonly AmountRange[] {
-  const { words, amounts, asset: named } = termsOf(text);
-  const starts = [...amounts, ...words].flat().filter((start) => start.startsWith('$'));
-  const [start = '', ...others] = starts;
-  if (start === '' || others.length > 0 || words.length + amounts.length > 1) return [];
-  const [whole = '', decimals = ''] = start.slice(1).split('.');
-  return ASSETS.filter((one) => one === (named ?? asset ?? one)).flatMap((one) => {
-    const { scale } = LISTED_ASSETS[one];
-    if (decimals.length > scale) return [];
-    const step = 10n ** BigInt(scale - decimals.length);
-    const least = BigInt(whole + decimals) * step;
-    const most = least + step - 1n;
-    return least > MAX_RAW ? [] : [{ asset: one, least, most: most > MAX_RAW ? MAX_RAW : most }];
-  });
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {

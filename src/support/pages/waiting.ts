@@ -6,6 +6,7 @@ import { literal } from '../../db/statements.js';
 import { setVerbs } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
+import { amountsBeginning } from '../reading/term-search.js';
 import { readBusiest } from '../reading/totals.js';
 import {
   countWaiting,
@@ -16,7 +17,6 @@ import {
   type WaitingFilter,
   type WaitingKind,
 } from '../reading/waiting.js';
-import { parsePrinted } from '../forms.js';
 import { downloadForm, type ReadRows } from './export.js';
 import { field, hiddenField, notice, type Page, pageLinks, queryText, section } from './layout.js';
 import { parsePosition, printPosition } from './position.js';
@@ -183,10 +183,10 @@ export async function filterOf(
 ): Promise<WaitingFilter | { readonly fault: string }> {
   const tenant = name === '' ? null : await findTenant(reader, name);
   if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
-  const least = text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : EXAMPLE_ASSET);
-  if (text !== '' && least === null)
+  const [amount] = amountsBeginning(text, isAsset(asset) ? asset : EXAMPLE_ASSET);
+  if (text !== '' && amount === undefined)
     return { fault: `"${text}" is not an amount. Write it as ${EXAMPLE}.` };
-  return { tenantId: tenant?.id ?? null, least };
+  return { tenantId: tenant?.id ?? null, least: amount ?? null };
 }
 
 /** Finds a tenant by its name, if need be in another case. */

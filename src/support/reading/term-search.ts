@@ -1,10 +1,15 @@
-import { type Asset, isAsset } from '../../core/amount.js';
+import { type Asset, ASSETS, isAsset, LISTED_ASSETS, MAX_RAW } from '../../core/amount.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { findByTerms, phoneWord, type SearchTerm, wordsOf } from '../../operations/search-words.js';
-import { findCreatedWithin, recentWindow, type Window } from './operation-search.js';
+import {
+  type AmountRange,
+  findCreatedWithin,
+  recentWindow,
+  type Window,
+} from './operation-search.js';
 import { findByText, findResources, FRESH_MS, type SearchResult } from './search.js';
 
 /** Finds people and operations by their words, amounts and phones, in any order, by an index. */
@@ -61,6 +66,27 @@ function amountStart(text: string): string | null {
   const [, whole, , decimals = ''] = grouped ?? plain ?? [];
   if (whole === undefined) return null;
   return `$${whole.replace(/[^0-9]/g, '').replace(/^0+(?=[0-9])/, '')}.${decimals}`;
+}
+
+/**
+ * Returns the amounts whose printed form begins with this text: `25,000` means 25,000.00 to
+ * 25,000.99, and `25,000.5` means 25,000.50 to 25,000.59. Searches all assets unless the text or
+ * `asset` names one. Returns an empty list for malformed text.
+ */
+export function amountsBeginning(text: string, asset: Asset | null): readonly AmountRange[] {
+  const { words, amounts, asset: named } = termsOf(text);
+  const starts = [...amounts, ...words].flat().filter((start) => start.startsWith('$'));
+  const [start = '', ...others] = starts;
+  if (start === '' || others.length > 0 || words.length + amounts.length > 1) return [];
+  const [whole = '', decimals = ''] = start.slice(1).split('.');
+  return ASSETS.filter((one) => one === (named ?? asset ?? one)).flatMap((one) => {
+    const { scale } = LISTED_ASSETS[one];
+    if (decimals.length > scale) return [];
+    const step = 10n ** BigInt(scale - decimals.length);
+    const least = BigInt(whole + decimals) * step;
+    const most = least + step - 1n;
+    return least > MAX_RAW ? [] : [{ asset: one, least, most: most > MAX_RAW ? MAX_RAW : most }];
+  });
 }
 
 /** Number of resources that one search examines. */

@@ -1,5 +1,4 @@
 import { SUPPORT } from '../../approvals/rules.js';
-import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { TimePosition } from '../../core/page.js';
 import { asset, integer, string, time, uuid } from '../../db/columns.js';
@@ -9,6 +8,7 @@ import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
+import type { AmountRange } from './operation-search.js';
 import { type Rows, TABLES } from './search.js';
 
 interface List {
@@ -130,8 +130,8 @@ export const MAX_COUNTED = 1_000;
 /** Restricts a list. Null means any. */
 export interface WaitingFilter {
   readonly tenantId: Uuid | null;
-  /** Smallest amount, which also restricts the asset. */
-  readonly least: Amount | null;
+  /** Range with the smallest amount, which also restricts the asset. */
+  readonly least: Pick<AmountRange, 'asset' | 'least'> | null;
 }
 
 const ALL: WaitingFilter = { tenantId: null, least: null };
@@ -140,7 +140,7 @@ function fromSql(kind: WaitingKind, { tenantId, least }: WaitingFilter): string 
   const { from, amount } = listOf(kind);
   const own = tenantId === null ? '' : ` AND t.tenant_id=${uuid.literal(tenantId)}`;
   if (least === null || amount === null) return `${from}${own}`;
-  return `${from}${own} AND t.asset=${asset.literal(least.asset)} AND t.${amount}>=${least.raw}`;
+  return `${from}${own} AND t.asset=${asset.literal(least.asset)} AND t.${amount}>=${least.least}`;
 }
 
 type RowOf<K extends WaitingKind> = Rows[(typeof LISTS)[K]['rows']];
