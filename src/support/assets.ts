@@ -84,6 +84,10 @@ tbody tr:last-child > :last-child { border-bottom-right-radius: var(--round); }
 tbody th a:last-child::before { content: ''; position: absolute; inset: 0; }
 tbody td :is(a, code, button) { position: relative; }
 .number { text-align: right; }
+/* Twelve rows of a list fit on a screen. The page of an item has the whole text. */
+main > table td[data-label='Description'] > div {
+  display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; max-width: 12rem;
+}
 .amount, time { font-variant-numeric: tabular-nums; }
 .amount, .due, td time, td code:not(.id) { white-space: nowrap; }
 th .amount { font-weight: 600; }

@@ -17,7 +17,8 @@ describe('the decisions of a day at the support desk', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   async function reject(who: Visitor, reason: string): Promise<string> {
-    const id = text((await own.createPending({ raw: 1_234_500n })).id);
+    const description = 'November rent';
+    const id = text((await own.createPending({ raw: 1_234_500n, description })).id);
     assert.equal((await who.act(`/transfers/${id}`, 'reject', { reason })).status, 303);
     return id;
   }
@@ -38,7 +39,7 @@ describe('the decisions of a day at the support desk', () => {
     const [newest = '', oldest = '', ...others] = await rowsOf('');
     assert.deepEqual(others, []);
     assert(newest.includes(`href="/transfers/${second}">transfer of 12,345.00 COPM</a>`), newest);
-    assert.match(newest, /Rejected<.*leo \(support desk\).*“Twice”/);
+    assert.match(newest, /→ .*November rent.*Rejected<.*leo \(support desk\).*“Twice”/s);
     assert(oldest.includes(`href="/transfers/${first}"`));
     const { text: page } = await maria.get('/decided');
     for (const choice of ['Everybody: 2', 'leo: 1', 'maria: 1']) assert(page.includes(choice));
@@ -102,7 +103,7 @@ describe('the decisions of a day at the support desk', () => {
     const { text: page } = await maria.get('/decided?person=maria');
     const action = '/decided/csv?person=maria';
     const { text: csv } = await maria.post(action, formOf(page, action).fields);
-    assert.match(csv, /^Id,Item,Action,By,Time,Tenant,Reason\r\n/);
+    assert.match(csv, /^Id,Item,From → to,Description,Action,By,Time,Tenant,Reason\r\n/);
     const rows = csv.trim().split('\r\n').length - 1;
     const last = (await desk.acts('decided')).at(-1);
     assert(last !== undefined);

@@ -221,7 +221,7 @@ describe('in a browser, the traps of the support desk', () => {
   it('a screen of 900 pixels shows at least twelve rows of a list', async () => {
     await copyPending(PAGE);
     await db.sql(`UPDATE tenants SET name=CONCAT('Acme ', LOWER(HEX(RIGHT(id, 2))))`);
-    await db.sql(`UPDATE transfers SET description='Invoice 2231, November'`);
+    await db.sql(`UPDATE transfers SET description=REPEAT('Invoice 2231, November. ', 5)`);
     const page = await newPage();
     await signInAt(page, desk, maria);
     await page.goto(`${desk.url}/waiting/transfers`);

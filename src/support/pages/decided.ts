@@ -1,8 +1,7 @@
-import { formatAmount } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { countDecided, readDecided, readLocalDays } from '../../staff/decided.js';
 import { type SignedInPerson, noSuchPage } from '../desk.js';
-import { html } from '../html.js';
+import { type Content, html, plainText } from '../html.js';
 import { inWords } from '../reading/payouts.js';
 import { findResources } from '../reading/search.js';
 import { actionLine } from '../reading/timeline.js';
@@ -19,7 +18,7 @@ import {
   tenantFact,
   time,
 } from './layout.js';
-import { NONE, type View } from './rows.js';
+import { factsOfAll, NONE, type View } from './rows.js';
 
 /** The staff's decisions of a day, by person. */
 
@@ -29,7 +28,8 @@ const ROWS_PER_PAGE = 25;
 export type DecidedQuery = Readonly<Record<'day' | 'person', string>>;
 
 /** Reads the staff's actions of a day, which begins at midnight of each tenant. */
-export function readDecidedRows({ reader, now }: View, { day, person }: DecidedQuery): ReadRows {
+export function readDecidedRows(view: View, { day, person }: DecidedQuery): ReadRows {
+  const { reader, now } = view;
   return async (after, limit) => {
     const before = parseUuid(after);
     if (before === null && after !== '') throw noSuchPage();
@@ -37,24 +37,25 @@ export function readDecidedRows({ reader, now }: View, { day, person }: DecidedQ
     const found = await readDecided(reader, days, { name: person, before }, limit + 1);
     const items = found.slice(0, limit);
     const subjects = items.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []);
-    const [names, resources] = await Promise.all([
+    const [names, facts] = await Promise.all([
       namesOf(reader, items),
-      findResources(reader, subjects),
+      findResources(reader, subjects).then((resources) => factsOfAll(view, resources)),
     ]);
-    const { transfers, payouts, adjustments } = resources;
-    const amounts = new Map(
-      [...transfers, ...payouts, ...adjustments].map((one) => [String(one.id), formatAmount(one)]),
-    );
     const rows = items.map((row): Row => {
-      const timeZone = names.timeZone(row.tenantId);
+      const { tenantId, subjectType, subjectId } = row;
+      const timeZone = names.timeZone(tenantId);
       const { what, by, details } = actionLine(row, new Map(), timeZone);
-      const item = [inWords(row.subjectType), amounts.get(row.subjectId)].filter((text) => text);
+      const fact = (...labels: readonly string[]): Content =>
+        facts.get(subjectId)?.find(([label]) => labels.includes(label))?.[1];
+      const item = [inWords(subjectType), plainText(fact('Amount'))].filter((text) => text);
       return [
-        ['Item', relatedLink(row.subjectType, row.subjectId, item.join(' of '))],
+        ['Item', relatedLink(subjectType, subjectId, item.join(' of '))],
+        ['From → to', fact('From → to', 'Account')],
+        ['Description', fact('Description', 'Batch', 'Reason', 'Address')],
         ['Action', what],
         ['By', by && `${by.name} (${by.as})`],
         ['Time', time(row.at, timeZone)],
-        tenantFact(row.tenantId, names.tenant(row.tenantId)),
+        tenantFact(tenantId, names.tenant(tenantId)),
         ['Reason', details],
       ];
     });

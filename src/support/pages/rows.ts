@@ -15,7 +15,7 @@ import { type Content, element, html, type Html } from '../html.js';
 import { destinationText } from '../../payouts/rules.js';
 import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
-import type { Rows } from '../reading/search.js';
+import type { Rows, SearchResult } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { readApprovedBySupport } from '../reading/waiting.js';
@@ -62,6 +62,8 @@ export interface TableOptions {
   readonly isWaiting?: boolean;
   /** Set if rows can be selected for the form `set`; `all` if all are selected. */
   readonly selection?: 'some' | 'all' | undefined;
+  /** Returns a last cell for a row. */
+  readonly more?: (row: object) => Fact;
 }
 
 /** Returns null without rows. */
@@ -102,7 +104,7 @@ export async function factsOf<K extends keyof Rows>(
   { reader, now }: View,
   kind: K,
   rows: readonly Rows[K][],
-  { query = '', isWaiting = false }: TableOptions = {},
+  { query = '', isWaiting = false, more }: TableOptions = {},
 ): Promise<readonly Row[]> {
   const rowOf: RowOf<Rows[K]> = ROWS[kind];
   const all: readonly Rows[keyof Rows][] = rows;
@@ -127,7 +129,7 @@ export async function factsOf<K extends keyof Rows>(
   };
   return rows.map((row) => {
     const taker = takers.get(row.id);
-    const facts = rowOf(row, context);
+    const facts = [...rowOf(row, context), ...(more === undefined ? [] : [more(row)])];
     if (taker === undefined) return facts;
     const taken = html`<p>taken by ${taker.name} ${relative(taker.since, now)}</p>`;
     return facts.map(([label, value, align]) => [
@@ -136,6 +138,20 @@ export async function factsOf<K extends keyof Rows>(
       align,
     ]);
   });
+}
+
+/** Returns the facts of resources of all kinds, by their ids. */
+export async function factsOfAll(
+  view: View,
+  found: SearchResult,
+): Promise<ReadonlyMap<string, Row>> {
+  const factsIn = async <K extends keyof Rows>(kind: K): Promise<[string, Row][]> => {
+    const rows: readonly Rows[K][] = found[kind];
+    const facts = await factsOf(view, kind, rows);
+    return rows.map(({ id }, index) => [id, facts[index] ?? []]);
+  };
+  const kinds = (Object.keys(ROWS) as (keyof Rows)[]).filter((kind) => found[kind].length > 0);
+  return new Map((await Promise.all(kinds.map((kind) => factsIn(kind)))).flat());
 }
 
 function checkbox(id: string, index: number, checked: boolean): Html {

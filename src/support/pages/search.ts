@@ -1,5 +1,8 @@
 import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
+import { normaliseText } from '../../core/text.js';
+import type { Account } from '../../db/entities/parties.js';
+import type { Payout } from '../../db/entities/payouts.js';
 import { type Content, html, type Html } from '../html.js';
 import {
   findCreatedAfter,
@@ -14,9 +17,10 @@ import {
   findAnywhere,
   findByWords,
   mergeResults,
+  MIN_PHONE_DIGITS,
   termsOf,
 } from '../reading/term-search.js';
-import { field, notice, type Page, section, time } from './layout.js';
+import { type Fact, field, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
 /** Example of an amount as the desk prints it. */
@@ -81,7 +85,7 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
   const isAmount = amountsBeginning(text, null).length > 0;
   if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
-    return html`${await results(view, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
+    return html`${await results(view, found, text)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
   }
   if (isAmount) return withinDays(view, { ...query, text: '', amount: text, asset: '' }, null);
   const id = parseUuid(text);
@@ -92,7 +96,7 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
     'wait',
     html`Nothing has this id. If it belongs to a request, the request arrived at ${time(at, 'UTC')}.
     Operations of all tenants in the ten seconds after it:`,
-  )}${await results(view, near)}`;
+  )}${await results(view, near, text)}`;
 }
 
 /** Searches operations of a day, or of the last days, by amount and what `about` names. */
@@ -134,7 +138,7 @@ async function withinDays(
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
     );
   const isRecent = isOpen && html`<p class="soft">${RECENT}</p>`;
-  return html`${isRecent}${await results(view, found)}${more}`;
+  return html`${isRecent}${await results(view, found, query.text || query.amount)}${more}`;
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
@@ -149,12 +153,33 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
   endpoints: 'Webhook endpoints',
 };
 
-async function results(view: View, found: SearchResult): Promise<Html> {
+type HiddenColumns = Partial<
+  Pick<Payout, 'railReference' | 'metadata'> & Pick<Account, 'phone'>
+>;
+
+/** Shows the columns with the text that the tables do not have, and of a phone only its end. */
+function foundIn({ railReference, metadata, phone }: HiddenColumns, text: string): Fact {
+  const wanted = normaliseText(text).toLowerCase();
+  const digits = text.replace(/\D/g, '');
+  const isPhone = digits.length >= MIN_PHONE_DIGITS && phone?.endsWith(digits);
+  const columns = [
+    ...[...Object.entries(metadata ?? {}), ['rail reference', railReference ?? '']].filter(
+      ([, value]) => wanted !== '' && value?.toLowerCase().includes(wanted),
+    ),
+    ...(isPhone ? [['phone', `****${phone.slice(-MIN_PHONE_DIGITS)}`]] : []),
+  ];
+  return [
+    'Found in',
+    columns.length > 0 && columns.map((column) => html`<p>${column.join(': ')}</p>`),
+  ];
+}
+
+async function results(view: View, found: SearchResult, text: string): Promise<Html> {
   if (countFound(found) === 0)
     return html`<p class="card soft">No results.</p>
       ${HELP}`;
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
-    const rows = await tableOf(view, kind, found[kind]);
+    const rows = await tableOf(view, kind, found[kind], { more: (row) => foundIn(row, text) });
     return rows && section(kind, `${TITLES[kind]}: ${found[kind].length}`, rows);
   };
   const kinds = Object.keys(TITLES) as (keyof SearchResult)[];

@@ -45,7 +45,7 @@ export function termsOf(text: string): SearchTerms {
   return { words, amounts, asset: named !== undefined && isAsset(named) ? named : null };
 }
 
-const MIN_PHONE_DIGITS = 4;
+export const MIN_PHONE_DIGITS = 4;
 
 /** Whether these words are the groups of one number, such as `25 000`. */
 function isOneNumber(tokens: readonly string[], count: number): boolean {
