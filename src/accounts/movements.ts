@@ -19,6 +19,11 @@ export interface MovementFilter {
   readonly to?: Instant | undefined;
 }
 
+export interface MovementPage {
+  readonly items: readonly Movement[];
+  readonly nextBefore: bigint | null;
+}
+
 /**
  * Returns a page of entries, newest first. Time bounds become bounds on `seq`. The next page begins
  * before `nextBefore`, which is null on the last page.
@@ -29,13 +34,8 @@ export async function readMovements(
   filter: MovementFilter,
   before: bigint | null,
   limit: number,
-): Promise<{ readonly items: readonly Movement[]; readonly nextBefore: bigint | null }> {
-  const ranges = (await findSeqRanges(reader, accountId, filter)).flatMap(
-    ({ first, last }): SeqRange[] => {
-      const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
-      return newest !== null && newest < first ? [] : [{ first, last: newest }];
-    },
-  );
+): Promise<MovementPage> {
+  const ranges = await findRangesBefore(reader, accountId, filter, before);
   if (ranges.length === 0) return { items: [], nextBefore: null };
   const rows = await reader.query(pageSql(accountId, filter, ranges, 'DESC', limit + 1));
   const page = rows.slice(0, limit);
@@ -45,6 +45,20 @@ export async function readMovements(
     nextBefore:
       rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
+}
+
+/** Returns the ranges of `seq` within the bounds and before the entry `before`, oldest first. */
+export async function findRangesBefore(
+  reader: Reader,
+  accountId: Uuid,
+  filter: MovementFilter,
+  before: bigint | null,
+): Promise<readonly SeqRange[]> {
+  const ranges = await findSeqRanges(reader, accountId, filter);
+  return ranges.flatMap(({ first, last }): SeqRange[] => {
+    const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
+    return newest !== null && newest < first ? [] : [{ first, last: newest }];
+  });
 }
 
 /** The last entry of a page, for the page after it. */
@@ -145,7 +159,8 @@ function pageSql(
   return `${movementsSql(page)} ORDER BY e.seq ${order}`;
 }
 
-function movementsSql(entriesSql: string): string {
+/** Returns a SELECT of movements `e` with their transactions `t` and counterparties `c`. */
+export function movementsSql(entriesSql: string): string {
   return `SELECT e.seq, e.id, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at, t.related_type, t.related_id, t.description,
       c.id AS counterparty_id, c.tenant_id AS counterparty_tenant, c.alias AS counterparty_alias, c.name AS counterparty_name, c.type AS counterparty_type
     FROM (${entriesSql}) e
@@ -170,7 +185,7 @@ export async function readMovementsInRange(
   return movementsOf(reader, rows);
 }
 
-async function movementsOf(reader: Reader, rows: readonly StoredRow[]): Promise<Movement[]> {
+export async function movementsOf(reader: Reader, rows: readonly StoredRow[]): Promise<Movement[]> {
   const holderNames = await readHolderNames(reader, rows);
   return rows.map((row) => movementOf(row, holderNames));
 }

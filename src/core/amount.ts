@@ -29,6 +29,13 @@ export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = ASSET_DETAILS
 export const ASSETS = Object.keys(ASSET_DETAILS) as [Asset, ...Asset[]];
 export const EXAMPLE_ASSET = ASSETS[0];
 
+/** Amounts of an asset, with both bounds. */
+export interface AmountRange {
+  readonly asset: Asset;
+  readonly least: bigint;
+  readonly most: bigint;
+}
+
 export const ASSET_NAMES = disjunction(ASSETS);
 export const ASSET_UNITS = ASSETS.map(
   (asset) => `${asset} counts ${ASSET_DETAILS[asset].smallestUnit}`,

@@ -1,3 +1,4 @@
+import type { AmountRange } from '../core/amount.js';
 import type { TimePosition } from '../core/page.js';
 import { string, time, uuid } from './columns.js';
 import type { Table } from './table.js';
@@ -142,6 +143,15 @@ function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
 export function olderSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;
+}
+
+/** Returns the condition that an amount, in columns such as `t.asset` and `t.raw`, is in a range. */
+export function amountsSql(asset: string, raw: string, ranges: readonly AmountRange[]): string {
+  const within = ranges.map(
+    (range) =>
+      `${asset}=${string.literal(range.asset)} AND ${raw} BETWEEN ${range.least} AND ${range.most}`,
+  );
+  return `(${['FALSE', ...within].join(' OR ')})`;
 }
 
 /** Compares without accents and case, for which no index helps. */

@@ -17,12 +17,13 @@ export interface OrderedRows<Row> {
   readonly oneOf?: readonly string[];
 }
 
-/** Limit of the rows that one page examines. */
 const MAX_EXAMINED = 2_000;
 
 interface VisibleList<Row> extends OrderedRows<Row> {
   /** SQL conditions on the row `l`: filters that the index does not have, and the member's rights. */
   readonly filters: readonly string[];
+  /** Limit of the rows that one page examines, by default 2,000. */
+  readonly examined?: number;
 }
 
 /**
@@ -35,7 +36,7 @@ export async function readVisible<Row extends TimePosition>(
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Row>> {
-  const { table } = list;
+  const { table, examined = MAX_EXAMINED } = list;
   const rows =
     before === null ? list : { ...list, within: [...list.within, olderSql('t', before)] };
   const conditions = ['l.id=p.id', ...list.filters].join(' AND ');
@@ -56,8 +57,8 @@ export async function readVisible<Row extends TimePosition>(
   const { searches } = reader;
   // Finds the page's end before it reads up to that position, because rows that appear or disappear
   // in between would shift a count.
-  const [last] = await searches.query(newestSql(rows, 1, MAX_EXAMINED - 1));
-  // Fewer rows than MAX_EXAMINED, so all of them can be read.
+  const [last] = await searches.query(newestSql(rows, 1, examined - 1));
+  // Fewer rows than `examined`, so all of them can be read.
   if (last === undefined) return read(searches, allSql(rows));
   const end = { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) };
   const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${olderSql('t', end)})`;

@@ -140,7 +140,8 @@ function filterSql<Row extends AccountOperation>(
   ];
 }
 
-function equalFilters<Row>(
+/** Returns SQL conditions on the row `l`: values of its columns. */
+export function equalFilters<Row>(
   { table, only = {} }: Pick<OperationList<never>, 'only'> & { readonly table: Table<Row> },
   filters: Readonly<Record<string, unknown>>,
 ): string[] {
@@ -156,7 +157,7 @@ function equalFilters<Row>(
  * otherwise by that of the batch; otherwise by that of the source account, which does not contain the status; otherwise by that of
  * the statuses.
  */
-function chooseIndex<Row extends AccountOperation>(
+export function chooseIndex<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to, ...filter }: OperationFilter,
   tenantId: Uuid,

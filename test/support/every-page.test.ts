@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ASSETS, formatAmount } from '../../src/core/amount.js';
 import { idFromDigest, newId, type Uuid } from '../../src/core/ids.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
+import { uuid } from '../../src/db/columns.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
 import { batchServiceOf, BatchWorld, payroll, resourceOf, UNWATCHED } from '../batches/support.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
@@ -285,6 +286,31 @@ describe('every page of the support desk', () => {
     );
     await copy('transfers', `t.id=${idLiteral(lists.transfers.first)}`, ids, { id: 'copy.id' });
     assert.deepEqual(await found(`day=${day}`, 'transfers'), ids.sort());
+  });
+
+  it('a filter of a long list at the support desk examines 20,000 rows, and continues on the next page', async () => {
+    await fill(1);
+    const account = owners.account;
+    const transfer = `t.id=${idLiteral(lists.transfers.first)}`;
+    const [tenant] = await db.sql(`SELECT tenant_id AS id FROM transfers t WHERE ${transfer}`);
+    const tenantId = uuid.parse(tenant?.id);
+    const ids = Array.from({ length: 20_001 }, (_, n) => idFromDigest(NOON + n, randomBytes(16)));
+    await copy('transfers', transfer, ids, {
+      ...{ id: 'copy.id', raw: '5', created_at: 'NOW(3)', description: "'new'" },
+    });
+    const newest = `t.account_id=${idLiteral(account)} AND t.seq=1`;
+    await copy('entries', newest, ids, { id: 'copy.id', raw: '5', seq: 'copy.n+1000' });
+    for (const [path, query, rest] of [
+      [`/tenants/${tenantId}/transfers`, 'text=c%26d', lists.transfers.first],
+      [`/accounts/${account}/movements`, 'amount=10000000', 'pay-in'],
+    ] as const) {
+      const first = await page(`${path}?${query}`);
+      assert.match(first.text, /Only a part of the list was searched/);
+      assert(!first.text.includes(rest), path);
+      assert((await page(nextOf(first) ?? '')).text.includes(rest), path);
+    }
+    await db.sql('DELETE FROM transfers WHERE raw=5');
+    await db.sql('DELETE FROM entries WHERE raw=5');
   });
 
   it('the start page of the support desk counts the endpoints that fail or are paused', async () => {

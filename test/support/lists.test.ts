@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
-import { idLiteral, text } from '../helpers/bank.js';
+import { instant, localTime } from '../../src/core/instant.js';
+import { answered, idLiteral, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { formOf, openDesk } from './desk.js';
@@ -67,6 +68,59 @@ describe('the lists of the support desk', () => {
       assert(last?.action === 'list.export' && last.actorClaimed === 'maria');
       assert.equal(parseDetails(last).rows, csv.trim().split('\r\n').length - 1);
     }
+  });
+
+  type Query = Record<string, string>;
+  /** Returns those of the texts that a list with this filter shows. */
+  async function shown(path: string, query: Query, texts: readonly string[]): Promise<string[]> {
+    const { text: page } = await maria.get(`${path}?${new URLSearchParams(query).toString()}`);
+    return texts.filter((one) => page.includes(one));
+  }
+  const today = localTime(instant(Date.now()), 'America/Bogota').slice(0, 10);
+
+  it('the transfers of a tenant can be restricted by status, amount, days, and a part of a description or name', async () => {
+    const to = await own.account({ name: 'Úrsula Nadal', type: 'person' });
+    const id = text(
+      (await own.createPending({ raw: 7_777_700n, description: 'Arriendo de Año', to })).id,
+    );
+    const other = text((await own.createPending({ raw: 7_777_800n, description: 'Otro' })).id);
+    const path = `/tenants/${own.bank.tenant.tenant.id}/transfers`;
+    const listed = async (query: Query): Promise<string[]> => shown(path, query, [id, other]);
+    for (const query of [
+      { amount: '77.777' },
+      { amount: '77 777', asset: 'COPM', status: 'pending_approval' },
+      { text: 'de ano' },
+      { text: 'URSULA N', day: today, until: today },
+      { text: 'arriendo', amount: '77,777', day: '2020-01-01' },
+    ])
+      assert.deepEqual(await listed(query), [id], JSON.stringify(query));
+    for (const query of [{}, { status: 'pending_approval', asset: 'COPM' }, { day: today }])
+      assert.deepEqual(await listed(query), [id, other], JSON.stringify(query));
+    for (const query of [
+      ...[{ status: 'completed' }, { asset: 'DUSD' }, { until: '2020-01-01' }],
+      ...[{ text: 'arriendo', amount: '77,778' }, { amount: '1.x' }, { day: '2026-02-30' }],
+    ])
+      assert.deepEqual(await listed(query), [], JSON.stringify(query));
+    assert.match((await maria.get(`${path}?amount=1.x`)).text, /&quot;1\.x&quot; is not an amount/);
+    assert.match((await maria.get(`${path}?day=2026-02-30`)).text, /is not a day/);
+  });
+
+  it('the movements of an account can be restricted by amount, days, and a part of a description or name', async () => {
+    const to = await own.account({ name: 'Íngrid Sosa', type: 'person' });
+    const [first, other] = ['Cena de Año', 'Otra cosa'];
+    answered(await own.send({ raw: 133_300n, description: first, to }), 201);
+    answered(await own.send({ raw: 133_400n, description: other }), 201);
+    const listed = async (query: Query): Promise<string[]> =>
+      shown(`/accounts/${own.guarded.id}/movements`, query, [first, other, 'pay-in']);
+    for (const query of [
+      ...[{ amount: '1.333' }, { amount: 'COPM 1,333' }, { text: 'cena DE ano' }],
+      { text: 'ingrid', amount: '1 333', day: today, until: today },
+    ])
+      assert.deepEqual(await listed(query), [first], JSON.stringify(query));
+    assert.deepEqual(await listed({ day: today }), [first, other, 'pay-in']);
+    assert.deepEqual(await listed({ asset: 'DUSD' }), ['pay-in']);
+    for (const query of [{ text: 'ingrid', amount: '1,334' }, { until: '2020-01-01' }])
+      assert.deepEqual(await listed(query), [], JSON.stringify(query));
   });
 
   it('the title of a list shows its count, and an item that expires within the hour is marked', async () => {

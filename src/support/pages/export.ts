@@ -9,6 +9,8 @@ export interface ListRows {
   readonly rows: readonly Row[];
   /** Null after the last row. */
   readonly next: string | null;
+  /** What is wrong with the filter. Then there are no rows. */
+  readonly fault?: string;
 }
 
 /** Reads rows after a position, which is '' for the first rows. */

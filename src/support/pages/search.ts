@@ -1,4 +1,4 @@
-import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
+import { isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
 import { normaliseText } from '../../core/text.js';
 import type { Account } from '../../db/entities/parties.js';
@@ -20,11 +20,9 @@ import {
   MIN_PHONE_DIGITS,
   termsOf,
 } from '../reading/term-search.js';
-import { type Fact, field, notice, type Page, section, time } from './layout.js';
+import { filterForm, type ListField, MAX_TEXT, notAnAmount, RANGE_FIELDS } from './filter.js';
+import { type Fact, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
-
-/** Example of an amount as the desk prints it. */
-const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 
 interface SearchQuery {
   readonly text: string;
@@ -37,31 +35,20 @@ interface SearchQuery {
   readonly from: string;
 }
 
-const MAX_TEXT = 255;
-
 export async function searchPage(view: View, query: SearchQuery): Promise<Page> {
   const isAsked = query.text !== '' || query.day !== '' || query.amount !== '';
-  const content = html`${searchForm(query)}${isAsked ? await answer(view, query) : HELP}`;
+  const content = html`${filterForm('/search', FIELDS, { ...query }, 'Search')}${isAsked ? await answer(view, query) : HELP}`;
   return { title: 'Search', content };
 }
 
-function searchForm({ text, amount, asset, day, until }: SearchQuery): Html {
-  const search = { type: 'search', maxlength: MAX_TEXT, autocapitalize: 'none' };
-  const assets = [['', 'Any'], ...ASSETS.map((one) => [one, one] as const)] as const;
-  return html`<form class="filter" method="get" action="/search">
-    ${field('Id, name, alias, phone, reference, idempotency key or amount', {
-      name: 'text',
-      value: text,
-      ...search,
-      spellcheck: 'false',
-    })}
-    ${field('From day', { name: 'day', type: 'date', value: day })}
-    ${field('To day', { name: 'until', type: 'date', value: until })}
-    ${field('Amount', { name: 'amount', value: amount, maxlength: 32, placeholder: PRINTED })}
-    ${field('Asset', { name: 'asset', value: asset }, { choices: assets })}
-    <button>Search</button>
-  </form>`;
-}
+const FIELDS: readonly ListField[] = [
+  {
+    name: 'text',
+    label: 'Id, name, alias, phone, reference, idempotency key or amount',
+    type: 'search',
+  },
+  ...RANGE_FIELDS,
+];
 
 const RECENT = `Only the last ${RECENT_DAYS} days were searched. Choose a day to find earlier operations.`;
 
@@ -118,7 +105,7 @@ async function withinDays(
   const asset = isAsset(query.asset) ? query.asset : null;
   const amounts = amountsBeginning(query.amount, asset);
   if (query.amount !== '' && amounts.length === 0)
-    return notice('bad', `"${query.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
+    return notice('bad', notAnAmount(query.amount));
   const terms = termsOf(`${query.text} ${query.amount}`);
   const [{ found: examined, next }, indexed] = await Promise.all([
     findCreatedWithin(

@@ -1,12 +1,11 @@
-import { ASSETS, EXAMPLE_ASSET, formatAmount, isAsset } from '../../core/amount.js';
+import { MAX_RAW } from '../../core/amount.js';
 import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 import { setVerbs } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
-import { type Content, element, html, type Html } from '../html.js';
-import { amountsBeginning } from '../reading/term-search.js';
+import { element, html, type Html } from '../html.js';
 import { readBusiest } from '../reading/totals.js';
 import {
   countWaiting,
@@ -18,7 +17,8 @@ import {
   type WaitingKind,
 } from '../reading/waiting.js';
 import { downloadForm, type ReadRows } from './export.js';
-import { field, hiddenField, notice, type Page, pageLinks, queryText, section } from './layout.js';
+import { type Fault, filterForm, LEAST_FIELDS, type ListField, rangesOf } from './filter.js';
+import { hiddenField, notice, type Page, pageLinks, queryText, section } from './layout.js';
 import { parsePosition, printPosition } from './position.js';
 import { listRows, NONE, tableOf, type TableOptions, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
@@ -84,7 +84,7 @@ export async function waitingPage(
   const after = parsePosition(query.after);
   const [counts, form, { items, next }, count] = await Promise.all([
     countAll(reader, kind),
-    filterForm(reader, kind, query),
+    filterFormOf(reader, kind, query),
     'fault' in filter
       ? { items: null, next: null }
       : readTable(view, kind, after, ROWS_PER_PAGE, filter, {
@@ -168,25 +168,25 @@ function setBar(kind: WaitingKind, query: ListQuery, verbs: readonly string[]): 
   </form>`;
 }
 
-export function listPath(kind: WaitingKind, { tenant, least, asset, after }: ListQuery): string {
-  return `/waiting/${kind}${queryText({ tenant, least, asset: least && asset, after })}`;
+export function listPath(kind: WaitingKind, query: ListQuery): string {
+  return `/waiting/${kind}${queryText({ ...query })}`;
 }
 
 /** Returns the query with which the page of a list's item leads on in the list. */
-export function itemQuery(kind: WaitingKind, { tenant, least, asset, after }: ListQuery): string {
-  return queryText({ in: kind, tenant, least, asset: least && asset, after });
+export function itemQuery(kind: WaitingKind, query: ListQuery): string {
+  return queryText({ in: kind, ...query });
 }
 
 export async function filterOf(
   reader: Reader,
-  { tenant: name, least: text, asset }: ListQuery,
-): Promise<WaitingFilter | { readonly fault: string }> {
+  { tenant: name, least, asset }: ListQuery,
+): Promise<WaitingFilter | Fault> {
   const tenant = name === '' ? null : await findTenant(reader, name);
   if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
-  const [amount] = amountsBeginning(text, isAsset(asset) ? asset : EXAMPLE_ASSET);
-  if (text !== '' && amount === undefined)
-    return { fault: `"${text}" is not an amount. Write it as ${EXAMPLE}.` };
-  return { tenantId: tenant?.id ?? null, least: amount ?? null };
+  const ranges = rangesOf({ amount: least, asset }, 'UTC');
+  if ('fault' in ranges) return ranges;
+  const amounts = ranges.amounts?.map((range) => ({ ...range, most: MAX_RAW })) ?? null;
+  return { tenantId: tenant?.id ?? null, amounts };
 }
 
 /** Finds a tenant by its name, if need be in another case. */
@@ -197,29 +197,12 @@ async function findTenant(reader: Reader, name: string): Promise<Tenant | undefi
   return (await reader.list(tenants, `WHERE ${folded} ORDER BY name LIMIT 1`))[0];
 }
 
-const EXAMPLE = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET }).split(' ')[0] ?? '';
 const MAX_SUGGESTED = 200;
 
-async function filterForm(reader: Reader, kind: WaitingKind, query: ListQuery): Promise<Content> {
+async function filterFormOf(reader: Reader, kind: WaitingKind, query: ListQuery): Promise<Html> {
   const named = await reader.list(tenants, `ORDER BY name LIMIT ${MAX_SUGGESTED}`);
-  const amount = [
-    field('At least', {
-      name: 'least',
-      value: query.least,
-      placeholder: EXAMPLE,
-      maxlength: 32,
-    }),
-    field(
-      'Asset',
-      { name: 'asset', value: query.asset },
-      { choices: ASSETS.map((one) => [one, one]) },
-    ),
-  ];
-  return html`<form class="filter" method="get" action="/waiting/${kind}">
-    ${field('Tenant', { name: 'tenant', list: 'tenants', value: query.tenant, maxlength: 80 })}
-    <datalist id="tenants">${named.map(({ name }) => element('option', { value: name }))}</datalist>
-    ${LISTS[kind].amount !== null && amount}
-    <button class="quiet">Filter</button>
-    ${(query.tenant !== '' || query.least !== '') && html`<a href="/waiting/${kind}">Show all</a>`}
-  </form>`;
+  const suggestions = named.map(({ name }) => name);
+  const tenant: ListField = { name: 'tenant', label: 'Tenant', suggestions };
+  const fields = [tenant, ...(LISTS[kind].amount === null ? [] : LEAST_FIELDS)];
+  return filterForm(`/waiting/${kind}`, fields, { ...query, after: '' });
 }

@@ -1,19 +1,13 @@
-import type { Asset } from '../../core/amount.js';
+import type { AmountRange } from '../../core/amount.js';
 import { parseDay, type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import { string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { columnList, likeSql } from '../../db/statements.js';
+import { amountsSql, columnList, likeSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { findEach, MAX_FOUND, type SearchResult } from './search.js';
 
 /** Finds operations by their time, and within it by amount and text, for which no index exists. */
-
-export interface AmountRange {
-  readonly asset: Asset;
-  readonly least: bigint;
-  readonly most: bigint;
-}
 
 /** Maximum of rows of a table that one search examines. */
 const MAX_EXAMINED = 20_000;
@@ -88,16 +82,11 @@ const OPERATIONS = Object.keys(ID_COLUMNS) as readonly (keyof typeof ID_COLUMNS)
 
 function filterSql(kind: keyof typeof ID_COLUMNS, { amounts, about }: OperationFilter): string {
   const sum = kind === 'batches' ? 'total_raw' : 'raw';
-  const ranges = amounts?.map(
-    ({ asset, least, most }) =>
-      `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
-  );
   const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
   const named = ids === '' ? [] : ID_COLUMNS[kind].map((column) => `t.${column} IN (${ids})`);
   if (about !== null) named.push(likeSql(TEXT_SQL[kind], '%', about.text));
-  return [ranges, about && named]
-    .map((some) => (some ? ` AND (${['FALSE', ...some].join(' OR ')})` : ''))
-    .join('');
+  const ofAmount = amounts === null ? '' : ` AND ${amountsSql('t.asset', `t.${sum}`, amounts)}`;
+  return ofAmount + (about === null ? '' : ` AND (${named.join(' OR ')})`);
 }
 
 /**

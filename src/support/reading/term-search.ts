@@ -1,15 +1,10 @@
-import { type Asset, ASSETS, isAsset, LISTED_ASSETS, MAX_RAW } from '../../core/amount.js';
+import { type AmountRange, type Asset, ASSETS, isAsset, LISTED_ASSETS, MAX_RAW } from '../../core/amount.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { findByTerms, phoneWord, type SearchTerm, wordsOf } from '../../operations/search-words.js';
-import {
-  type AmountRange,
-  findCreatedWithin,
-  recentWindow,
-  type Window,
-} from './operation-search.js';
+import { findCreatedWithin, recentWindow, type Window } from './operation-search.js';
 import { findByText, findResources, FRESH_MS, type SearchResult } from './search.js';
 
 /** Finds people and operations by their words, amounts and phones, in any order, by an index. */

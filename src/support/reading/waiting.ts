@@ -1,14 +1,14 @@
 import { SUPPORT } from '../../approvals/rules.js';
+import type { AmountRange } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { TimePosition } from '../../core/page.js';
-import { asset, integer, string, time, uuid } from '../../db/columns.js';
+import { integer, string, time, uuid } from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import { columnList } from '../../db/statements.js';
+import { amountsSql, columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
-import type { AmountRange } from './operation-search.js';
 import { type Rows, TABLES } from './search.js';
 
 interface List {
@@ -130,17 +130,16 @@ export const MAX_COUNTED = 1_000;
 /** Restricts a list. Null means any. */
 export interface WaitingFilter {
   readonly tenantId: Uuid | null;
-  /** Range with the smallest amount, which also restricts the asset. */
-  readonly least: Pick<AmountRange, 'asset' | 'least'> | null;
+  readonly amounts: readonly AmountRange[] | null;
 }
 
-const ALL: WaitingFilter = { tenantId: null, least: null };
+const ALL: WaitingFilter = { tenantId: null, amounts: null };
 
-function fromSql(kind: WaitingKind, { tenantId, least }: WaitingFilter): string {
+function fromSql(kind: WaitingKind, { tenantId, amounts }: WaitingFilter): string {
   const { from, amount } = listOf(kind);
   const own = tenantId === null ? '' : ` AND t.tenant_id=${uuid.literal(tenantId)}`;
-  if (least === null || amount === null) return `${from}${own}`;
-  return `${from}${own} AND t.asset=${asset.literal(least.asset)} AND t.${amount}>=${least.least}`;
+  if (amounts === null || amount === null) return `${from}${own}`;
+  return `${from}${own} AND ${amountsSql('t.asset', `t.${amount}`, amounts)}`;
 }
 
 type RowOf<K extends WaitingKind> = Rows[(typeof LISTS)[K]['rows']];

@@ -25,6 +25,7 @@ import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';
 import { batchActions } from '../actions/controls.js';
 import { noSuchPage } from '../desk.js';
 import type { Content } from '../html.js';
+import type { ListField, ListFilter } from '../pages/filter.js';
 import { type Fact, link, money, type Row, tableSection, tag } from '../pages/layout.js';
 import {
   batchStatus,
@@ -35,13 +36,7 @@ import {
 } from '../pages/rows.js';
 import { inWords } from '../reading/payouts.js';
 import { memberLine } from '../reading/timeline.js';
-import type {
-  ListField,
-  ListOfResource,
-  ListFilter,
-  PageContext,
-  ResourceKind,
-} from './resource-kind.js';
+import type { ListOfResource, PageContext, ResourceKind } from './resource-kind.js';
 
 /** Time for which the start page lists failed batches. */
 const FAILED_LISTED_MS = 24 * 3_600_000;

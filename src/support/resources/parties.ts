@@ -1,12 +1,10 @@
 import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
 import { displayName } from '../../accounts/recipients.js';
 import { limitsOf } from '../../operations/limits.js';
-import { type Movement, readMovements } from '../../accounts/movements.js';
-import {
-  type AccountOperation,
-  listNewest,
-  type OperationList,
-} from '../../operations/operation-list.js';
+import type { Movement } from '../../accounts/movements.js';
+import { searchMovements } from '../../accounts/movement-search.js';
+import { searchNewest } from '../../operations/list-search.js';
+import type { AccountOperation, OperationList } from '../../operations/operation-list.js';
 import { BATCHES } from '../../batches/read-batches.js';
 import { bonusList } from '../../bonuses/service.js';
 import { listPolicies } from '../../approvals/policies.js';
@@ -27,6 +25,7 @@ import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html } from '../html.js';
+import { type ListField, RANGE_FIELDS, rangesOf } from '../pages/filter.js';
 import { type Fact, section, sumFact, tableSection, tag, metadataFact } from '../pages/layout.js';
 import { relatedLink } from '../pages/history.js';
 import { parsePosition } from '../pages/position.js';
@@ -39,6 +38,8 @@ import { readTotals } from '../reading/totals.js';
 import { type ListOfResource, type PageContext, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_OF_ACCOUNT = 20;
+const TEXT: ListField = { name: 'text', label: 'Part of a description or name' };
+const NO_ROWS = { ids: [], rows: [], next: null };
 
 export const accountKind: ResourceKind<Account> = {
   name: 'accounts',
@@ -53,10 +54,14 @@ export const accountKind: ResourceKind<Account> = {
   lists: [
     {
       name: 'movements',
-      async read({ id }, context, after, limit) {
+      fields: [TEXT, ...RANGE_FIELDS],
+      async read({ id }, context, after, limit, filter) {
         if (!/^[0-9]{0,18}$/.test(after)) throw noSuchPage();
         const last = after === '' ? null : BigInt(after);
-        const { items, nextBefore } = await readMovements(context.reader, id, {}, last, limit);
+        const ranges = rangesOf(filter, context.timeZone);
+        if ('fault' in ranges) return { ...NO_ROWS, ...ranges };
+        const search = { ...ranges, text: filter.text ?? '' };
+        const { items, nextBefore } = await searchMovements(context.reader, id, search, last, limit);
         const rows = items.map((item) => movementRow(item, context));
         const ids = items.map(({ entry }) => entry.id);
         return { ids, rows, next: nextBefore?.toString() ?? null };
@@ -160,23 +165,39 @@ function movementRow(movement: Movement, { time }: PageContext): readonly Fact[]
   ];
 }
 
-type ReadNewest<Row> = (
-  reader: Reader,
-  tenantId: Uuid,
-  limit: number,
-  before: TimePosition | null,
-) => Promise<readonly Row[]>;
+type OperationKind = 'transfers' | 'schedules' | 'bonuses' | 'payouts' | 'batches';
 
-function newestOf<Row extends AccountOperation>(
-  list: Pick<OperationList<Row>, 'table' | 'statuses'>,
-): ReadNewest<Row> {
-  return (reader, tenantId, ...page) => listNewest(list, reader, { tenantId }, ...page);
+/** Returns a list of the tenant's operations of a kind, with a filter. */
+function operationsOf<K extends OperationKind>(
+  name: K,
+  list: Pick<OperationList<Rows[K] & AccountOperation>, 'table' | 'statuses' | 'amountColumn'>,
+): ListOfResource<Tenant> {
+  const { statuses } = list;
+  const status = { name: 'status', label: 'Status', choices: statuses };
+  return {
+    name,
+    fields: [...(statuses.length === 0 ? [] : [status]), TEXT, ...RANGE_FIELDS],
+    async read({ id: tenantId }, context, after, limit, filter) {
+      const ranges = rangesOf(filter, context.timeZone);
+      if ('fault' in ranges) return { ...NO_ROWS, ...ranges };
+      const status = statuses.find((one) => one === filter.status);
+      const search = { ...ranges, tenantId, status, text: filter.text ?? '' };
+      const position = parsePosition(after);
+      const { items, next } = await searchNewest(list, context.reader, search, position, limit);
+      return listRows(context, name, items, next, { without: 'Tenant' });
+    },
+  };
 }
 
 /** Returns a list of the tenant's resources of a kind. */
 function ofTenant<K extends keyof Rows>(
   name: K,
-  read: ReadNewest<Rows[K] & TimePosition>,
+  read: (
+    reader: Reader,
+    tenantId: Uuid,
+    limit: number,
+    before: TimePosition | null,
+  ) => Promise<readonly (Rows[K] & TimePosition)[]>,
 ): ListOfResource<Tenant> {
   return {
     name,
@@ -196,11 +217,11 @@ export const tenantKind: ResourceKind<Tenant> = {
   rowOf: ({ id }) => ({ id, tenantId: id }),
   titleOf: ({ name }) => `Tenant ${name}`,
   lists: [
-    ofTenant('transfers', newestOf(transferList)),
-    ofTenant('schedules', newestOf(scheduleList)),
-    ofTenant('bonuses', newestOf(bonusList)),
-    ofTenant('payouts', newestOf(payoutList)),
-    ofTenant('batches', newestOf(BATCHES)),
+    operationsOf('transfers', transferList),
+    operationsOf('schedules', scheduleList),
+    operationsOf('bonuses', bonusList),
+    operationsOf('payouts', payoutList),
+    operationsOf('batches', BATCHES),
     ofTenant('endpoints', (reader, tenantId, limit, before) =>
       reader.list(
         webhookEndpoints,

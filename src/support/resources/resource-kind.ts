@@ -4,11 +4,11 @@ import type { Instant } from '../../core/instant.js';
 import type { Decision } from '../../operations/decision-context.js';
 import type { DeskAction } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
-import { type Content, html, type Html } from '../html.js';
+import { type Content, html } from '../html.js';
 import { downloadForm, type ListRows, type ReadRows } from '../pages/export.js';
+import { filterForm, type ListField, type ListFilter } from '../pages/filter.js';
 import {
   type Fact,
-  field,
   notice,
   type Page,
   pageLinks,
@@ -22,7 +22,6 @@ import {
   time,
 } from '../pages/layout.js';
 import { NONE } from '../pages/rows.js';
-import { inWords } from '../reading/payouts.js';
 import type { HistorySource } from '../reading/timeline.js';
 import { namesOf, type Owned } from '../reading/transfers.js';
 import type { WaitingKind } from '../reading/waiting.js';
@@ -82,17 +81,6 @@ export async function contextOf({ database: { reader }, clock }: Site, row: Owne
   };
 }
 
-/** Values of a list's fields by their names. '' or no value restricts nothing. */
-export type ListFilter = Readonly<Record<string, string>>;
-
-/** A field of a list's filter. With choices it is a select. */
-export interface ListField {
-  readonly name: string;
-  readonly label: string;
-  readonly type?: 'number';
-  readonly choices?: readonly string[];
-}
-
 /** A list of which the resource's page shows the beginning. The complete list has its own page. */
 export interface ListOfResource<Resource> {
   /** Noun in the plural, which is also the last part of the list's path. */
@@ -123,10 +111,10 @@ export function listSections<Resource>(
   context: PageContext,
 ): Promise<Content> {
   const path = pathOf(kind.name, kind.rowOf(resource).id);
-  const sections = (kind.lists ?? []).map(async ({ name, fields, beginning, read }) => {
+  const sections = (kind.lists ?? []).map(async ({ name, beginning, read }) => {
     const { heading, filter } = beginning?.(resource) ?? { heading: `Newest ${name}`, filter: {} };
     const { rows, next } = await read(resource, context, '', SHOWN_FIRST, filter);
-    const isWhole = next === null && fields === undefined;
+    const isWhole = next === null && beginning === undefined;
     const all = !isWhole && html`<p><a href="${path}/${name}">All ${name}</a></p>`;
     return rows.length > 0 && section(name, heading, [table(rows, (row) => row), all]);
   });
@@ -158,27 +146,16 @@ export async function listPage<Resource>(
   person: SignedInPerson,
 ): Promise<Page> {
   const { kind, resource, list, filter } = shown;
-  const { rows, next } = await readRowsOf(site, shown)(after, ROWS_PER_PAGE);
+  const { rows, next, fault } = await readRowsOf(site, shown)(after, ROWS_PER_PAGE);
   const title = kind.titleOf(resource);
   const owner = pathOf(kind.name, kind.rowOf(resource).id);
   const path = `${owner}/${list.name}`;
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
   const content = html`<p><a href="${owner}">${title}</a></p>
     ${list.fields && filterForm(path, list.fields, filter)}
+    ${fault !== undefined && notice('bad', fault)}
     ${rows.length > 0 ? table(rows, (row) => row) : NONE}
     ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
     ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
   return { title: `${title}: ${list.name}`, content };
-}
-
-function filterForm(path: string, fields: readonly ListField[], filter: ListFilter): Html {
-  const inputs = fields.map(({ name, label, type, choices }) => {
-    const options = choices?.map((one) => [one, inWords(one) ?? one] as const);
-    const all = options && { choices: [['', 'Any'] as const, ...options] };
-    return field(label, { name, type, value: filter[name], maxlength: 80 }, all);
-  });
-  return html`<form class="filter" method="get" action="${path}">
-    ${inputs} <button class="quiet">Filter</button>
-    ${queryText(filter) !== '' && html`<a href="${path}">Show all</a>`}
-  </form>`;
 }

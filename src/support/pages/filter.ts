@@ -1,0 +1,92 @@
+import { type AmountRange, ASSETS, EXAMPLE_ASSET, formatAmount, isAsset, MAX_RAW } from '../../core/amount.js';
+import { type Instant, instant, parseDay } from '../../core/instant.js';
+import { element, html, type Html } from '../html.js';
+import { inWords } from '../reading/payouts.js';
+import { amountsBeginning } from '../reading/term-search.js';
+import { field, queryText } from './layout.js';
+
+/** Fields by which lists and the search are restricted. */
+
+/** Values of fields by their names. '' or no value restricts nothing. */
+export type ListFilter = Readonly<Record<string, string>>;
+
+/** A field of a filter. With choices it is a select, and with suggestions any text. */
+export interface ListField {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'number' | 'date' | 'search';
+  readonly choices?: readonly string[];
+  readonly suggestions?: readonly string[];
+  readonly placeholder?: string;
+}
+
+/** Example of an amount as the desk prints it. */
+const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
+const AMOUNT: ListField = { name: 'amount', label: 'Amount', placeholder: PRINTED };
+const ASSET: ListField = { name: 'asset', label: 'Asset', choices: ASSETS };
+export const LEAST_FIELDS: readonly ListField[] = [{ ...AMOUNT, name: 'least', label: 'At least' }, ASSET];
+export const RANGE_FIELDS: readonly ListField[] = [
+  { name: 'day', label: 'From day', type: 'date' },
+  { name: 'until', label: 'To day', type: 'date' },
+  AMOUNT,
+  ASSET,
+];
+export const MAX_TEXT = 255;
+
+export function filterForm(
+  path: string,
+  fields: readonly ListField[],
+  filter: ListFilter,
+  button: 'Filter' | 'Search' = 'Filter',
+): Html {
+  const inputs = fields.map(({ name, label, type, choices, suggestions, placeholder }) => {
+    const options = choices?.map((one) => [one, inWords(one) ?? one] as const);
+    const list = suggestions && `${name}-list`;
+    const text = { type, placeholder, list, maxlength: MAX_TEXT, autocapitalize: 'none' };
+    const attributes = { name, ...(choices === undefined && text), value: filter[name] };
+    return html`${field(label, attributes, options && { choices: [['', 'Any'], ...options] })}${
+      suggestions &&
+      element('datalist', { id: list }, suggestions.map((value) => element('option', { value })))
+    }`;
+  });
+  return html`<form class="filter" method="get" action="${path}">
+    ${inputs} ${element('button', { class: button === 'Filter' && 'quiet' }, button)}
+    ${button === 'Filter' && queryText(filter) !== '' && html`<a href="${path}">Show all</a>`}
+  </form>`;
+}
+
+export function notAnAmount(text: string): string {
+  return `"${text}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`;
+}
+
+export interface Fault {
+  readonly fault: string;
+}
+
+interface Ranges {
+  /** Null for any amount. */
+  readonly amounts: readonly AmountRange[] | null;
+  readonly from?: Instant;
+  /** Inclusive. */
+  readonly to?: Instant;
+}
+
+/** Returns the amounts that begin with `amount`, or all of `asset`, and the days in the time zone. */
+export function rangesOf(
+  { amount = '', asset: name = '', day = '', until = '' }: ListFilter,
+  timeZone: string,
+): Ranges | Fault {
+  const asset = isAsset(name) ? name : null;
+  const amounts = amountsBeginning(amount, asset);
+  if (amount !== '' && amounts.length === 0)
+    return { fault: notAnAmount(amount) };
+  const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
+  if (day !== '' && first === null) return { fault: `"${day}" is not a day.` };
+  if (until !== '' && last === null) return { fault: `"${until}" is not a day.` };
+  const whole = asset && [{ asset, least: 0n, most: MAX_RAW }];
+  return {
+    amounts: amount === '' ? whole : amounts,
+    ...(first && { from: first.from }),
+    ...(last && { to: instant(last.to - 1) }),
+  };
+}
