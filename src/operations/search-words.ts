@@ -5,7 +5,7 @@ import { integer, string, uuid } from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { batches } from '../db/entities/batches.js';
 import { bonuses } from '../db/entities/bonuses.js';
-import { adjustments, transfers } from '../db/entities/operations.js';
+import { adjustments, payIns, transfers } from '../db/entities/operations.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
 import { searchWords } from '../db/entities/search.js';
@@ -84,6 +84,7 @@ const SOURCES = [
   PAYOUTS,
   source(bonuses, (row) => [amountWord(row), ...wordsOf(row.description)]),
   source(adjustments, (row) => [amountWord(row), ...wordsOf(row.reason)]),
+  source(payIns, (row) => [amountWord(row), ...wordsOf(row.description)]),
   source(batches, ({ description }) => wordsOf(description)),
 ];
 

@@ -73,6 +73,19 @@ describe('the search of the support desk by words', () => {
     assert.match(await found({ day, until: '2020-01-01' }), /a last day that is not before it/);
   });
 
+  it('a pay-in is found by its amount, with the name of its account or alone, and leads to the account', async () => {
+    const { id } = await own.account({ name: 'Berta Zuluaga', funds: { COPM: 5_432_100n } });
+    for (const isIndexed of [false, true]) {
+      if (isIndexed) await index();
+      for (const words of ['54.321', ...(isIndexed ? ['Zuluaga 54,321'] : [])])
+        assert.match(
+          await found({ text: words }),
+          new RegExp(`Pay-ins: 1</h2>.*href="/accounts/${id}"><span class="amount">54,321.00`, 's'),
+          words,
+        );
+    }
+  });
+
   it('the payouts of a batch are indexed when it has ended, although their ids are as old as its upload', async () => {
     const batches = await SupplierBatches.open(api);
     const { id } = await batches.ready({ holder_name: 'Zacarías Quiroz', description: 'Silos' });

@@ -36,8 +36,8 @@ account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are
         ? indexed
         : (await findCreatedWithin(reader, [recentWindow(clock())], filter)).found;
     const { accounts, transfers, payouts, bonuses, batches, adjustments } = found;
-    const { endpoints, schedules } = found;
-    const all = [accounts, transfers, payouts, bonuses, batches, adjustments].flat();
+    const { endpoints, payIns, schedules } = found;
+    const all = [accounts, transfers, payouts, bonuses, batches, adjustments, payIns].flat();
     const names = await namesOf(reader, [...all, ...endpoints, ...schedules]);
     const line = (kind: string, one: Owned, name: string, amount: Amount | null = null): Fields => {
       const { id, status, createdAt } = one;
@@ -64,6 +64,9 @@ account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are
       ].map(([kind, one]) => line(kind, one, names.account(one.sourceAccountId), one)),
       ...batches.map((one) => line('batch', one, names.account(one.sourceAccountId))),
       ...adjustments.map((one) => line('adjustment', one, one.reference, one)),
+      ...payIns.map((one) =>
+        line('pay-in', { ...one, status: 'completed' }, names.account(one.accountId), one),
+      ),
       ...endpoints.map((one) => line('webhook endpoint', one, one.url)),
       ...schedules.map((one) => line('schedule', one, names.account(one.sourceAccountId))),
     ];

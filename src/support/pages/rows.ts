@@ -229,6 +229,17 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       since('Proposed', createdAt, context, tenantId),
     ];
   },
+  payIns(payIn, context) {
+    const { accountId, tenantId, createdAt, recordedBy } = payIn;
+    return [
+      ['Amount', link('accounts', accountId, money(payIn)), 'number'],
+      ['Account', context.account(accountId)],
+      ['Description', payIn.description],
+      ['Reference', payIn.reference],
+      tenantFact(tenantId, context.tenant(tenantId)),
+      ['Recorded', time(createdAt, context.timeZone(tenantId), recordedBy)],
+    ];
+  },
   accounts: ({ id, type, name, alias, status, tenantId }, context) => [
     ['Account', link('accounts', id, displayName(type, name))],
     ['Alias', alias],

@@ -137,6 +137,7 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
   schedules: 'Schedules',
   batches: 'Batches',
   adjustments: 'Adjustments',
+  payIns: 'Pay-ins',
   endpoints: 'Webhook endpoints',
 };
 

@@ -70,6 +70,7 @@ const ID_COLUMNS = {
   payouts: ['id', 'tenant_id', 'source_account_id'],
   batches: ['id', 'tenant_id', 'source_account_id'],
   adjustments: ['id', 'tenant_id', 'account_id'],
+  payIns: ['id', 'tenant_id', 'account_id'],
 } as const;
 /** Columns of which any part is found, in any case and without accents. */
 const TEXT_SQL: Readonly<Record<keyof typeof ID_COLUMNS, string>> = {
@@ -77,6 +78,7 @@ const TEXT_SQL: Readonly<Record<keyof typeof ID_COLUMNS, string>> = {
   payouts: "CONCAT_WS(' ', t.rail_reference, t.holder_name, t.description)",
   batches: 't.description',
   adjustments: 't.reason',
+  payIns: 't.description',
 };
 const OPERATIONS = Object.keys(ID_COLUMNS) as readonly (keyof typeof ID_COLUMNS)[];
 

@@ -13,6 +13,7 @@ import { METADATA_TYPES, metadataPairs } from '../../db/entities/metadata.js';
 import {
   type Adjustment,
   adjustments,
+  type PayIn,
   payIns,
   type Transfer,
   transfers,
@@ -34,6 +35,7 @@ export interface Rows {
   readonly batches: Batch;
   readonly endpoints: WebhookEndpoint;
   readonly adjustments: Adjustment;
+  readonly payIns: PayIn;
   readonly accounts: Account;
   readonly tenants: Tenant;
 }
@@ -45,6 +47,7 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   batches,
   endpoints: webhookEndpoints,
   adjustments,
+  payIns,
   accounts,
   tenants,
 };
@@ -144,17 +147,19 @@ export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-type PathAndId = readonly [keyof Rows | 'payout_batches', Uuid];
+type PathAndId = readonly [Exclude<keyof Rows, 'payIns'> | 'payout_batches', Uuid];
 
 /** Returns the path of the only resource that an id finds, or null if it finds none or several. */
 export async function findOnly(reader: Reader, text: string): Promise<PathAndId | null> {
   const id = parseUuid(text);
   if (id === null) return null;
   const found = await findResources(reader, await idsAbout(reader, id));
+  // A pay-in has no page of its own, but its account has.
   const all = KINDS.flatMap((kind) =>
-    found[kind].map((row): PathAndId => {
+    found[kind].flatMap((row): PathAndId[] => {
+      if (kind === 'payIns') return [];
       const path = kind === 'batches' ? batchPath((row as Batch).kind) : kind;
-      return [path, row.id];
+      return [[path, row.id]];
     }),
   );
   return all.length === 1 ? (all[0] ?? null) : null;
