@@ -52,7 +52,9 @@ describe('the search of the support desk', () => {
       { day, amount: '12345.67', asset: 'COPM' },
     ])
       assert((await found(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
-    assert(((await found({ text: value })).split('data-label="Found in"')[1] ?? '').includes(value));
+    assert(
+      ((await found({ text: value })).split('data-label="Found in"')[1] ?? '').includes(value),
+    );
     const { text: shown } = await maria.get(`/transfers/${id}`);
     assert.match(shown, new RegExp(`Metadata.*invoice: ${value}.*raw: x&lt;b&gt;`, 's'));
     assert((await found({ text: '$customer' })).includes(`href="/accounts/${account.id}"`));
@@ -132,7 +134,10 @@ describe('the search of the support desk', () => {
       const shown = await found(query);
       assert.equal(shown.includes(`href="/payouts/${id}"`), isFound, `${query.text} ${shown}`);
     }
-    assert.match(await found({ text: 'rail-77' }), /data-label="Found in".*rail reference: RAIL-77%/);
+    assert.match(
+      await found({ text: 'rail-77' }),
+      /data-label="Found in".*rail reference: RAIL-77%/,
+    );
     await db.sql(`UPDATE payouts SET rail_reference=NULL WHERE id=${idLiteral(id)}`);
   });
 });

@@ -3,7 +3,7 @@ import { countDecided, readDecided, readLocalDays } from '../../staff/decided.js
 import { type SignedInPerson, noSuchPage } from '../desk.js';
 import { type Content, html, plainText } from '../html.js';
 import { inWords } from '../reading/payouts.js';
-import { findResources } from '../reading/search.js';
+import { findResources, type Rows, type SearchResult } from '../reading/search.js';
 import { actionLine } from '../reading/timeline.js';
 import { namesOf } from '../reading/transfers.js';
 import { downloadForm, type ReadRows } from './export.js';
@@ -18,7 +18,7 @@ import {
   tenantFact,
   time,
 } from './layout.js';
-import { factsOfAll, NONE, type View } from './rows.js';
+import { factsOf, NONE, type View } from './rows.js';
 
 /** The staff's decisions of a day, by person. */
 
@@ -62,6 +62,17 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
     const ids = items.map(({ id }) => id);
     return { ids, rows, next: found.length > limit ? (ids.at(-1) ?? null) : null };
   };
+}
+
+/** Returns the facts of resources of all kinds, by their ids. */
+async function factsOfAll(view: View, found: SearchResult): Promise<ReadonlyMap<string, Row>> {
+  const factsIn = async <K extends keyof Rows>(kind: K): Promise<[string, Row][]> => {
+    const rows: readonly Rows[K][] = found[kind];
+    const facts = await factsOf(view, kind, rows);
+    return rows.map(({ id }, index) => [id, facts[index] ?? []]);
+  };
+  const kinds = (Object.keys(found) as (keyof Rows)[]).filter((kind) => found[kind].length > 0);
+  return new Map((await Promise.all(kinds.map((kind) => factsIn(kind)))).flat());
 }
 
 export async function decidedPage(

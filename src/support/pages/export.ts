@@ -9,7 +9,7 @@ export interface ListRows {
   readonly rows: readonly Row[];
   /** Null after the last row. */
   readonly next: string | null;
-  /** What is wrong with the filter. Then there are no rows. */
+  /** Message about a wrong filter, for which `rows` is empty. */
   readonly fault?: string;
 }
 

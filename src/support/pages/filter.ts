@@ -1,4 +1,11 @@
-import { type AmountRange, ASSETS, EXAMPLE_ASSET, formatAmount, isAsset, MAX_RAW } from '../../core/amount.js';
+import {
+  type AmountRange,
+  ASSETS,
+  EXAMPLE_ASSET,
+  formatAmount,
+  isAsset,
+  MAX_RAW,
+} from '../../core/amount.js';
 import { type Instant, instant, parseDay } from '../../core/instant.js';
 import { element, html, type Html } from '../html.js';
 import { inWords } from '../reading/payouts.js';
@@ -24,7 +31,10 @@ export interface ListField {
 const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 const AMOUNT: ListField = { name: 'amount', label: 'Amount', placeholder: PRINTED };
 const ASSET: ListField = { name: 'asset', label: 'Asset', choices: ASSETS };
-export const LEAST_FIELDS: readonly ListField[] = [{ ...AMOUNT, name: 'least', label: 'At least' }, ASSET];
+export const LEAST_FIELDS: readonly ListField[] = [
+  { ...AMOUNT, name: 'least', label: 'At least' },
+  ASSET,
+];
 export const RANGE_FIELDS: readonly ListField[] = [
   { name: 'day', label: 'From day', type: 'date' },
   { name: 'until', label: 'To day', type: 'date' },
@@ -46,7 +56,11 @@ export function filterForm(
     const attributes = { name, ...(choices === undefined && text), value: filter[name] };
     return html`${field(label, attributes, options && { choices: [['', 'Any'], ...options] })}${
       suggestions &&
-      element('datalist', { id: list }, suggestions.map((value) => element('option', { value })))
+      element(
+        'datalist',
+        { id: list },
+        suggestions.map((value) => element('option', { value })),
+      )
     }`;
   });
   return html`<form class="filter" method="get" action="${path}">
@@ -78,8 +92,7 @@ export function rangesOf(
 ): Ranges | Fault {
   const asset = isAsset(name) ? name : null;
   const amounts = amountsBeginning(amount, asset);
-  if (amount !== '' && amounts.length === 0)
-    return { fault: notAnAmount(amount) };
+  if (amount !== '' && amounts.length === 0) return { fault: notAnAmount(amount) };
   const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
   if (day !== '' && first === null) return { fault: `"${day}" is not a day.` };
   if (until !== '' && last === null) return { fault: `"${until}" is not a day.` };

@@ -1,21 +1,19 @@
 import { displayName } from '../../accounts/recipients.js';
 import { isExpired, approvalProgress } from '../../approvals/rules.js';
-import { batchPath, isPaused, pendingRows } from '../../batches/rules.js';
+import { batchPath } from '../../batches/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { TimePosition } from '../../core/page.js';
 import { counted } from '../../core/collections.js';
 import type { Reader } from '../../db/database.js';
-import type { Batch } from '../../db/entities/batches.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
-import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { DIRECTIONS } from '../actions/proposals.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { destinationText } from '../../payouts/rules.js';
 import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
-import type { Rows, SearchResult } from '../reading/search.js';
+import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { readApprovedBySupport } from '../reading/waiting.js';
@@ -32,6 +30,13 @@ import {
   time,
 } from './layout.js';
 import { printPosition } from './position.js';
+import {
+  batchStatus,
+  batchTitle,
+  endpointStatus,
+  operationStatus,
+  progressText,
+} from './statuses.js';
 
 /** Tables of resources. The first column links to the resource. */
 
@@ -138,20 +143,6 @@ export async function factsOf<K extends keyof Rows>(
       align,
     ]);
   });
-}
-
-/** Returns the facts of resources of all kinds, by their ids. */
-export async function factsOfAll(
-  view: View,
-  found: SearchResult,
-): Promise<ReadonlyMap<string, Row>> {
-  const factsIn = async <K extends keyof Rows>(kind: K): Promise<[string, Row][]> => {
-    const rows: readonly Rows[K][] = found[kind];
-    const facts = await factsOf(view, kind, rows);
-    return rows.map(({ id }, index) => [id, facts[index] ?? []]);
-  };
-  const kinds = (Object.keys(ROWS) as (keyof Rows)[]).filter((kind) => found[kind].length > 0);
-  return new Map((await Promise.all(kinds.map((kind) => factsIn(kind)))).flat());
 }
 
 function checkbox(id: string, index: number, checked: boolean): Html {
@@ -320,41 +311,4 @@ const SOON_MS = 3_600_000;
 
 function since(label: string, at: Instant | null, context: Context, tenantId: Uuid): Fact {
   return [label, time(at, context.timeZone(tenantId), at && relative(at, context.now))];
-}
-
-export function paymentsText(batch: Batch): string {
-  const done = batch.kind === 'bonus' ? 'paid' : 'made into payouts';
-  return `${batch.rowsPaid} ${done}, ${batch.rowsFailed} failed, ${pendingRows(batch)} to be paid`;
-}
-
-function progressText(batch: Batch): string | null {
-  if (batch.status === 'executing') return paymentsText(batch);
-  return rejectionText(batch);
-}
-
-/** Returns why the batch was rejected. Returns null for another batch. */
-export function rejectionText({ status, rejectionCode }: Batch): string | null {
-  return status === 'rejected' ? (inWords(rejectionCode) ?? 'the file has problems') : null;
-}
-
-export function batchTitle({ kind, status, rowCount }: Batch): string {
-  if (status === 'validating') return 'Batch that is being validated';
-  const plural = kind === 'bonus' ? 'bonuses' : 'payouts';
-  return `Batch of ${rowCount} ${rowCount === 1 ? kind : plural}`;
-}
-
-export function batchStatus(batch: Batch): Content {
-  return [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : ''];
-}
-
-export function operationStatus(operation: Transfer | Payout): Content {
-  const isStuck = 'stuckSince' in operation && operation.stuckSince !== null;
-  return [tag(operation.status), isStuck ? html` ${tag('stuck')}` : ''];
-}
-
-export function endpointStatus({ status, pausedAt, failingSince }: WebhookEndpoint): Content {
-  return [
-    tag(status === 'enabled' && failingSince !== null ? 'failing' : status),
-    pausedAt === null ? '' : html` ${tag('paused')}`,
-  ];
 }

@@ -104,8 +104,7 @@ async function withinDays(
     );
   const asset = isAsset(query.asset) ? query.asset : null;
   const amounts = amountsBeginning(query.amount, asset);
-  if (query.amount !== '' && amounts.length === 0)
-    return notice('bad', notAnAmount(query.amount));
+  if (query.amount !== '' && amounts.length === 0) return notice('bad', notAnAmount(query.amount));
   const terms = termsOf(`${query.text} ${query.amount}`);
   const [{ found: examined, next }, indexed] = await Promise.all([
     findCreatedWithin(
@@ -141,20 +140,18 @@ const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
   endpoints: 'Webhook endpoints',
 };
 
-type HiddenColumns = Partial<
-  Pick<Payout, 'railReference' | 'metadata'> & Pick<Account, 'phone'>
->;
+type HiddenColumns = Partial<Pick<Payout, 'railReference' | 'metadata'> & Pick<Account, 'phone'>>;
 
 /** Shows the columns with the text that the tables do not have, and of a phone only its end. */
 function foundIn({ railReference, metadata, phone }: HiddenColumns, text: string): Fact {
   const wanted = normaliseText(text).toLowerCase();
   const digits = text.replace(/\D/g, '');
-  const isPhone = digits.length >= MIN_PHONE_DIGITS && phone?.endsWith(digits);
+  const end = digits.length >= MIN_PHONE_DIGITS && phone?.endsWith(digits) && digits.slice(-4);
   const columns = [
     ...[...Object.entries(metadata ?? {}), ['rail reference', railReference ?? '']].filter(
       ([, value]) => wanted !== '' && value?.toLowerCase().includes(wanted),
     ),
-    ...(isPhone ? [['phone', `****${phone.slice(-MIN_PHONE_DIGITS)}`]] : []),
+    ...(end ? [['phone', `****${end}`]] : []),
   ];
   return [
     'Found in',

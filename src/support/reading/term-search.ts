@@ -1,4 +1,11 @@
-import { type AmountRange, type Asset, ASSETS, isAsset, LISTED_ASSETS, MAX_RAW } from '../../core/amount.js';
+import {
+  type AmountRange,
+  type Asset,
+  ASSETS,
+  isAsset,
+  LISTED_ASSETS,
+  MAX_RAW,
+} from '../../core/amount.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';

@@ -33,7 +33,7 @@ import {
   operationStatus,
   paymentsText,
   rejectionText,
-} from '../pages/rows.js';
+} from '../pages/statuses.js';
 import { inWords } from '../reading/payouts.js';
 import { memberLine } from '../reading/timeline.js';
 import type { ListOfResource, PageContext, ResourceKind } from './resource-kind.js';

@@ -30,7 +30,7 @@ import {
 } from '../actions/proposals.js';
 import { type Content, html } from '../html.js';
 import { link, metadataFact, money, publicFacts, tag } from '../pages/layout.js';
-import { operationStatus } from '../pages/rows.js';
+import { operationStatus } from '../pages/statuses.js';
 import {
   inWords,
   moneyText,

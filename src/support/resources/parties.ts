@@ -61,7 +61,13 @@ export const accountKind: ResourceKind<Account> = {
         const ranges = rangesOf(filter, context.timeZone);
         if ('fault' in ranges) return { ...NO_ROWS, ...ranges };
         const search = { ...ranges, text: filter.text ?? '' };
-        const { items, nextBefore } = await searchMovements(context.reader, id, search, last, limit);
+        const { items, nextBefore } = await searchMovements(
+          context.reader,
+          id,
+          search,
+          last,
+          limit,
+        );
         const rows = items.map((item) => movementRow(item, context));
         const ids = items.map(({ entry }) => entry.id);
         return { ids, rows, next: nextBefore?.toString() ?? null };

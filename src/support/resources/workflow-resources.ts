@@ -12,7 +12,8 @@ import { ENDPOINT_ACTIONS, SCHEDULE_ACTIONS } from '../actions/controls.js';
 import { deliveryRow } from '../pages/history.js';
 import { link, metadataFact, money, publicFacts, section, tag } from '../pages/layout.js';
 import { parsePosition, printPosition } from '../pages/position.js';
-import { endpointStatus, tableOf } from '../pages/rows.js';
+import { tableOf } from '../pages/rows.js';
+import { endpointStatus } from '../pages/statuses.js';
 import { inWords } from '../reading/payouts.js';
 import type { ResourceKind } from './resource-kind.js';
 
