@@ -8,6 +8,8 @@ import { DeskError } from './desk.js';
 const BODY_MS = 10_000;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 export const TOKEN_FIELD = 'form_token';
+/** The id of the person to whom the form was shown. */
+export const AUTHOR_FIELD = 'by';
 const FORM = 'form';
 
 /** Reads a form. Throws `DeskError`, or `ApiError` for a body that is too large or too slow. */

@@ -7,12 +7,11 @@ import { actionIdOf, type ActionResult, type DeskAction, perform } from './actio
 import { REMARK_ACTIONS } from './actions/remarks.js';
 import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
-import { readDraft } from './drafts.js';
 import { hmacOf } from './forms.js';
 import { decidedPage, readDecidedRows } from './pages/decided.js';
 import { csvOf, type ReadRows } from './pages/export.js';
-import { type Page, pathOf } from './pages/layout.js';
-import type { OpenForm } from './pages/action-form.js';
+import { notice, type Page, pathOf } from './pages/layout.js';
+import { KEPT, type OpenForm } from './pages/action-form.js';
 import { resourcePage, unknownPage } from './pages/resource.js';
 import type { View } from './pages/rows.js';
 import { searchPage } from './pages/search.js';
@@ -43,6 +42,7 @@ import { endpointKind, scheduleKind } from './resources/workflow-resources.js';
 import {
   type DeskContext,
   type DeskRouter,
+  draftFor,
   idOf,
   ownForm,
   seeOther,
@@ -124,10 +124,10 @@ function addSetPages<Resource>(
       return { list, query: listQueryOf(context), kind, action, resources, person };
     };
     addPage(router, site, path, async (context, person) => {
-      const form = readDraft(context, site, context.path);
+      const form = draftFor(context);
       const given = new URLSearchParams(context.querystring).getAll('item');
       const set = await read(context, person, form?.getAll('item') ?? given);
-      return setPage(site, set, form);
+      return setPage(site, set, form, form && notice('wait', KEPT));
     });
     const post = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
       const form = await ownForm(context, site, person.secret);
@@ -135,7 +135,7 @@ function addSetPages<Resource>(
       const rows = set.resources.map((resource) => kind.rowOf(resource));
       const digest = digestOf(rows);
       if (actionIdOf(form, person, action.verb, digest) === null)
-        return sendPage(context, await setPage(site, set, form, SET_CHANGED));
+        return sendPage(context, await setPage(site, set, form, notice('bad', SET_CHANGED), 409));
       const items = set.resources.map((resource) => {
         const { id, tenantId } = kind.rowOf(resource);
         return { resource, subject: { id, tenantId, subjectType: kind.subjectType } };
@@ -277,7 +277,7 @@ function addResourceKind<Resource>(
     const path = `/${kind.name}/:id/${action.verb}`;
     addPage(router, site, path, async (context, person) => {
       const shown = { kind, resource: await find(context), person, place: placeOf(context) };
-      const form = readDraft(context, site, context.path);
+      const form = draftFor(context);
       return resourcePage(site, shown, { verb: action.verb, form, result: null });
     });
     const post = async (context: DeskContext, person: SignedInPerson): Promise<void> =>

@@ -1,11 +1,11 @@
 import { type DeskSettings, noSuchPage } from './desk.js';
-import { readDraft } from './drafts.js';
 import { codeOf } from './forms.js';
 import { type Content, html, type Html } from './html.js';
 import { codeField, field, hiddenField, notice, type Page, tokenField } from './pages/layout.js';
 import {
   type DeskContext,
   type DeskRouter,
+  draftFor,
   ownForm,
   seeOther,
   sendPage,
@@ -54,10 +54,10 @@ export function sessionRoutes(router: DeskRouter, site: Site): void {
   );
 }
 
-/** Returns the path to redirect to. Accepts only paths of the desk. */
+/** Returns the path to redirect to. Accepts only paths of the desk, with all selected items of a page. */
 export function nextOf(given: unknown): string {
   return typeof given === 'string' &&
-    /^\/[a-z_]*(\/[0-9a-z-]{1,40}){0,3}(\?[\w.~%&=+$@:,*()!-]{0,1000})?$/.test(given) &&
+    /^\/[a-z_]*(\/[0-9a-z-]{1,40}){0,3}(\?[\w.~%&=+$@:,*()!-]{0,2000})?$/.test(given) &&
     !given.startsWith('/sign-')
     ? given
     : '/';
@@ -65,7 +65,8 @@ export function nextOf(given: unknown): string {
 
 /** Returns why the person who asked for a page must sign in. */
 function whyOf(context: DeskContext, site: Site, next: string): Content {
-  if (readDraft(context, site, next.replace(/\?.*/, '')) !== null) return FORM_KEPT;
+  const path = next.replace(/\?.*/, '');
+  if (draftFor({ state: context.state, path }) !== null) return FORM_KEPT;
   if (site.cookies.read(context.req, 'desk') !== null) return SESSION_ENDED;
   return (
     next !== '/' &&
@@ -76,7 +77,7 @@ function whyOf(context: DeskContext, site: Site, next: string): Content {
 
 const SESSION_ENDED = 'Your session has ended. Sign in to continue where you were.';
 const FORM_KEPT =
-  'Your session has ended, and nothing was changed. The form with what you wrote is there again after you sign in.';
+  'Your session has ended, and nothing was changed. The form with what you wrote is there again after you sign in. Nobody else is shown it.';
 
 interface SignInForm {
   readonly secret: string;

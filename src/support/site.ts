@@ -35,6 +35,8 @@ interface DeskState {
   requestId: Uuid;
   route: string;
   person: SignedInPerson | null;
+  /** The form that was kept when the session ended. */
+  draft: URLSearchParams | null;
 }
 export type DeskContext = Koa.ParameterizedContext<DeskState> & {
   readonly params?: Readonly<Record<string, string>>;
@@ -84,7 +86,7 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   );
   app.use(async (context, next) => {
     const began = performance.now();
-    context.state = { requestId: newId(), route: 'unknown', person: null };
+    context.state = { requestId: newId(), route: 'unknown', person: null, draft: null };
     context.set({ ...HEADERS, 'Svc-Request-Id': context.state.requestId });
     await next().catch((thrown: unknown) => answerError(context, thrown, logger, metrics));
     const ms = performance.now() - began;
@@ -97,6 +99,7 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   app.use(serveAssets);
   app.use(async (context, next) => {
     context.state.person = await sessions.find(context.req);
+    context.state.draft = readDraft(context, cookies);
     await next();
   });
   app.use(router.routes());
@@ -202,13 +205,17 @@ export async function ownForm(
   // While the form arrived, the session may have been revoked.
   const isStillIn = context.state.person === null || (await sessions.find(context.req)) !== null;
   if (isStillIn && hasToken(form, secret)) {
-    if (readDraft(context, site, context.path) !== null)
-      context.append('Set-Cookie', site.cookies.clear('desk-draft'));
+    if (draftFor(context) !== null) context.append('Set-Cookie', site.cookies.clear('desk-draft'));
     return form;
   }
   if (context.path.startsWith('/sign-')) throw new DeskError(403, 'Not accepted', FORGED);
-  keepDraft(context, site, form);
+  keepDraft(context, site.cookies, form);
   throw new DeskError(403, 'Not accepted', OUTDATED, {}, context.url);
+}
+
+/** Returns the kept form if it was sent to this path. */
+export function draftFor({ state, path }: Pick<DeskContext, 'state' | 'path'>) {
+  return state.draft?.get('') === path ? state.draft : null;
 }
 
 /** Returns the id in the path. Throws `DeskError`. */

@@ -7,7 +7,7 @@ import { type Clock, instant } from '../../src/core/instant.js';
 import { auditLog, type AuditRow } from '../../src/db/entities/identity.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { createLogging } from '../../src/http/logging.js';
-import { actionField } from '../../src/support/actions/action.js';
+import { actionFields } from '../../src/support/actions/action.js';
 import { formToken } from '../../src/support/forms.js';
 import { stoppedAfterTests } from '../helpers/after-tests.js';
 import { startTestApi, type TestApi, testEnvironment } from '../helpers/api.js';
@@ -88,7 +88,7 @@ export async function openDesk(): Promise<DeskWorld> {
 export function actFields({ person, cookies }: Visitor, verb: string, id: string): Fields {
   const secret = cookies.get('desk') ?? '';
   const signed = { identity: proven(person, 'support'), sessionId: newId(), secret };
-  const [, act = ''] = /value="([^"]*)"/.exec(actionField(signed, verb, id).text) ?? [];
+  const [, act = ''] = /value="([^"]*)"/.exec(actionFields(signed, verb, id).text) ?? [];
   return { form_token: formToken(secret), act };
 }
 

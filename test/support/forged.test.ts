@@ -81,6 +81,34 @@ describe('the support desk', () => {
     assert.deepEqual(await desk.acts(id), []);
   });
 
+  it('shows a form whose session has ended only to the person who wrote it, and discards it if another person is there', async () => {
+    const id = await createPending();
+    const path = `/transfers/${id}/reject`;
+    const reason = 'Only the writer knows this';
+    const [writer, other] = [await desk.staffed('writer'), await desk.staffed('other')];
+    const form = { ...(await writer.form(`/transfers/${id}`, 'reject')), reason };
+    const isShownTo = async (visitor: Visitor): Promise<boolean> =>
+      (await visitor.get(path)).text.includes(reason);
+    // The cookie of the session may have expired too.
+    writer.cookies.clear();
+    assert.equal((await writer.post(path, form)).status, 303);
+    const draft = writer.cookies.get('desk-draft') ?? '';
+    assert.match((await writer.get(`/sign-in?next=${path}`)).text, /what you wrote is there again/);
+    other.cookies.set('desk-draft', draft);
+    assert.equal((await other.get('/')).status, 200);
+    assert.equal(other.cookies.has('desk-draft'), false);
+    // The other person's tab is signed in when the form is sent.
+    assert.equal((await other.post(path, form)).status, 403);
+    assert.deepEqual(
+      [other.cookies.has('desk-draft'), await isShownTo(other), other.cookies.has('desk-draft')],
+      [true, false, false],
+    );
+    await writer.signIn(await desk.freshCode(writer.person));
+    assert.equal(await isShownTo(writer), true);
+    writer.cookies.set('desk-draft', 'x');
+    assert.deepEqual([await isShownTo(writer), writer.cookies.has('desk-draft')], [false, false]);
+  });
+
   it('protects the sign-in form and signing out in the same way', async () => {
     const person = await desk.hire('nobody yet');
     const visitor = new Visitor(desk.url, person);

@@ -3,7 +3,9 @@ import { createConnection } from 'mysql2/promise';
 import { parseDetails } from '../../src/access/audit-log.js';
 import { timeOfId, type Uuid } from '../../src/core/ids.js';
 import { idLiteral, LEAST, text } from '../helpers/bank.js';
+import { revokeSessions } from '../../src/staff/sessions.js';
 import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
+import { proven } from '../helpers/staff.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { openPayoutBank } from '../payouts/support.js';
 import { type Answer, findForm, openDesk, startTestDesk, type Visitor } from './desk.js';
@@ -139,6 +141,25 @@ describe('a set of items at the support desk', () => {
     for (const id of [...ids, more]) assert.deepEqual(await actions(id), []);
     assert.equal(await checks(), before);
     assert.equal((await send(maria, sent)).status, 200, 'the set as it was shown');
+  });
+
+  it('a set whose session has ended comes back after sign-in with its items and its reason, and says so', async () => {
+    const ids = await pending(3);
+    const nora = await desk.staffed('nora of sets');
+    const sent = await filled(nora, ids);
+    await revokeSessions(desk.core, { staffId: nora.person.id }, proven(nora.person));
+    assert.equal((await send(nora, sent)).status, 303);
+    await nora.signIn(await desk.freshCode(nora.person));
+    const { page, items } = await review(nora, []);
+    assert.deepEqual([...items].sort(), [...ids].sort());
+    assert.match(page, /role="alert">This form was not accepted, because your session had ended/);
+    assert.match(page, new RegExp(`name="reason"[^>]*value="${REASON}"`));
+    for (const id of ids) assert.deepEqual(await actions(id), []);
+    assert.match((await send(nora, await filled(nora, items))).text, /Decided: 3 of 3/);
+    assert.match(
+      (await review(nora, [])).page,
+      /Nothing is selected\. Select the items in the list/,
+    );
   });
 
   it('a wrong code decides nothing, and leaves one line in the audit log for the whole set', async () => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { newId } from '../../src/core/ids.js';
 import { DeskError } from '../../src/support/desk.js';
 import { digestOf, selectedIds, sumsText } from '../../src/support/actions/sets.js';
+import { keepDraft } from '../../src/support/drafts.js';
+import { Cookies } from '../../src/support/sessions.js';
 
 describe('a set of items of the support desk', () => {
   const ids = Array.from({ length: 101 }, () => newId());
@@ -41,5 +44,21 @@ describe('a set of items of the support desk', () => {
       [first, { ...second, asset: 'DUSD' as const }],
     ])
       assert.notEqual(digestOf(other), digest);
+  });
+
+  it('the largest set with the longest reason fits into the cookie that keeps it', () => {
+    const reason = hash('sha512', 'reason', 'base64').padEnd(140, 'ñ€').slice(0, 140);
+    const form = new URLSearchParams([
+      ['by', newId()],
+      ...ids.slice(0, 100).map((id): [string, string] => ['item', id]),
+      ['reason', reason],
+    ]);
+    const kept: string[] = [];
+    const context = {
+      path: '/waiting/transfers/approve',
+      append: (_: string, value: string) => kept.push(value),
+    };
+    keepDraft(context, new Cookies(true), form);
+    assert.equal(kept.length, 1);
   });
 });

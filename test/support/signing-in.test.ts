@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { deactivateStaff } from '../../src/staff/people.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
@@ -50,6 +51,7 @@ describe('signing in at the support desk', () => {
       '/waiting/transfers?tenant=acme+%26+co&after=1.2',
       '/search?text=a',
       '/payout_batches/01a1fef7-8cc4-733d-8c26-f336fbbaebca/rows?status=failed',
+      `/waiting/transfers/approve?${Array.from({ length: 25 }, () => `item=${newId()}`).join('&')}`,
     ])
       assert.equal(
         formOf((await stranger.get(`/sign-in?next=${encodeURIComponent(next)}`)).text, '/sign-in')

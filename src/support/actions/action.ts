@@ -15,8 +15,8 @@ import {
 import { MAX_NOTE } from '../../staff/remarks.js';
 import { verifyPerson } from '../../staff/verification.js';
 import { type DeskDeps, DeskError, type SignedInPerson } from '../desk.js';
-import { codeOf, isHmacOf, hmacOf } from '../forms.js';
-import type { Content, Html } from '../html.js';
+import { AUTHOR_FIELD, codeOf, isHmacOf, hmacOf } from '../forms.js';
+import { type Content, html, type Html } from '../html.js';
 import { hiddenField } from '../pages/layout.js';
 import type { Names } from '../reading/transfers.js';
 
@@ -73,11 +73,11 @@ export interface ActionSubject {
 const ACTION_FIELD = 'act';
 
 /**
- * Returns a hidden field with the id of an action, which cannot be forged or used with another form:
- * a new id, or that of a form whose result is unknown and which is sent again.
+ * Returns hidden fields with the id of an action, which cannot be forged or used with another form,
+ * and with the person: a new id, or that of a form whose result is unknown and which is sent again.
  */
-export function actionField(
-  { secret }: SignedInPerson,
+export function actionFields(
+  { secret, identity }: SignedInPerson,
   verb: string,
   subject: string,
   repeated: URLSearchParams | null = null,
@@ -85,7 +85,7 @@ export function actionField(
   const id = newId();
   const made = `${id}.${hmacOf(secret, `${verb}/${subject}/${id}`)}`;
   const value = repeated === null ? made : (repeated.get(ACTION_FIELD) ?? '');
-  return hiddenField(ACTION_FIELD, value);
+  return html`${hiddenField(ACTION_FIELD, value)}${hiddenField(AUTHOR_FIELD, identity.id)}`;
 }
 
 /** Returns the id of a form's action, or null if the form was not made for this subject. */

@@ -1,7 +1,7 @@
 import { MAX_REASON } from '../../core/checked-text.js';
 import { MAX_NOTE } from '../../staff/remarks.js';
 import {
-  actionField,
+  actionFields,
   type DeskAction,
   type FailedResult,
   needsCode,
@@ -46,7 +46,7 @@ export function actionForm<Resource>(
   const repeated = own?.result?.outcome === 'unknown' ? own.form : null;
   const path = pathOfShown(shown);
   const follow = place === null ? '' : itemQuery(place.kind, place.query);
-  const mark = actionField(person, action.verb, shown.kind.rowOf(resource).id, repeated);
+  const mark = actionFields(person, action.verb, shown.kind.rowOf(resource).id, repeated);
   const label = textOf(action.label, resource);
   const hidden = [tokenField(person.secret), mark];
   if (action.writes === 'nothing')
@@ -88,3 +88,7 @@ function textField(
 }
 
 export const CODE_HINT = 'The six digits from your authenticator. Each code works once';
+
+/** Shown with a form that was kept. */
+export const KEPT =
+  'This form was not accepted, because your session had ended. Nothing was changed. Check what you wrote, and send it again.';

@@ -9,7 +9,7 @@ import { readHistory, type TimelineLine } from '../reading/timeline.js';
 import { LISTS, nextWaiting, readApprovedBySupport } from '../reading/waiting.js';
 import { contextOf, type Described, listSections } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
-import { actionForm, type OpenForm, pathOfShown, type ShownResource } from './action-form.js';
+import { actionForm, KEPT, type OpenForm, pathOfShown, type ShownResource } from './action-form.js';
 import { decisionSection } from './decision.js';
 import { historySections } from './history.js';
 import { facts, idText, notice, type Page, pathOf, section, time } from './layout.js';
@@ -191,9 +191,6 @@ function formNotice({ form, result }: OpenForm): Content {
     </p>`,
   );
 }
-
-const KEPT =
-  'This form was not accepted, because your session had ended. Nothing was changed. Check what you wrote, and send it again.';
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   const lines = timeline.map(({ at, what, by, details }) => {

@@ -1,7 +1,7 @@
 import { counted } from '../../core/collections.js';
 import { ERRORS } from '../../core/error-table.js';
 import {
-  actionField,
+  actionFields,
   type ActionResult,
   type DeskAction,
   needsCode,
@@ -31,12 +31,13 @@ export interface ShownSet<Resource> {
   readonly person: SignedInPerson;
 }
 
-/** Shows the set with its sums and its form. `form`: what was written before. */
+/** Shows the set with its sums and its form. `form`: what was written before, and `about` it a notice. */
 export async function setPage<Resource>(
   site: Site,
   set: ShownSet<Resource>,
   form: URLSearchParams | null,
-  fault: Content = null,
+  about: Content = null,
+  status = 200,
 ): Promise<Page> {
   const { kind, action, resources, person } = set;
   const ids = resources.map((resource) => kind.rowOf(resource).id);
@@ -45,7 +46,7 @@ export async function setPage<Resource>(
     isOffered(action, resource, person, approved.has(kind.rowOf(resource).id));
   const open = resources.filter(isOpen);
   const closed = resources.filter((resource) => !isOpen(resource));
-  const content = html`${fault && notice('bad', fault)}
+  const content = html`${about}
   ${
     closed.length > 0 &&
     notice(
@@ -54,10 +55,10 @@ export async function setPage<Resource>(
         ${await itemTable(site, set, closed)}`,
     )
   }
-  ${open.length === 0 ? html`<p class="card">Nothing is selected.</p>` : await setForm(site, set, open, form)}
+  ${open.length === 0 ? html`<p class="card">Nothing is selected. Select the items in the list again.</p>` : await setForm(site, set, open, form)}
   ${backLink(set)}`;
   const label = textOf(action.label, resources[0] as Resource);
-  return { title: `${label} several`, content, status: fault === null ? 200 : 409 };
+  return { title: `${label} several`, content, status };
 }
 
 function backLink<Resource>({ list, query }: ShownSet<Resource>): Html {
@@ -97,7 +98,7 @@ async function setForm<Resource>(
   return html`<p><strong>${what}</strong>, in total <strong>${sumsText(rows)}</strong>.</p>
     ${await itemTable(site, set, resources)}
     <form class="stacked card" method="post" action="${path}">
-      ${tokenField(person.secret)}${actionField(person, action.verb, digestOf(rows), repeated)}
+      ${tokenField(person.secret)}${actionFields(person, action.verb, digestOf(rows), repeated)}
       ${rows.map(({ id }) => hiddenField('item', id))} ${reasonField(form)}
       ${needsCode(action) && codeField(`${CODE_HINT}. One code decides this set`)}
       <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
