@@ -64,8 +64,8 @@ export const ACCESS = [
     action ${ascii(60)} NOT NULL, subject_type ${ascii(40)} NOT NULL, subject_id VARCHAR(120) NOT NULL,
     details TEXT NOT NULL, chain_id ${ID}, sequence BIGINT NOT NULL, previous_hash BINARY(32) NOT NULL,
     hash BINARY(32) NOT NULL,
-    PRIMARY KEY (id), UNIQUE KEY chain (chain_id, sequence), KEY subject (subject_id, id),
-    KEY tenant (tenant_id, id),
+    PRIMARY KEY (id), UNIQUE KEY chain (chain_id, sequence), KEY channel_action (channel, action, id),
+    KEY subject (subject_id, id), KEY tenant (tenant_id, id),
     CONSTRAINT audit_log_chained CHECK (chain_id is null = (sequence is null) and chain_id is null = (previous_hash is null) and chain_id is null = (hash is null))) ${TABLE}`,
   `CREATE TABLE released_aliases (
     tenant_id ${ID}, alias ${ascii(32)} NOT NULL, account_id ${ID}, released_at ${TIME},

@@ -113,7 +113,11 @@ export const chainedAuditLog = defineTable(
   },
   {
     unique: { chain: ['chainId', 'sequence'] },
-    indexes: { subject: ['subjectId', 'id'], tenant: ['tenantId', 'id'] },
+    indexes: {
+      channelAction: ['channel', 'action', 'id'],
+      subject: ['subjectId', 'id'],
+      tenant: ['tenantId', 'id'],
+    },
   },
 );
 export type ChainedAuditRow = RowOf<typeof chainedAuditLog>;
