@@ -79,54 +79,15 @@ describe('own accounts, members and roles', () => {
     const viewer = await person(bank, ['access']);
     const account = await bank.account();
     const roles = `/v1/accounts/${account.id}/roles/${viewer.member.id}`;
-    const token = { member_id: viewer.member.id, scopes: ['read'], name: 'x' };
+    const token = { member_id: viewer.member.id, scopes: ['read'] };
     for (const [method, path, body, field, reason] of [
       ['POST', '/v1/accounts', { name: 'A' }, 'type', undefined],
-      [
-        'POST',
-        '/v1/accounts',
-        { type: 'system', name: 'A' },
-        'type',
-        'not_one_of: person, business',
-      ],
       ['POST', '/v1/accounts', { type: 'person', name: ' ' }, 'name', 'too_short'],
-      ['POST', '/v1/accounts', { type: 'person', name: 'a'.repeat(121) }, 'name', 'too_long'],
-      ['POST', '/v1/accounts', { type: 'person', name: 'a\u0000' }, 'name', 'control_character'],
       ['POST', '/v1/accounts', { type: 'person', name: 'A', alias: '$a' }, 'alias', 'malformed'],
       ['POST', '/v1/accounts', { type: 'person', name: 'A', phone: '1.5' }, 'phone', 'malformed'],
-      [
-        'POST',
-        '/v1/accounts',
-        { type: 'person', name: 'A', metadata: { A: 'b' } },
-        'metadata.A',
-        'malformed',
-      ],
-      [
-        'POST',
-        '/v1/accounts',
-        { type: 'person', name: 'A', status: 'active' },
-        'status',
-        'unknown',
-      ],
-      ['PATCH', `/v1/accounts/${account.id}`, { metadata: { a: '' } }, 'metadata.a', 'too_short'],
-      ['PATCH', `/v1/accounts/${account.id}`, { name: 'B', metadata: {} }, 'name', 'unknown'],
-      ['POST', '/v1/members', {}, 'name', undefined],
-      ['POST', '/v1/members', { name: '' }, 'name', 'too_short'],
-      ['POST', '/v1/members', { name: 'a'.repeat(81) }, 'name', 'too_long'],
-      ['POST', '/v1/members', { name: 'a\u202eb' }, 'name', 'format_character'],
+      ['PATCH', `/v1/accounts/${account.id}`, { metadata: { A: 'b' } }, 'metadata.A', 'malformed'],
+      ['POST', '/v1/members', { name: ' ' }, 'name', 'too_short'],
       ['PUT', roles, {}, 'role', undefined],
-      [
-        'PUT',
-        roles,
-        { role: 'root' },
-        'role',
-        'not_one_of: viewer, operator, approver, admin, owner',
-      ],
-      ['POST', '/v1/tokens', { ...token, member_id: 'me' }, 'member_id', 'not_a_uuid'],
-      ['POST', '/v1/tokens', { ...token, scopes: [] }, 'scopes', 'too_few'],
-      ['POST', '/v1/tokens', { ...token, scopes: 'read' }, 'scopes', 'not_an_array'],
-      ['POST', '/v1/tokens', { ...token, name: '\t' }, 'name', 'control_character'],
-      ['POST', '/v1/tokens', { ...token, expires_at: 'tomorrow' }, 'expires_at', 'not_a_date_time'],
       [
         'POST',
         '/v1/tokens',
@@ -134,7 +95,6 @@ describe('own accounts, members and roles', () => {
         'address_ranges.0',
         'malformed',
       ],
-      ['POST', '/v1/tokens', { ...token, token: 'svc_live_x' }, 'token', 'unknown'],
     ] as const) {
       const answer = answered(
         await bank.request(method, path, { body, token: viewer.token }),

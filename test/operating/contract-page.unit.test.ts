@@ -128,7 +128,8 @@ describe('docs/contract.md', () => {
   it('and docs/payouts.md name every rail without a gateway', () => {
     const page = readFileSync('docs/payouts.md', 'utf8').split('\n## Rails\n')[1] ?? '';
     for (const rail of OWN_RAILS)
-      for (const where of [section('Rails'), page]) assert.ok(where.includes(rail), rail);
+      for (const where of [section('Rails'), page])
+        assert.ok(where.includes(rail), `Rails does not name ${rail}`);
   });
 
   it('lists every kind of movement', () => {

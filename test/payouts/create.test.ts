@@ -104,18 +104,13 @@ describe('POST /v1/payouts', () => {
   it('refuses an invalid destination, and says why', async () => {
     for (const [field, value, reason] of [
       ['type', 'account', 'not_one_of: bank_account, bre_b_key'],
-      ['type', 7, 'not_one_of: bank_account, bre_b_key'],
       ['country', 'XX', 'not_a_country'],
       ['country', 'co', 'not_a_country'],
       ['bank_code', 'a', 'malformed'],
-      ['account_type', 'current', 'not_one_of: savings, checking'],
       ['account_number', '123', 'malformed'],
       ['account_number', '1'.repeat(35), 'malformed'],
       ['account_number', '1234-5678', 'malformed'],
-      ['holder_name', '', 'too_short'],
-      ['holder_name', 'x'.repeat(81), 'too_long'],
       ['holder_document', 'abc', 'malformed'],
-      ['colour', 'red', 'unknown'],
     ] as const) {
       const { details } = answered(
         await own.ask({ destination: { [field]: value } }),
