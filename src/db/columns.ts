@@ -193,13 +193,10 @@ export function asciiEnum<const W extends readonly string[]>(
 export const asset: Column<Asset> = oneOf(ASSETS);
 
 /** Some of `values`, stored as comma-separated text. */
-export function listOf<const W extends readonly string[]>(
-  values: W,
-  length: number,
-): Column<readonly W[number][]> {
+export function listOf<const W extends readonly string[]>(values: W): Column<readonly W[number][]> {
   const item = oneOf(values);
   return {
-    ...storedAs('varchar', { length, isAscii: true }),
+    ...storedAs('varchar', { length: 100, isAscii: true }),
     literal: (items) => escape(items.join(',')),
     parse: (stored) => (stored === '' ? [] : asText(stored).split(',').map(item.parse)),
   };

@@ -88,7 +88,6 @@ export class TokenBuckets {
     rate: Rate,
     processes: number,
     private readonly elapsed: () => number = () => performance.now(),
-    private readonly maxBuckets: number = MAX_BUCKETS,
   ) {
     this.refillMs = (1000 * processes) / rate.perSecond;
     this.burst = Math.max(1, Math.floor(rate.burst / processes));
@@ -108,7 +107,7 @@ export class TokenBuckets {
     const allowed = overMs <= 1e-6;
     const missingMs = (allowed ? after : fullAt) - now;
     if (allowed) {
-      if (known === undefined && this.fullAtMs.size >= this.maxBuckets) this.makeRoom(now);
+      if (known === undefined && this.fullAtMs.size >= MAX_BUCKETS) this.makeRoom(now);
       this.fullAtMs.set(key, after);
     }
     return rateState({ allowed, missingMs, overMs }, this.burst, this.refillMs);
@@ -118,7 +117,7 @@ export class TokenBuckets {
     for (const [key, fullAt] of this.fullAtMs) if (fullAt <= now) this.fullAtMs.delete(key);
     // If this many tokens are in use, the oldest starts over.
     for (const key of this.fullAtMs.keys()) {
-      if (this.fullAtMs.size < this.maxBuckets) break;
+      if (this.fullAtMs.size < MAX_BUCKETS) break;
       this.fullAtMs.delete(key);
     }
   }

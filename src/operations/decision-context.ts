@@ -38,8 +38,6 @@ export interface EarlierPaid {
   readonly areAllExamined: boolean;
 }
 
-export type DecisionContext = Awaited<ReturnType<typeof readDecisionContext>>;
-
 /** Returns undefined for the id of no account. */
 export async function readDecisionContext(reader: Reader, decision: Decision, now: Instant) {
   const { accountId, asset, recipient } = decision;

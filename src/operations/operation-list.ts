@@ -70,15 +70,14 @@ export interface OperationList<Row extends AccountOperation> {
   )[];
 }
 
-/** True if the caller's member has a role in one of the row's accounts. */
+/** True if the caller's member has a role in one of the accounts of the row `l`. */
 function visibleSql(
   { visibleToRolesIn }: Pick<OperationList<never>, 'visibleToRolesIn'>,
   caller: Caller,
-  tableAlias: string,
 ): string {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   return `EXISTS (SELECT 1 FROM member_roles r WHERE r.member_id=${member}
-    AND r.account_id IN (${visibleToRolesIn.map((column) => `${tableAlias}.${column}`).join(', ')}))`;
+    AND r.account_id IN (${visibleToRolesIn.map((column) => `l.${column}`).join(', ')}))`;
 }
 
 /** Returns one of the tenant's operations. Throws not_found, authority_insufficient. */
@@ -90,7 +89,7 @@ export async function readOperation<Row extends AccountOperation>(
 ): Promise<Row> {
   const { table } = list;
   const [row] = await reader.query(
-    `SELECT ${columnList(table, 'l')}, ${visibleSql(list, caller, 'l')} AS visible FROM ${table.name} l
+    `SELECT ${columnList(table, 'l')}, ${visibleSql(list, caller)} AS visible FROM ${table.name} l
      WHERE ${equalFilters(list, { id, tenantId: caller.tenantId }).join(' AND ')}`,
   );
   if (row === undefined) throw notFound();
@@ -131,7 +130,7 @@ function filterSql<Row extends AccountOperation>(
   const ifSet = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
-    visibleSql(list, caller, 'l'),
+    visibleSql(list, caller),
     ...equalFilters(list, { tenantId, status, sourceAccountId, asset, ...columns }),
     ...ifSet(from, (at) => `l.created_at>=${time.literal(at)}`),
     ...ifSet(to, (at) => `l.created_at<=${time.literal(at)}`),

@@ -150,7 +150,7 @@ export const tokens = defineTable(
     memberId: column.uuid,
     name: column.nullable(column.varchar(80)),
     secretHash: column.binary(32),
-    scopes: column.listOf(SCOPES, 100),
+    scopes: column.listOf(SCOPES),
     /** Address ranges from which the token may be used, separated by commas. Empty for any address. */
     cidrs: column.ascii(1000),
     /** Until then the token waits for the tenant's delay. Null without a delay. */

@@ -1,5 +1,5 @@
 import * as column from '../columns.js';
-import { defineTable, type RowOf } from '../table.js';
+import { defineTable } from '../table.js';
 
 /**
  * The index of accounts, tenants and operations by the words of their names and texts. Derived from
@@ -15,4 +15,3 @@ export const searchWords = defineTable(
   },
   { key: ['id', 'word'], indexes: { word: ['word', 'id'] } },
 );
-export type SearchWord = RowOf<typeof searchWords>;

@@ -27,7 +27,7 @@ export const staff = defineTable(
     foldedName: column.nullable(column.varchar(240)),
     /** A service signs in with a key, and never counts as a person. */
     kind: column.oneOf(STAFF_KINDS),
-    rights: column.listOf(STAFF_RIGHTS, 100),
+    rights: column.listOf(STAFF_RIGHTS),
     active: column.boolean,
     /** Encrypted. Null before enrolment. */
     factorKeyId: column.nullable(column.ascii(40)),
@@ -69,7 +69,7 @@ export const staffSessions = defineTable(
     lastUsedAt: column.time,
     expiresAt: column.time,
     /** Rights that the identity provider's groups allow. Null for all rights of the person. */
-    rights: column.nullable(column.listOf(STAFF_RIGHTS, 100)),
+    rights: column.nullable(column.listOf(STAFF_RIGHTS)),
     revokedAt: column.nullable(column.time),
   },
   { unique: { token: ['tokenHash'] }, indexes: { staff: ['staffId', 'expiresAt'] } },
