@@ -3,7 +3,7 @@ import type { Asset } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { type Approval, approvals } from '../db/entities/approvals.js';
+import { type ApprovableType, type Approval, approvals } from '../db/entities/approvals.js';
 import { staff } from '../db/entities/staff.js';
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
@@ -25,7 +25,6 @@ import { outboxWrite } from '../temporal/outbox.js';
 import {
   type ApprovalActor,
   allowedStatuses,
-  type ApprovableType,
   type ApprovalAction,
   type ApprovalColumns,
   type ApprovalOperations,

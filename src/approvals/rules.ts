@@ -3,7 +3,7 @@ import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { type Operation, type Role, roleAllows } from '../core/permissions.js';
-import type { Approval, ApprovalPolicyRow } from '../db/entities/approvals.js';
+import type { ApprovableType, Approval, ApprovalPolicyRow } from '../db/entities/approvals.js';
 import type { Staff } from '../db/entities/staff.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
@@ -79,8 +79,6 @@ interface ActorRights {
   readonly role?: Role | undefined;
   readonly staff?: Staff | undefined;
 }
-
-export type ApprovableType = 'transfer' | 'payout';
 
 export interface ApprovalOperations {
   readonly approve: Operation;

@@ -2,7 +2,8 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { AUDIT_CHANNELS } from './identity.js';
 
-const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
+const APPROVABLE_TYPES = ['transfer', 'payout'] as const;
+export type ApprovableType = (typeof APPROVABLE_TYPES)[number];
 
 /** Policies, each with the settings that apply from `effectiveAt` on (src/approvals/policy-rules.ts). */
 export const approvalPolicies = defineTable(
@@ -35,7 +36,7 @@ export const approvals = defineTable(
   'approvals',
   {
     id: column.uuid,
-    resourceType: column.oneOf(APPROVED_TYPES),
+    resourceType: column.oneOf([...APPROVABLE_TYPES, 'bonus_batch']),
     resourceId: column.uuid,
     /** `member:<id>`, or `support` for all staff, who together count as one approver. */
     approver: column.ascii(60),

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { ApprovableType } from '../../approvals/rules.js';
 import { type Amount, ASSETS, formatAmount } from '../../core/amount.js';
 import { compareText } from '../../core/collections.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
+import type { ApprovableType } from '../../db/entities/approvals.js';
 import { type StaffActionName, actionRefusal, type StaffIdentity } from '../../staff/rules.js';
 import { DeskError } from '../desk.js';
 import type { WaitingKind } from '../reading/waiting.js';

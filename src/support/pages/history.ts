@@ -1,14 +1,13 @@
 import { formatAmount } from '../../core/amount.js';
-import type { WorkflowResourceType } from '../../db/entities/outbox.js';
 import { type Content, html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
+import { RESOURCE_PATHS } from '../reading/search.js';
 import type { History } from '../reading/timeline.js';
 import {
   idText,
   link,
   pathOf,
-  type ResourcePath,
   type Row,
   section,
   sumFact,
@@ -103,18 +102,6 @@ const CAUSES: Readonly<Record<DeliveryHistory['delivery']['cause'], string>> = {
   redeliver: 'sent again',
   test: 'test',
 };
-
-const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
-  transfer: 'transfers',
-  bonus: 'bonuses',
-  payout: 'payouts',
-  adjustment: 'adjustments',
-  bonus_batch: 'batches',
-  payout_batch: 'payout_batches',
-  schedule: 'schedules',
-  webhook_endpoint: 'endpoints',
-  account: 'accounts',
-} satisfies Record<WorkflowResourceType | 'bonus' | 'adjustment' | 'account', ResourcePath>;
 
 /** Links the text to the resource if it has a page. */
 export function relatedLink(type: string, id: string, text: string | null): Content {

@@ -5,7 +5,7 @@ import type { StaffValue } from '../../http/resource.js';
 import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
-import type { Rows } from '../reading/search.js';
+import type { ResourcePath } from '../reading/search.js';
 import { type Attributes, type Content, element, html, type Html } from '../html.js';
 
 export interface Page {
@@ -315,8 +315,6 @@ export function queryText(parts: Readonly<Record<string, string>>): string {
   const given = Object.entries(parts).filter(([, value]) => value !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
-
-export type ResourcePath = keyof Rows | 'payout_batches' | 'events';
 
 export function link(path: ResourcePath, id: string, content: Content, query = ''): Html {
   return html`<a href="${pathOf(path, id)}${query}">${content}</a>`;

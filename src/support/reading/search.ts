@@ -19,6 +19,7 @@ import {
   transfers,
 } from '../../db/entities/operations.js';
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
+import type { WorkflowResourceType } from '../../db/entities/outbox.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
@@ -39,6 +40,8 @@ export interface Rows {
   readonly accounts: Account;
   readonly tenants: Tenant;
 }
+export type ResourcePath = keyof Rows | 'payout_batches' | 'events';
+
 export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   transfers,
   schedules,
@@ -51,6 +54,19 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   accounts,
   tenants,
 };
+/** The page of each type of resource that the audit log names. */
+export const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
+  transfer: 'transfers',
+  bonus: 'bonuses',
+  payout: 'payouts',
+  adjustment: 'adjustments',
+  bonus_batch: 'batches',
+  payout_batch: 'payout_batches',
+  schedule: 'schedules',
+  webhook_endpoint: 'endpoints',
+  account: 'accounts',
+} satisfies Record<WorkflowResourceType | 'bonus' | 'adjustment' | 'account', ResourcePath>;
+
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
 const NOTHING = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as SearchResult;

@@ -15,7 +15,6 @@ import {
   pathOf,
   queryText,
   relative,
-  type ResourcePath,
   section,
   table,
   tenantFact,
@@ -24,6 +23,7 @@ import {
 import { NONE } from '../pages/rows.js';
 import type { HistorySource } from '../reading/timeline.js';
 import { namesOf, type Owned } from '../reading/transfers.js';
+import type { ResourcePath } from '../reading/search.js';
 import type { WaitingKind } from '../reading/waiting.js';
 import type { Site } from '../site.js';
 
