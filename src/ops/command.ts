@@ -7,7 +7,7 @@ import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
-import { declareAcceptedValues, kebabCase, optionsOf } from './inputs.js';
+import { declareAcceptedValues, kebabCase, optionsOf, TIME_FORMS } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
   type AuthorisationDeps,
@@ -225,10 +225,11 @@ function define<S extends z.ZodRawShape>(
       ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE_OPTION] : []),
       ...(needs === 'nothing' && LISTS.test(usage) ? [WATCH_OPTION] : []),
     ];
-    for (const [flags, description] of [...optionsOf(schema), ...more])
-      own.option(flags, description);
+    const options = [...optionsOf(schema), ...more];
+    for (const [flags, description] of options) own.option(flags, description);
+    const forms = options.some(([flags]) => flags.endsWith('<time>')) ? TIME_FORMS : undefined;
     const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
-    addParagraphs(own, spec.explanation, needsText(needs), `Examples:\n${examples}`);
+    addParagraphs(own, spec.explanation, forms, needsText(needs), `Examples:\n${examples}`);
     own.action(async () => {
       const named = argumentsOf(own);
       const given = { ...own.optsWithGlobals(), ...named };

@@ -5,7 +5,7 @@ import type { Reader } from '../db/database.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { OpsError } from './failures.js';
-import { id, limit, option, raw, time } from './inputs.js';
+import { id, limit, option, raw, time, untilTime } from './inputs.js';
 
 /** Options of lists that are ordered by creation, newest first. */
 
@@ -16,7 +16,7 @@ export const cursor = option(
 
 export const pageInput = {
   since: option('<time> only what was created from this time on', time.optional()),
-  until: option('<time> only what was created before this time', time.optional()),
+  until: untilTime('was created'),
   amount: option(
     "<raw> only with this amount, an integer in the asset's smallest unit",
     raw.optional(),

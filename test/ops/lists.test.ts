@@ -21,6 +21,9 @@ const own = await openGuarded(api);
 const people = new SignedInPeople(test);
 const tenant = own.bank.tenant.tenant.name;
 
+const TIME_FORMS =
+  /--since: \S+ is not a time: write a date \(2026-11-30: .* UTC\), a date and time \(.*\), or how long before now \(90s, .*\)/;
+
 describe('a list or a search of the command line', () => {
   after(async () => {
     await test.change(`DELETE FROM outbox WHERE tenant_id=${idLiteral(own.bank.tenant.tenant.id)}`);
@@ -51,6 +54,14 @@ describe('a list or a search of the command line', () => {
       ['--until', times[3] ?? ''],
     ] as const;
     assert.deepEqual(ids(await rows(...list, ...since, ...until)), [third, second]);
+    const day = times[0]?.slice(0, 10) ?? '';
+    const minute = `${times[0]?.slice(0, 16).replace('T', ' ')}Z`;
+    for (const early of [day, minute, `${day}T00:00Z`, '7d', '10000m']) {
+      assert.deepEqual(ids(await rows(...list, '--since', early)), ids(made.toReversed()), early);
+      assert.deepEqual(await rows(...list, '--until', early), [], early);
+    }
+    for (const wrong of ['yesterday', '2026-13-01', '2026-11-30T09:30', '1w', '-1h', '99999d'])
+      await fails(2, TIME_FORMS, ...list, `--since=${wrong}`);
     const completed = ['--status', 'completed'];
     assert.deepEqual(ids(await rows(...list, ...completed, ...since, ...cursor)), [second]);
     await fails(1, /the list has no/, ...list, '--cursor', randomUUID());

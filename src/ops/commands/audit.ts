@@ -15,7 +15,18 @@ import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { flag, id, limit, onlyTenant, option, optional, reason, text, time } from '../inputs.js';
+import {
+  flag,
+  id,
+  limit,
+  onlyTenant,
+  option,
+  optional,
+  reason,
+  text,
+  time,
+  untilTime,
+} from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 export const auditCommand = query({
@@ -59,8 +70,8 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     ),
     action: optional('<action> only this, such as token.revoke'),
     actor: optional('<name> only what this person, service or member:ID did'),
-    since: option('<time> only from this time on', time.optional()),
-    until: option('<time> only before this time', time.optional()),
+    since: option('<time> only what was done from this time on', time.optional()),
+    until: untilTime('was done'),
     cursor: option('<id> only what came before this line, the last of a list', id.optional()),
     limit,
     verify: flag(

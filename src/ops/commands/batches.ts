@@ -171,7 +171,7 @@ export const batchCommands = {
   'remove-uploads': managerCommand({
     summary: 'delete the bytes of files validated long enough ago; their hashes stay',
     examples: ['batches remove-uploads --older-than 7d --yes'],
-    input: { olderThan: option('<time> minimum time since validation: 7d, 24h', duration) },
+    input: { olderThan: option('<duration> minimum time since validation: 7d, 24h', duration) },
     run: async (ops, { olderThan }) => {
       await ops.output.confirm('Delete the bytes of validated files');
       const before = instant(ops.clock() - olderThan);

@@ -24,7 +24,7 @@ const input = {
   operation: option(`<operation> ${FEE_OPERATIONS.join(', ')}`, oneOf(FEE_OPERATIONS).optional()),
   asset: option(`<asset> ${ASSET_NAMES}`, assetName.optional()),
   from: option('<time> the first moment at which the wrong schedule applied', time.optional()),
-  to: option('<time> the last moment', time.optional()),
+  to: option('<time> the last moment; of a date, its beginning', time.optional()),
   reason: optional('<text> why, up to 110 characters; whoever paid reads it with the movement'),
   approve: flag('post what another person proposed under the reference'),
 };

@@ -158,7 +158,7 @@ for members and operators. Setting the policy in force again withdraws a change 
         wholeNumber(1, MAX_APPROVALS).prefault('1'),
       ),
       expiresIn: option(
-        '<time> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
+        '<duration> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
         seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
       ),
       refusesBatches: flag('reject a batch whose total reaches the threshold when it is validated'),

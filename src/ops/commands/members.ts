@@ -18,13 +18,13 @@ import {
   commaSeparated,
   duration,
   flag,
+  futureTime,
   oneOf,
   option,
   optional,
   scopes,
   tenant,
   text,
-  time,
 } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -137,7 +137,7 @@ export const tokenCommands = {
     summary: 'issue a token for a member; it is shown once, and only its hash is kept',
     examples: [
       "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
-      'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
+      'tokens issue report --tenant acme --member auditor --scopes read --expires 90d --json',
     ],
     input: {
       name: text,
@@ -148,8 +148,8 @@ export const tokenCommands = {
         scopes,
       ),
       expires: option(
-        '<time> when it expires, such as 2027-01-31T00:00:00Z (default: never)',
-        time.optional(),
+        '<expiry> when it expires: how long after now, such as 90d, or a date in UTC (default: never)',
+        futureTime.optional(),
       ),
       cidrs: option(
         '<ranges> the only address ranges from which it may be used, separated by commas (default: anywhere)',
@@ -225,7 +225,7 @@ export const tokenCommands = {
     input: {
       keyId: named.token,
       grace: option(
-        '<time> how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
+        '<duration> how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
         duration.prefault('0s'),
       ),
     },

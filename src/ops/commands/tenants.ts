@@ -132,7 +132,7 @@ changes never wait.`,
     input: {
       tenant: named.tenant,
       seconds: option(
-        '<time> 24h, 7d, or seconds; 1s to 30d',
+        '<duration> 24h, 7d, or seconds; 1s to 30d',
         seconds(1, MAX_POLICY_DELAY_S).optional(),
       ),
       none: flag('changes that weaken a policy take effect at once'),

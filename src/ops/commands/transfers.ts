@@ -215,7 +215,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
   list: transferList,
   examples: [
     'transfers list --tenant acme --status pending_approval',
-    'transfers list --tenant acme --since 2026-11-01T00:00:00Z --amount 150000',
+    'transfers list --tenant acme --since 2026-11-01 --amount 150000',
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
   present: async ({ database }, found) => {

@@ -146,9 +146,7 @@ export const webhookCommands = {
   }),
   'recover <endpoint>': command({
     summary: 'resend every event since a moment that got no 2xx',
-    examples: [
-      'webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z',
-    ],
+    examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2h'],
     input: { endpoint: named.endpoint, since: option('<time> at most 30 days ago', time) },
     needs: 'webhook.recover',
     run: async (ops, { endpoint: { id }, since }) => {
