@@ -10,7 +10,8 @@ import {
 } from '../../src/payouts/rails/destinations.js';
 import { localCommand } from '../../src/ops/command.js';
 import { OpsError } from '../../src/ops/failures.js';
-import { asset, option, raw, seconds, text, wholeNumber } from '../../src/ops/inputs.js';
+import { asset, option, raw, text, wholeNumber } from '../../src/ops/inputs.js';
+import { seconds } from '../../src/ops/times.js';
 import type { Fields } from '../../src/ops/output.js';
 import { checkGateway, type RuleResult } from '../gateway-check/check.js';
 

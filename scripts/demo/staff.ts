@@ -77,7 +77,7 @@ function replaceFactor(
       action: 'staff.replace_demo_factor',
       subjectType: 'staff',
       subjectId: person.id,
-    };
+    } as const;
     await recordAction(transaction, actor, clock(), { ...entry, details: { name: person.name } });
     return factor.secret;
   });

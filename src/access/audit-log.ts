@@ -9,6 +9,7 @@ import type { Account, Member } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { transact } from '../db/reader.js';
 import { appendAuditRows } from '../ledger/audit-chain.js';
+import type { AuditAction } from './audit-actions.js';
 
 export interface Actor {
   readonly channel: AuditRow['channel'];
@@ -32,7 +33,7 @@ export function operatorActor(name: string): Actor {
 /** `details` hold ids, amounts, states and reasons, never secrets or personal data. */
 export interface AuditEntry {
   readonly tenantId: Uuid | null;
-  readonly action: string;
+  readonly action: AuditAction;
   readonly subjectType: string;
   readonly subjectId: string;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
@@ -40,7 +41,7 @@ export interface AuditEntry {
 
 export function accountAudit(
   { id, tenantId }: Pick<Account, 'id' | 'tenantId'>,
-  action: string,
+  action: AuditAction,
   details: AuditDetails = {},
 ): AuditEntry {
   return { tenantId, action, subjectType: 'account', subjectId: id, details };
@@ -50,13 +51,17 @@ export type MemberName = Pick<Member, 'id' | 'tenantId'>;
 
 export function memberAudit(
   { id, tenantId }: MemberName,
-  action: string,
+  action: AuditAction,
   details: AuditDetails = {},
 ): AuditEntry {
   return { tenantId, action, subjectType: 'member', subjectId: id, details };
 }
 
-export function tenantAudit(tenantId: Uuid, action: string, details: AuditDetails): AuditEntry {
+export function tenantAudit(
+  tenantId: Uuid,
+  action: AuditAction,
+  details: AuditDetails,
+): AuditEntry {
   return { tenantId, action, subjectType: 'tenant', subjectId: tenantId, details };
 }
 

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../access/audit-actions.js';
 import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { ASSETS } from '../core/amount.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
@@ -39,7 +40,7 @@ export const freezeAccount = statusChanger('frozen', 'account.freeze');
 export const unfreezeAccount = statusChanger('active', 'account.unfreeze');
 
 /** Makes a function that sets the status. It throws not_found, invalid_state, invalid_field. */
-function statusChanger(status: 'active' | 'frozen', action: string) {
+function statusChanger(status: 'active' | 'frozen', action: AuditAction) {
   return async (
     { database, clock }: DatabaseDeps,
     id: Uuid,

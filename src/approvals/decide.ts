@@ -284,11 +284,11 @@ function refuseAction<Row extends Approvable>(
 function auditWrite<Row extends Approvable>(
   { feature: { resourceType }, command: { auditId, actor }, state }: Attempt<Row>,
   { id, tenantId }: Row,
-  action: string,
+  action: ApprovalAction | `${ApprovalAction}_refused`,
   details: AuditDetails,
 ): RowWrite {
   const subject = { tenantId, subjectType: resourceType, subjectId: id };
-  const entry = { ...subject, action: `${resourceType}.${action}`, details };
+  const entry = { ...subject, action: `${resourceType}.${action}` as const, details };
   return insertRow(auditLog, auditRow(auditId, auditActor(actor), state.at, entry));
 }
 

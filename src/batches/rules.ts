@@ -147,9 +147,11 @@ export function batchPath(kind: Batch['kind']): 'batches' | 'payout_batches' {
   return kind === 'bonus' ? 'batches' : 'payout_batches';
 }
 
+type BatchVerb = 'pause' | 'resume' | 'cancel';
+
 export function batchAudit(
   batch: Pick<Batch, 'kind' | 'tenantId' | 'id'>,
-  action: string,
+  action: BatchVerb | `${BatchVerb}_refused`,
   details: AuditDetails = {},
 ): AuditEntry {
   const { tenantId, id: subjectId } = batch;

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../access/audit-actions.js';
 import { type AuditEntry, auditRow } from '../access/audit-log.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND } from '../core/errors.js';
@@ -213,7 +214,11 @@ function payInAudit({ tenantId, id, accountId, asset, raw, reference }: PayIn): 
   return { tenantId, action: 'payin.record', subjectType: 'payin', subjectId: id, details };
 }
 
-function adjustmentAudit(adjustment: Adjustment, action: string, why: string | null): AuditEntry {
+function adjustmentAudit(
+  adjustment: Adjustment,
+  action: AuditAction,
+  why: string | null,
+): AuditEntry {
   const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } =
     adjustment;
   const money = { account_id: accountId, direction, asset, raw: raw.toString() };

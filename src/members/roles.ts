@@ -22,6 +22,7 @@ import {
   literals,
   upsertSql,
 } from '../db/statements.js';
+import type { AuditAction } from '../access/audit-actions.js';
 import {
   type Actor,
   memberAudit,
@@ -59,7 +60,7 @@ export function grantRole(
     await storeRole(transaction, { ...own, tenant, role, at, actor });
     const waiting = await transaction.find(pendingRoles, own);
     const details = { account_id: accountId, role, previous: before?.role ?? null };
-    const record = (action: string, more: object = {}): Promise<void> =>
+    const record = (action: AuditAction, more: object = {}): Promise<void> =>
       recordAction(transaction, actor, at, memberAudit(member, action, { ...details, ...more }));
     if (waited !== undefined && waited.role !== waiting?.role)
       await recordWithdrawal(transaction, actor, at, tenant.id, waited);

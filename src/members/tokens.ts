@@ -25,6 +25,7 @@ import {
   type Where,
 } from '../db/statements.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
+import type { AuditAction } from '../access/audit-actions.js';
 import {
   type Actor,
   type AuditDetails,
@@ -334,7 +335,7 @@ function issueAudit(token: Token): AuditEntry {
 
 function tokenAudit(
   { tenantId, keyId }: Token,
-  action: string,
+  action: AuditAction,
   details: AuditDetails = {},
 ): AuditEntry {
   return { tenantId, action, subjectType: 'token', subjectId: keyId, details };

@@ -35,7 +35,7 @@ export async function changeMetadata<Row extends LabelledOperation>(
     // Values may be personal data, so the audit log has only the keys.
     const details = { keys: Object.keys(change).sort().join(',') };
     const subject = { tenantId: caller.tenantId, subjectType: resourceType, subjectId: id };
-    const action = `${resourceType}.change_metadata`;
+    const action = `${resourceType}.change_metadata` as const;
     await recordAction(transaction, memberActor(caller), clock(), { ...subject, action, details });
     return { ...row, metadata };
   });

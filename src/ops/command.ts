@@ -7,7 +7,8 @@ import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { type Resolved, resolveLookups } from './lookups.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
-import { declareAcceptedValues, kebabCase, optionsOf, TIME_FORMS } from './inputs.js';
+import { declareAcceptedValues, kebabCase, optionsOf } from './inputs.js';
+import { TIME_FORMS } from './times.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
   type AuthorisationDeps,

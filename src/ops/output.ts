@@ -5,6 +5,7 @@ import { type Amount, amountJson, formatAmount } from '../core/amount.js';
 import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
+import type { Words } from '../core/words.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
 
@@ -20,10 +21,6 @@ export type Fields = Readonly<Record<string, Value>>;
 type PlainProperty<Row> = {
   [K in keyof Row & string]: Row[K] extends string | number | boolean | bigint | null ? K : never;
 }[keyof Row & string];
-
-type Words<Text extends string> = Text extends `${infer First} ${infer Rest}`
-  ? First | Words<Rest>
-  : Text;
 
 type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}` ? Property : Word;
 

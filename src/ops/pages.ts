@@ -5,7 +5,8 @@ import type { Reader } from '../db/database.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { OpsError } from './failures.js';
-import { id, limit, option, raw, time, untilTime } from './inputs.js';
+import { id, limit, option, raw } from './inputs.js';
+import { time, untilTime } from './times.js';
 
 /** Options of lists that are ordered by creation, newest first. */
 

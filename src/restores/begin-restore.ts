@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { AuditAction } from '../access/audit-actions.js';
 import { type AuditEntry, recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
@@ -113,7 +114,7 @@ export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): R
   return { id: newId(), noticedBy, reason: '', beganAt, ...open };
 }
 
-export function restoreAudit(action: string, restore: Restore): AuditEntry {
+export function restoreAudit(action: AuditAction, restore: Restore): AuditEntry {
   const { id, reason, restoredTo, lostUntil, skip, beganBy } = restore;
   const lost = {
     restored_to: toRfc3339(restoredTo),

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { AuditAction } from '../access/audit-actions.js';
 import {
   type Actor,
   type AuditDetails,
@@ -41,7 +42,7 @@ interface SetPersonResult {
 
 export function staffAudit(
   { id, name }: Pick<Staff, 'id' | 'name'>,
-  action: string,
+  action: AuditAction,
   details: AuditDetails = {},
 ): AuditEntry {
   return staffEntry(id, action, { name, ...details });

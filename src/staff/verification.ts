@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { AuditAction } from '../access/audit-actions.js';
 import { type AuditDetails, type AuditEntry, auditRow, recordRow } from '../access/audit-log.js';
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import { counted } from '../core/collections.js';
@@ -211,7 +212,7 @@ function resultOf(
 
 export function staffEntry(
   subjectId: string,
-  action: string,
+  action: AuditAction,
   details: AuditDetails = {},
 ): AuditEntry {
   return { tenantId: null, action, subjectType: 'staff', subjectId, details };

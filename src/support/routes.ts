@@ -96,7 +96,7 @@ function addDownload(
     await ownForm(context, site, person.secret);
     const { list, subject, read } = await listOf(context);
     const { csv, rows } = await csvOf(read);
-    const entry = { ...subject, action: 'list.export', details: { list, rows } };
+    const entry = { ...subject, action: 'list.export' as const, details: { list, rows } };
     await recordOnce(site, newId(), person.identity, entry);
     context.attachment(`${list}.csv`);
     context.type = 'text/csv; charset=utf-8';

@@ -161,6 +161,6 @@ function auditWrites(
     subjectType: String(refundOfType),
     subjectId: String(refundOfId),
     details: { refund: id, amount: formatAmount(amount), reason: description },
-  };
+  } as const;
   return [insertRow(auditLog, auditRow(auditId, auditActor(by), createdAt, entry))];
 }

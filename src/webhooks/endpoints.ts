@@ -16,6 +16,7 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, literal, updateSql, type Where } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
+import type { AuditAction } from '../access/audit-actions.js';
 import type { AuditDetails, AuditEntry } from '../access/audit-log.js';
 import { assertAllowedSomewhere } from '../accounts/access.js';
 import type { Instant } from '../core/instant.js';
@@ -158,7 +159,7 @@ export async function lockEndpoint(
 
 export function endpointAudit(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
-  action: string,
+  action: AuditAction,
   details: AuditDetails,
 ): AuditEntry {
   return { tenantId, action, subjectType: 'webhook_endpoint', subjectId: id, details };

@@ -129,7 +129,7 @@ export function redeliverByStaff(
     if (!(await isNewAction(transaction, action, by, actionId))) return;
     const now = clock();
     if ((await queueEvent(transaction, event, now)) === 0) throw new ApiError(NO_ENDPOINT);
-    const entry = { tenantId, action, subjectType: 'event', subjectId: eventId, details };
+    const entry = { tenantId, action, subjectType: 'event', subjectId: eventId, details } as const;
     await recordAction(transaction, by, now, entry, actionId);
   });
 }

@@ -115,6 +115,43 @@ describe('a list or a search of the command line', () => {
     assert.match((await ops('audit-log', '--subject', id)).stdout, /approver/);
   });
 
+  it('names similar actions and people, and the id of what it names instead, if the audit log has nothing of them', async () => {
+    const log = (...filter: readonly string[]) => ['audit-log', '--tenant', tenant, ...filter];
+    for (const [given, meant] of [
+      ['transfer.aprove', 'did you mean transfer.approve'],
+      ['freeze', 'did you mean account.freeze, account.unfreeze'],
+      ['nonsense', 'use one of account.open, account.close, '],
+    ] as const)
+      await fails(
+        2,
+        new RegExp(`--action: ${given} is not an action: ${meant}`),
+        ...log('--action', given),
+      );
+    for (const action of ['restore.begin', 'transfer.approve_refused'])
+      assert.deepEqual(await rows(...log('--action', action)), []);
+    const { name } = await addStaff(test.database, {
+      name: `carla ${randomUUID()}`,
+      rights: ['read'],
+    });
+    assert.deepEqual(await rows(...log('--actor', name)), []);
+    await fails(
+      1,
+      new RegExp(`: did you mean ${name}`),
+      ...log('--actor', name.replace('l', 'll')),
+    );
+    await fails(
+      1,
+      /"nobody at all" is neither .*: .* staff list/,
+      ...log('--actor', 'nobody at all'),
+    );
+    const { from, to } = { from: own.guarded, to: own.receiver };
+    const { id } = await own.bank.sent({ from, to, raw: LEAST });
+    assert.deepEqual(await rows(...log('--subject', text(id))), []);
+    const { id: tenantId } = own.bank.tenant.tenant;
+    await fails(1, new RegExp(`did you mean .*${tenantId}`), ...log('--subject', tenant));
+    await fails(1, /neither the audit log nor a resource has/, ...log('--subject', randomUUID()));
+  });
+
   it('shows of one transfer or batch its description, its deliveries and the notes of the staff', async () => {
     await register(own.bank, ['transfer.completed']);
     const { from, to } = { from: own.guarded, to: own.receiver };

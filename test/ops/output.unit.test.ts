@@ -5,6 +5,7 @@ import { SCOPES } from '../../src/core/permissions.js';
 import { CommitUnknown, DatabaseUnavailable } from '../../src/db/failures.js';
 import { explain } from '../../src/ops/failures.js';
 import * as inputs from '../../src/ops/inputs.js';
+import * as times from '../../src/ops/times.js';
 
 const MOST = '9223372036854775807';
 
@@ -42,7 +43,7 @@ const OPTIONS: readonly Case[] = [
   ],
   [
     'a length of time is a number with its unit',
-    inputs.duration,
+    times.duration,
     [
       ['0s', 0],
       ['15m', 900_000],
@@ -53,7 +54,7 @@ const OPTIONS: readonly Case[] = [
   ],
   [
     'a time to wait is within its bounds, with a unit or in seconds',
-    inputs.seconds(60, 2_592_000),
+    times.seconds(60, 2_592_000),
     [
       ['60', 60],
       ['1m', 60],

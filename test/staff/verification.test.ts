@@ -46,7 +46,7 @@ describe('a claim of one of the staff', () => {
     purpose: randomUUID(),
     refusalEntry: {
       tenantId: null,
-      action: 'test.refused',
+      action: 'staff.bind_refused',
       subjectType: 'staff',
       subjectId: ana.id,
     },
@@ -57,7 +57,7 @@ describe('a claim of one of the staff', () => {
   const outcomeOf = (verified: Verified): string =>
     'refusal' in verified ? verified.refusal.message : 'verified';
   const lines = () =>
-    db.database.reader.select(auditLog, { subjectId: ana.id, action: 'test.refused' });
+    db.database.reader.select(auditLog, { subjectId: ana.id, action: 'staff.bind_refused' });
   const rowOf = async ({ id }: Staff): Promise<Staff> =>
     (await db.database.reader.find(staff, { id }))!;
 

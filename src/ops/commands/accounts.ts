@@ -28,9 +28,9 @@ import {
   reason,
   tenant,
   text,
-  time,
   tenantOfAlias,
 } from '../inputs.js';
+import { time } from '../times.js';
 import { importCommand } from './import.js';
 import { capitalised, type Fields, rowFields } from '../output.js';
 

@@ -7,15 +7,20 @@ import {
 import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { counted } from '../../core/collections.js';
+import type { Instant } from '../../core/instant.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
 import { type AuditRow, auditLog } from '../../db/entities/identity.js';
 import { accounts, members, tenants } from '../../db/entities/parties.js';
+import { staff } from '../../db/entities/staff.js';
 import type { Reader } from '../../db/database.js';
 import { updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
+import { countFound, findByText } from '../../support/reading/search.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
+import { PROGRAM } from '../help.js';
 import {
+  auditAction,
   flag,
   id,
   limit,
@@ -24,10 +29,10 @@ import {
   optional,
   reason,
   text,
-  time,
-  untilTime,
 } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
+import { similarTo } from '../similar.js';
+import { time, untilTime } from '../times.js';
 
 export const auditCommand = query({
   summary: "check the ledger's invariants, and print every violation; it may run while money moves",
@@ -68,7 +73,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     subject: optional(
       '<id> only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
     ),
-    action: optional('<action> only this, such as token.revoke'),
+    action: option('<action> only this, such as token.revoke', auditAction.optional()),
     actor: optional('<name> only what this person, service or member:ID did'),
     since: option('<time> only what was done from this time on', time.optional()),
     until: untilTime('was done'),
@@ -88,6 +93,10 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     const { cursor: beforeId, ...filter } = more;
     const where = { tenantId, subjectId, beforeId, ...filter };
     const entries = await listAuditRows(database.reader, where, most);
+    if (entries.length === 0) {
+      if (more.actor !== undefined) await assertActor(database.reader, more.actor);
+      if (subjectId !== undefined) await assertSubject(database.reader, subjectId, ops.clock());
+    }
     const nameOf = await subjectNames(database.reader, entries);
     const rows = entries.map((entry) => ({
       ...rowFields(auditLog, entry, 'id at channel actorClaimed:actor action'),
@@ -100,6 +109,33 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     output.newest(rows, most, 'Nothing is recorded.', { detailsOnly });
   },
 });
+
+/** Throws OpsError for an actor without a line in the audit log who is neither staff nor a member. */
+async function assertActor(reader: Reader, actor: string): Promise<void> {
+  if ((await listAuditRows(reader, { actor }, 1)).length > 0) return;
+  const names = (await reader.select(staff, {})).map(({ name }) => name);
+  const id = parseUuid(actor.replace('member:', ''));
+  const member = id === null ? undefined : await reader.find(members, { id });
+  if (names.includes(actor) || member !== undefined) return;
+  throw new OpsError(
+    `"${actor}" is neither in the audit log nor among the staff${orSimilar(similarTo(actor, names), 'staff list')}`,
+  );
+}
+
+/** Throws OpsError for a subject without a line in the audit log that is not the id of a resource. */
+async function assertSubject(reader: Reader, subjectId: string, now: Instant): Promise<void> {
+  if ((await listAuditRows(reader, { subjectId }, 1)).length > 0) return;
+  const found = await findByText(reader, subjectId, now);
+  if (parseUuid(subjectId) !== null && countFound(found) > 0) return;
+  const ids = Object.values(found).flatMap((rows) => rows.map(({ id }): string => id));
+  throw new OpsError(
+    `neither the audit log nor a resource has the id "${subjectId}"${orSimilar(ids.slice(0, 5), 'search --help')}`,
+  );
+}
+
+function orSimilar(names: readonly string[], help: string): string {
+  return names.length > 0 ? `: did you mean ${names.join(', ')}?` : `: ${PROGRAM} ${help}`;
+}
 
 /**
  * Returns the names of the tenants, accounts and members among the subjects, by their ids, and of

@@ -18,7 +18,8 @@ import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, managerCommand, type Ops, query } from '../command.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
-import { duration, flag, limit, option, reason, status, tenant } from '../inputs.js';
+import { flag, limit, option, reason, status, tenant } from '../inputs.js';
+import { duration } from '../times.js';
 import { boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 

@@ -15,7 +15,8 @@ import { type AuthorisedOps, command, managerCommand, query } from '../command.j
 import { OpsError, UsageError } from '../failures.js';
 import type { Resolved } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { asset, assetName, flag, oneOf, option, optional, raw, tenant, time } from '../inputs.js';
+import { asset, assetName, flag, oneOf, option, optional, raw, tenant } from '../inputs.js';
+import { time } from '../times.js';
 import { capitalised, type Fields } from '../output.js';
 
 const input = {

@@ -18,16 +18,8 @@ import { type Account, tenants } from '../../db/entities/parties.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
-import {
-  asset,
-  flag,
-  option,
-  raw,
-  rawOrDefault,
-  seconds,
-  wholeNumber,
-  tenantOfAlias,
-} from '../inputs.js';
+import { asset, flag, option, raw, rawOrDefault, wholeNumber, tenantOfAlias } from '../inputs.js';
+import { seconds } from '../times.js';
 import type { Fields } from '../output.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";

@@ -14,18 +14,8 @@ import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import {
-  commaSeparated,
-  duration,
-  flag,
-  futureTime,
-  oneOf,
-  option,
-  optional,
-  scopes,
-  tenant,
-  text,
-} from '../inputs.js';
+import { commaSeparated, flag, oneOf, option, optional, scopes, tenant, text } from '../inputs.js';
+import { duration, futureTime } from '../times.js';
 import { type Fields, rowFields } from '../output.js';
 
 function memberFields(member: Member): Fields {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AuditAction } from '../../access/audit-actions.js';
 import { recordAction } from '../../access/audit-log.js';
 import { parseUuid } from '../../core/ids.js';
 import { instant, toRfc3339 } from '../../core/instant.js';
@@ -32,7 +33,7 @@ function filterOf(tenant: Tenant | undefined, resource: string | undefined): Out
 /** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
 async function record(
   { database, clock, actor }: AuthorisedOps,
-  action: string,
+  action: AuditAction,
   { tenantId, resourceId }: OutboxFilter,
   entries: number,
 ): Promise<void> {

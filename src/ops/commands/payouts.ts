@@ -194,7 +194,8 @@ after the payout has ended; the rail is only asked.`,
           `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
         );
       const subject = { subjectType: 'payout', subjectId: payout.id };
-      const auditEntry = { tenantId, action: 'payout.retry', ...subject, details: { status } };
+      const details = { status };
+      const auditEntry = { tenantId, action: 'payout.retry', ...subject, details } as const;
       if (railCallsOf(ops).railOf(payout) === undefined)
         throw new OpsError(
           `the rail ${payout.rail} is not configured here: give PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them`,

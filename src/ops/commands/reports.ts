@@ -17,7 +17,8 @@ import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import { type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { flag, optionalTenant, option, text, time, timeZone } from '../inputs.js';
+import { flag, optionalTenant, option, text } from '../inputs.js';
+import { time, timeZone } from '../times.js';
 import type { Fields } from '../output.js';
 
 const tenant = optionalTenant('only the lines of');

@@ -38,7 +38,8 @@ import { type AuthorisedOps, command, localCommand, query } from '../command.js'
 import { railCallsOf } from '../context.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { flag, option, optional, reason, text, time, wholeNumber } from '../inputs.js';
+import { flag, option, optional, reason, text, wholeNumber } from '../inputs.js';
+import { time } from '../times.js';
 import { type Fields, type Output, rowFields } from '../output.js';
 
 const STEPS = `

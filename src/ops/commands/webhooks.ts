@@ -22,7 +22,8 @@ import { readDeliveries, type DeliveryWithAttempts } from '../../webhooks/endpoi
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { PROGRAM } from '../help.js';
 import { named } from '../lookups.js';
-import { optionalReason, optionalTenant, option, reason, time, wholeNumber } from '../inputs.js';
+import { optionalReason, optionalTenant, option, reason, wholeNumber } from '../inputs.js';
+import { time } from '../times.js';
 import { type Fields, rowFields } from '../output.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
+import type { AuditAction } from '../../access/audit-actions.js';
 import { type Actor, type AuditEntry, recordAction } from '../../access/audit-log.js';
 import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
@@ -76,7 +77,7 @@ export function needsText(needs: DeclaredNeeds): string | undefined {
   return `Needs the right to ${rights}${code} (${PROGRAM} login --help).`;
 }
 
-export function refusedAction(need: Need): string {
+export function refusedAction(need: Need): AuditAction {
   return isRight(need) ? 'ops.refused' : `${need}_refused`;
 }
 

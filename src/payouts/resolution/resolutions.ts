@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../access/audit-actions.js';
 import { auditRow } from '../../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
@@ -210,7 +211,7 @@ function insertRailEvents(
 
 function insertAuditEntry(
   { snapshot: { id: subjectId, tenantId }, auditId, by }: ResolutionCommand,
-  action: string,
+  action: AuditAction,
   details: Readonly<Record<string, string>>,
   { at }: LockedState,
 ): RowWrite {

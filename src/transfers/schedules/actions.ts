@@ -145,7 +145,7 @@ async function change(
 
 function scheduleAudit(
   { id: subjectId, tenantId }: Schedule,
-  action: string,
+  action: ScheduleAction | `${ScheduleAction}_refused`,
   details: AuditEntry['details'] = {},
 ): AuditEntry {
   return { tenantId, subjectType: 'schedule', subjectId, action: `schedule.${action}`, details };

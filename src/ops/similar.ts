@@ -1,0 +1,34 @@
+const MOST = 5;
+/** A name with more changed letters, or a larger part of them, was hardly meant. */
+const MAX_CHANGES = 3;
+const MAX_PART = 0.5;
+
+/** Returns the names that contain the text or differ in a few letters, the most similar first. */
+export function similarTo(text: string, names: readonly string[]): readonly string[] {
+  const given = text.toLowerCase();
+  if (given === '') return [];
+  const near = names.flatMap((name) => {
+    const own = name.toLowerCase();
+    if (own.includes(given)) return [{ name, changes: 0 }];
+    const changes = changesBetween(given, own);
+    return changes <= Math.min(MAX_CHANGES, given.length * MAX_PART) ? [{ name, changes }] : [];
+  });
+  return near
+    .toSorted((one, other) => one.changes - other.changes)
+    .slice(0, MOST)
+    .map(({ name }) => name);
+}
+
+/** Returns how many letters must be added, removed or replaced. */
+function changesBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (const [at, second] of [...other].entries()) {
+      const replaced = (row[at] ?? 0) + Number(letter !== second);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
