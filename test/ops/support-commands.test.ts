@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { asUuid } from '../../src/core/ids.js';
+import { events } from '../../src/db/entities/events.js';
 import { startTestApi } from '../helpers/api.js';
-import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { openGuarded, THRESHOLD } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -82,10 +83,16 @@ describe('the commands of operators for support', () => {
       SUPPORT_URL: `${desk}/`,
       SUPPORT_TEMPORAL_UI_URL: temporal,
     }));
+    const amount = { raw: LEAST.toString(), asset: 'COPM' };
+    const recipient = { account_id: own.receiver.id };
+    const body = { source_account: own.guarded.id, recipient, amount };
+    const paid = answered(await own.bank.request('POST', '/v1/bonuses', { body }), 201).json;
     for (const [of, path, workflow] of [
       [id, 'transfers', `${temporal}/namespaces/default/workflows/transfer%2F${id}`],
       [small, 'transfers', null],
+      [text(paid.id), 'bonuses', null],
       [own.guarded.id, 'accounts', null],
+      [own.bank.tenant.tenant.id, 'tenants', null],
     ] as const) {
       const [found, ...others] = await linked.rows('open', of);
       assert.deepEqual(
@@ -93,6 +100,11 @@ describe('the commands of operators for support', () => {
         [`${desk}/${path}/${of}`, workflow, []],
       );
     }
+    const [event] = await test.database.reader.select(events, { resourceId: asUuid(small) });
+    assert.deepEqual(
+      (await linked.rows('open', text(event?.id))).map((row) => row.desk),
+      [`${desk}/transfers/${small}`, `${desk}/events/${event?.id}`],
+    );
     await fails(1, /^error: nothing has the id, .* "nobody"\n$/, 'open', 'nobody');
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });

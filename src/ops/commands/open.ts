@@ -1,8 +1,9 @@
 import { batchPath, batchType } from '../../batches/rules.js';
 import { BATCH_KINDS } from '../../db/entities/batches.js';
+import { events } from '../../db/entities/events.js';
 import { approvalProgress } from '../../approvals/rules.js';
 import { workflowUrlOf } from '../../config/servers.js';
-import type { Uuid } from '../../core/ids.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
 import { findByText } from '../../support/reading/search.js';
 import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';
 import { query } from '../command.js';
@@ -12,20 +13,24 @@ import { text } from '../inputs.js';
 export const openCommand = query({
   summary: "print a resource's addresses at the support desk and in Temporal's UI",
   explanation: `
-RESOURCE is the id of a transfer, schedule, payout, batch, webhook endpoint, adjustment or account, or of one of their events, bonuses,
-pay-ins or postings. It may also be an alias, a phone, an Idempotency-Key or an operator's reference, in any tenant.
+RESOURCE is the id of anything that has a page at the support desk: a tenant, account, transfer, bonus, payout, batch, schedule,
+adjustment, webhook endpoint or event. The id of an event, pay-in or posting also opens what it is about. RESOURCE may also be the
+name of a tenant, an alias, a phone, an Idempotency-Key or an operator's reference, in any tenant.
 SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow.`,
   examples: ['open 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f', "open '$ana'", 'open case-118 --json'],
   input: { resource: text },
   run: async ({ database, clock, config, output }, { resource }) => {
-    const found = await findByText(database.reader, resource, clock());
+    const { reader } = database;
+    const found = await findByText(reader, resource, clock());
+    const id = parseUuid(resource);
+    const event = id === null ? undefined : await reader.find(events, { id });
     const urlOf = workflowUrlOf(config);
     const rows = (
       path: string,
-      own: readonly { readonly id: Uuid; readonly status: string }[],
+      own: readonly { readonly id: Uuid; readonly status?: string }[],
       workflowIdOf?: (id: Uuid) => string,
     ) =>
-      own.map(({ id, status }) => ({
+      own.map(({ id, status = null }) => ({
         desk: `${config.SUPPORT_URL.replace(/\/+$/, '')}/${path}/${id}`,
         status,
         temporal: (workflowIdOf && urlOf?.(workflowIdOf(id))) ?? null,
@@ -46,7 +51,10 @@ SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Onl
       ),
       ...rows('endpoints', found.endpoints, WORKFLOW_ID_OF.webhook_endpoint),
       ...rows('adjustments', found.adjustments),
+      ...rows('bonuses', found.bonuses),
       ...rows('accounts', found.accounts),
+      ...rows('tenants', found.tenants),
+      ...rows('events', event === undefined ? [] : [event]),
     ];
     if (all.length === 0)
       throw new OpsError(
