@@ -101,10 +101,13 @@ export class Output {
     this.line(this.fits(text) ? text : rows.map((row) => this.details(row)).join('\n\n'));
   }
 
-  /** Writes the newest `most` of a list, with a note if there may be more. */
+  /** Writes the newest `most` of the rows. One row more shows that older ones follow. */
   newest(rows: readonly Fields[], most: number, whenNone: string, options?: ListOptions): void {
-    this.list(rows, whenNone, options);
-    if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
+    const shown = rows.slice(0, most);
+    this.list(shown, whenNone, options);
+    const { id = null } = shown.at(-1) ?? {};
+    if (rows.length > most)
+      this.say(`The newest ${most}. For older ones add --cursor ${textOf(id)}`);
   }
 
   private details(fields: Fields): string {

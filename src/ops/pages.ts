@@ -1,6 +1,5 @@
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
-import type { TimePosition } from '../core/page.js';
 import type { Reader } from '../db/database.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
@@ -39,18 +38,15 @@ export function boundsOf({
   return { from, to: until && instant(until - 1), amount };
 }
 
-/** Returns the position of a row of the tenant; null without a cursor. Throws OpsError. */
-export async function positionOf<Row extends TimePosition>(
+/** Returns the row after which a list continues; null without a cursor. Throws OpsError. */
+export async function positionOf<Row extends { readonly id: Uuid }>(
   reader: Reader,
   table: Table<Row>,
-  tenantId: Uuid,
+  own: Where<Row>,
   after: Uuid | undefined,
-): Promise<TimePosition | null> {
+): Promise<Row | null> {
   if (after === undefined) return null;
-  const row = await reader.find(table, {
-    id: after,
-    tenantId,
-  } as Where<TimePosition> as Where<Row>);
+  const row = await reader.find(table, { ...own, id: after });
   if (row === undefined) throw new OpsError(`the list has no ${after}`);
   return row;
 }

@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
+import { type AuditFinding, auditFindings } from '../../src/db/entities/audits.js';
+import { insertSql } from '../../src/db/statements.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { recordRemark } from '../../src/staff/remarks.js';
 import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { startTestApi } from '../helpers/api.js';
-import { idLiteral, type Json, LEAST, object, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { addStaff, proven } from '../helpers/staff.js';
 import { assertLedgerSound } from '../helpers/world.js';
+import { payoutBody } from '../payouts/support.js';
 import { register } from '../webhooks/support.js';
 import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
@@ -34,6 +37,13 @@ describe('a list or a search of the command line', () => {
 
   const { ops, one, rows, fails } = commandLine(() => people.env);
   const ids = (found: readonly Json[]): unknown[] => found.map((row) => row.id);
+  async function writeNote(subjectType: string, subjectId: string): Promise<void> {
+    const name = `ana ${randomUUID()}`;
+    const by = proven(await addStaff(test.database, { name, rights: ['read'] }));
+    const subject = { tenantId: own.bank.tenant.tenant.id, subjectType, subjectId };
+    const deps = { database: test.database, clock: systemClock };
+    await recordRemark(deps, 'note', subject, by, 'They called.\nTwice.', newId());
+  }
 
   it('is restricted by time and amount, and goes on after the last row of the list before', async () => {
     const made: Json[] = [];
@@ -46,6 +56,11 @@ describe('a list or a search of the command line', () => {
     const amount = ['--amount', LEAST.toString()];
     assert.deepEqual(ids(await rows(...list, ...amount)), [fourth, third, first]);
     assert.deepEqual(ids(await rows(...list, ...amount, '--limit', '2')), [fourth, third]);
+    assert.match(
+      (await ops(...list, '--limit', '2')).stderr,
+      new RegExp(`add --cursor ${third}\n`),
+    );
+    assert.equal((await ops(...list, '--limit', '4')).stderr, '');
     const cursor = ['--cursor', third ?? ''];
     assert.deepEqual(ids(await rows(...list, ...cursor)), [second, first]);
     assert.deepEqual(ids(await rows(...list, ...amount, ...cursor)), [first]);
@@ -81,6 +96,31 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual(ids(await rows(...accounts, '--cursor', text(all[0]))), all.slice(1));
   });
 
+  it('continues after a delivery or a finding', async () => {
+    const { id } = await register(own.bank, ['transfer.completed']);
+    for (let sent = 0; sent < 3; sent += 1)
+      answered(await own.bank.request('POST', `/v1/webhook_endpoints/${text(id)}/test`), 202);
+    const findings = [1, 2, 3].map((day): AuditFinding => {
+      const at = instant(Date.UTC(2001, 0, day));
+      const seen = { firstFoundAt: at, lastFoundAt: at, acknowledgedAt: at, acknowledgedBy: 'ana' };
+      return { id: newId(), checkName: 'a_check', subject: 'a', message: 'b', ...seen };
+    });
+    await test.change(insertSql(auditFindings, findings));
+    const found = findings.map((one) => one.id).reverse();
+    const deliveries = words`webhooks deliveries ${text(id)}`;
+    const delivered = ids(await rows(...deliveries)).map(text);
+    for (const [list, all] of [
+      [deliveries, delivered],
+      [words`findings list --all`, found],
+    ] as const) {
+      const [first = '', second] = all;
+      const next = [...list, '--cursor', first];
+      assert.deepEqual(ids(await rows(...next)), all.slice(1));
+      assert.match((await ops(...next, '--limit', '1')).stderr, new RegExp(`--cursor ${second}\n`));
+      await fails(1, /the list has no/, ...list, '--cursor', randomUUID());
+    }
+  });
+
   it('finds what the support desk finds by words, amounts and the digits of a phone', async () => {
     const { id } = await own.account({
       ...{ name: 'María José Pérez Ñuflo', type: 'person', phone: '+573001239876' },
@@ -102,13 +142,7 @@ describe('a list or a search of the command line', () => {
   it('names the member who acted, and shows the notes of the staff', async () => {
     const id = text((await own.createPending()).id);
     await own.act('reject', id, 'approver');
-    const by = proven(
-      await addStaff(test.database, { name: `ana ${randomUUID()}`, rights: ['read'] }),
-    );
-    const { id: tenantId } = own.bank.tenant.tenant;
-    const subject = { tenantId, subjectType: 'transfer', subjectId: id };
-    const deps = { database: test.database, clock: systemClock };
-    await recordRemark(deps, 'note', subject, by, 'They called.\nTwice.', newId());
+    await writeNote('transfer', id);
     const [note, reject] = await rows('audit-log', '--subject', id);
     assert.deepEqual(object(note?.details), { note: 'They called.\nTwice.' });
     assert.deepEqual([note?.by, reject?.by], [null, 'approver']);
@@ -152,7 +186,7 @@ describe('a list or a search of the command line', () => {
     await fails(1, /neither the audit log nor a resource has/, ...log('--subject', randomUUID()));
   });
 
-  it('shows of one transfer or batch its description, its deliveries and the notes of the staff', async () => {
+  it('shows of one transfer, payout or batch its description, its deliveries and the notes of the staff', async () => {
     await register(own.bank, ['transfer.completed']);
     const { from, to } = { from: own.guarded, to: own.receiver };
     const id = text((await own.bank.sent({ from, to, raw: LEAST, description: 'Rent' })).id);
@@ -160,6 +194,14 @@ describe('a list or a search of the command line', () => {
     assert.equal(shown.description, 'Rent');
     assert.match(String(shown.deliveries), /transfer\.completed to https:.*: \w+, \d+ attempts?/);
     assert.deepEqual([shown.notes, shown.taken_by], [[], null]);
+    const body = payoutBody({ from, description: 'Salary' });
+    const payoutId = text(
+      answered(await own.bank.request('POST', '/v1/payouts', { body }), 201).json.id,
+    );
+    await writeNote('payout', payoutId);
+    const payout = await one('payouts', 'show', payoutId);
+    assert.deepEqual([payout.description, payout.deliveries], ['Salary', []]);
+    assert.match(String(payout.notes), /^ana .* at .*Z: They called\.\nTwice\.$/);
   });
 
   it('shows all problems of a file, also as CSV', async () => {

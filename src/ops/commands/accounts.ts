@@ -125,8 +125,8 @@ export const accountCommands = {
     input: { tenant, cursor, limit },
     run: async ({ database: { reader }, output }, input, tenantName) => {
       const { tenant, cursor: last, limit: most } = input;
-      const before = await positionOf(reader, accounts, tenant.id, last);
-      const found = await listTenantAccounts(reader, tenant.id, most, before);
+      const before = await positionOf(reader, accounts, { tenantId: tenant.id }, last);
+      const found = await listTenantAccounts(reader, tenant.id, most + 1, before);
       output.newest(
         found.map(accountFields),
         most,

@@ -13,24 +13,15 @@ import { type AuditRow, auditLog } from '../../db/entities/identity.js';
 import { accounts, members, tenants } from '../../db/entities/parties.js';
 import { staff } from '../../db/entities/staff.js';
 import type { Reader } from '../../db/database.js';
-import { updateSql } from '../../db/statements.js';
+import { literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { countFound, findByText } from '../../support/reading/search.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import {
-  auditAction,
-  flag,
-  id,
-  limit,
-  onlyTenant,
-  option,
-  optional,
-  reason,
-  text,
-} from '../inputs.js';
+import { auditAction, flag, limit, onlyTenant, option, optional, reason, text } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
+import { cursor, positionOf } from '../pages.js';
 import { similarTo } from '../similar.js';
 import { time, untilTime } from '../times.js';
 
@@ -77,7 +68,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     actor: optional('<name> only what this person, service or member:ID did'),
     since: option('<time> only what was done from this time on', time.optional()),
     until: untilTime('was done'),
-    cursor: option('<id> only what came before this line, the last of a list', id.optional()),
+    cursor,
     limit,
     verify: flag(
       'prove that no line was changed, removed, inserted or moved, or show where one was',
@@ -92,7 +83,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     if (isVerification) return verify(ops, tenantId);
     const { cursor: beforeId, ...filter } = more;
     const where = { tenantId, subjectId, beforeId, ...filter };
-    const entries = await listAuditRows(database.reader, where, most);
+    const entries = await listAuditRows(database.reader, where, most + 1);
     if (entries.length === 0) {
       if (more.actor !== undefined) await assertActor(database.reader, more.actor);
       if (subjectId !== undefined) await assertSubject(database.reader, subjectId, ops.clock());
@@ -193,12 +184,19 @@ export const findingCommands = {
     summary: 'unacknowledged contradictions, newest first',
     explanation: FINDINGS,
     examples: ['findings list', 'findings list --all --json'],
-    input: { all: flag('include acknowledged ones'), limit },
-    run: async ({ database, output }, { all, limit: most }) => {
-      const where = all ? '' : ' WHERE acknowledged_at IS NULL';
-      const rows = await database.reader.list(
+    input: { all: flag('include acknowledged ones'), cursor, limit },
+    run: async ({ database: { reader }, output }, { all, cursor, limit: most }) => {
+      const last = await positionOf(reader, auditFindings, {}, cursor);
+      const at = last && literal(auditFindings, 'lastFoundAt', last.lastFoundAt);
+      const older =
+        last &&
+        `(last_found_at<${at} OR last_found_at=${at} AND id>${literal(auditFindings, 'id', last.id)})`;
+      const conditions = [all ? null : 'acknowledged_at IS NULL', older].filter(
+        (one) => one !== null,
+      );
+      const rows = await reader.list(
         auditFindings,
-        `${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
+        `WHERE ${['TRUE', ...conditions].join(' AND ')} ORDER BY last_found_at DESC, id LIMIT ${most + 1}`,
       );
       output.newest(rows.map(findingFields), most, 'Nothing was found.');
     },

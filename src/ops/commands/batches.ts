@@ -124,9 +124,9 @@ export const batchCommands = {
     input: { tenant, status: status(BATCH_STATUSES), ...pageInput },
     run: async ({ database: { reader }, output }, { tenant, status, ...page }) => {
       const { cursor, limit: most } = page;
-      const before = await positionOf(reader, batches, tenant.id, cursor);
+      const before = await positionOf(reader, batches, { tenantId: tenant.id }, cursor);
       const filter = { tenantId: tenant.id, status, ...boundsOf(page) };
-      const found = await listNewest(BATCHES, reader, filter, most, before);
+      const found = await listNewest(BATCHES, reader, filter, most + 1, before);
       const detailsOnly = ['rejected', 'pending'];
       output.newest(found.map(batchLine), most, 'No results.', { detailsOnly });
     },

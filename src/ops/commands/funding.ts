@@ -150,9 +150,9 @@ export const adjustmentCommands = {
       { tenant: { id: tenantId }, status, ...page },
     ) => {
       const { cursor, limit: most } = page;
-      const before = await positionOf(reader, adjustments, tenantId, cursor);
+      const before = await positionOf(reader, adjustments, { tenantId }, cursor);
       const bounds = { ...boundsOf(page), before };
-      const found = await listAdjustments(reader, tenantId, status ?? null, most, bounds);
+      const found = await listAdjustments(reader, tenantId, status ?? null, most + 1, bounds);
       const detailsOnly = ['id', 'account_id', 'decided_at'];
       output.newest(found.map(adjustmentFields), most, 'No results.', { detailsOnly });
     },

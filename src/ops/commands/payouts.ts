@@ -4,7 +4,6 @@ import { newId } from '../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
-import { members, tenants } from '../../db/entities/parties.js';
 import { type Payout, payoutRailEvents, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/resolution/approve.js';
 import {
@@ -28,11 +27,12 @@ import {
   resolutionLine,
   stuckText,
 } from '../../support/reading/payouts.js';
-import { readNames } from '../../support/reading/transfers.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { readWaiting } from '../../support/reading/waiting.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { railCallsOf } from '../context.js';
 import { PROGRAM } from '../help.js';
+import { historyFields, readHistoryOf } from '../history.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import type { Fields } from '../output.js';
 import {
@@ -83,26 +83,29 @@ function stuckFields(
 }
 
 async function show({ database: { reader }, clock, output }: Ops, payout: Payout): Promise<void> {
-  const { id, tenantId, sourceAccountId: from, createdBy, asset } = payout;
-  const [names, given, messages, tenant, creator] = await Promise.all([
-    readNames(reader, [from]),
+  const { id, tenantId, sourceAccountId: from, createdAt, asset } = payout;
+  const now = clock();
+  const transitions = transitionsOf(payout);
+  const instants = [createdAt, payout.approvalExpiresAt, ...transitions.map(({ at }) => at)];
+  const [names, given, messages, history] = await Promise.all([
+    namesOf(reader, [payout]),
     reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
     readMessages(reader, payout),
-    reader.find(tenants, { id: tenantId }),
-    reader.find(members, { id: createdBy }),
+    readHistoryOf(reader, payout, instants, now),
   ]);
   const [events, resolutions] = messages;
-  const now = clock();
   const { rejectionCode, rejectionReason, failureCode, failureMessage } = payout;
   output.one({
     ...stuckFields(payout, messages, now),
-    tenant: tenant?.name ?? tenantId,
-    from: names.get(from) ?? from,
+    tenant: names.tenant(tenantId),
+    from: names.account(from),
     from_account_id: from,
     fee: { raw: payout.feeRaw, asset },
-    created_by: creator?.name ?? createdBy,
+    description: payout.description,
+    reference: payout.reference,
+    created_by: names.person(payout.createdBy),
     waits_for: payoutWaitsFor(payout, now),
-    transitions: transitionsOf(payout).map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
+    transitions: transitions.map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
     approvals: given.map(
       ({ actorClaimed, channel, createdAt }) =>
         `${actorClaimed} (${channel}) at ${toRfc3339(createdAt)}`,
@@ -115,6 +118,7 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     next_poll_at: toRfc3339(payout.nextPollAt),
     resolutions: resolutions.map(resolutionLine),
     workflow_id: payoutWorkflowId(id),
+    ...historyFields(history),
   });
 }
 
@@ -154,7 +158,7 @@ export const payoutCommands = {
   list: operationListCommand(PAYOUTS),
   'show <id>': query({
     summary:
-      'one payout: what it waits for, the reports of its rail, and the proposals of the staff',
+      'one payout: what it waits for, the reports of its rail, the proposals and notes of the staff, and its webhooks',
     examples: [`payouts show ${EXAMPLE_ID}`],
     input: { id: named.payout },
     run: (ops, { id: payout }) => show(ops, payout),
@@ -168,12 +172,13 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
     examples: ['payouts stuck', 'payouts stuck --json'],
     input: { limit },
     run: async ({ database: { reader }, clock, output }, { limit: most }) => {
-      const { items: found } = await readWaiting(reader, 'stuck', null, most);
+      const { items: found, next } = await readWaiting(reader, 'stuck', null, most);
       const rows = [];
       for (const payout of found)
         rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));
       const detailsOnly = ['to', 'rail_reference', 'created_at', 'stuck_for_s'];
       output.list(rows, 'No payout is stuck.', { detailsOnly });
+      if (next !== null) output.say(`The longest stuck ${most}; --limit shows more.`);
     },
   }),
   ...approvalActionCommands(PAYOUTS, '; until the rail has it'),

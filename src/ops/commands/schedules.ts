@@ -76,9 +76,9 @@ export const scheduleCommands = {
     run: async (ops, { tenant: { id: tenantId }, status, account, ...page }) => {
       const { reader } = ops.database;
       const { cursor, limit: most } = page;
-      const before = await positionOf(reader, schedules, tenantId, cursor);
+      const before = await positionOf(reader, schedules, { tenantId }, cursor);
       const filter = { tenantId, status, sourceAccountId: account?.id, ...boundsOf(page) };
-      const found = await listNewest(scheduleList, reader, filter, most, before);
+      const found = await listNewest(scheduleList, reader, filter, most + 1, before);
       const detailsOnly = ['tenant', 'starts_at', 'ends_at', 'max_runs', ...IN_DETAILS];
       ops.output.newest(await linesOf(ops, found), most, 'No results.', { detailsOnly });
     },

@@ -68,9 +68,9 @@ export function operationListCommand<Row extends Transfer | Payout>({
       const { reader } = ops.database;
       const { cursor, limit: most } = page;
       const own = { tenantId, status, sourceAccountId: account?.id, pair: metadata };
-      const before = await positionOf(reader, list.table, tenantId, cursor);
+      const before = await positionOf<Transfer | Payout>(reader, list.table, { tenantId }, cursor);
       const filter = { ...own, ...boundsOf(page) };
-      const found = await present(ops, await listNewest(list, reader, filter, most, before));
+      const found = await present(ops, await listNewest(list, reader, filter, most + 1, before));
       const detailsOnly = ['expires_at', 'rail', 'rail_reference'];
       ops.output.newest(found, most, 'No results.', { detailsOnly });
     },

@@ -25,6 +25,7 @@ import { named } from '../lookups.js';
 import { optionalReason, optionalTenant, option, reason, wholeNumber } from '../inputs.js';
 import { time } from '../times.js';
 import { type Fields, rowFields } from '../output.js';
+import { cursor, positionOf } from '../pages.js';
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
@@ -134,15 +135,19 @@ export const webhookCommands = {
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
     input: {
       endpoint: named.endpoint,
+      cursor,
       limit: option(
         '<count> at most this many, up to 100 (default: 25)',
         wholeNumber(1, 100).prefault('25'),
       ),
     },
-    run: async ({ database, output }, { endpoint: { id }, limit: most }) => {
-      const { items } = await readDeliveries(database.reader, id, null, most);
+    run: async ({ database: { reader }, output }, { endpoint, cursor, limit: most }) => {
+      const { id: endpointId } = endpoint;
+      const before = await positionOf(reader, webhookDeliveries, { endpointId }, cursor);
+      const { items } = await readDeliveries(reader, endpointId, before, most + 1);
       const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
-      output.list(items.map(deliveryFields), 'Nothing was delivered to it.', { detailsOnly });
+      const none = 'Nothing was delivered to it.';
+      output.newest(items.map(deliveryFields), most, none, { detailsOnly });
     },
   }),
   'recover <endpoint>': command({
