@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseAlias, parsePhone } from '../accounts/recipients.js';
 import { parseUuid, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
+import { auditFindings } from '../db/entities/audits.js';
 import { batches } from '../db/entities/batches.js';
 import { bonuses } from '../db/entities/bonuses.js';
 import { events } from '../db/entities/events.js';
@@ -17,9 +18,9 @@ import {
 import { payouts } from '../db/entities/payouts.js';
 import { schedules } from '../db/entities/schedules.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
-import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { findStaff } from '../staff/people.js';
+import { idBeginsSql } from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 
@@ -71,15 +72,42 @@ async function tenantIdOf(reader: Reader, tenant: string): Promise<Uuid> {
   return (await named.tenant.parse(tenant).find(reader, tenant)).id;
 }
 
+const MAX_CANDIDATES = 5;
+
+/** Returns the rows whose id is or begins with the text. Throws OpsError for more than a few. */
+async function readById<Row extends { readonly id: Uuid }>(
+  reader: Reader,
+  table: Table<Row>,
+  named: string,
+): Promise<readonly Row[]> {
+  const begins = idBeginsSql(named);
+  if (begins === null) return [];
+  const rows = await reader.list(table, `WHERE ${begins} LIMIT ${MAX_CANDIDATES + 1}`);
+  if (rows.length <= MAX_CANDIDATES) return rows;
+  throw new OpsError(`${named} is the beginning of more than ${MAX_CANDIDATES} ids: add digits`);
+}
+
+/** Throws OpsError, which names the candidates, for several rows. */
+function onlyOf<Row extends { readonly id: Uuid }>(
+  rows: readonly Row[],
+  named: string,
+): Row | undefined {
+  if (rows.length <= 1) return rows[0];
+  const ids = rows.map(({ id }) => id).join(', ');
+  throw new OpsError(`${named} is the beginning of several ids: ${ids}`);
+}
+
 async function findAccount(reader: Reader, named: string, tenant: string) {
   const inTenant = tenant === '' ? {} : { tenantId: await tenantIdOf(reader, tenant) };
+  const byId = (await readById(reader, accounts, named)).filter(
+    ({ type, tenantId }) => type !== 'system' && tenantId === (inTenant.tenantId ?? tenantId),
+  );
+  if (byId.length > 0 || parseUuid(named) !== null) return onlyOf(byId, named);
   const found = await reader.find(accounts, { ...inTenant, ...accountKey(named, tenant) });
   return found?.type === 'system' ? undefined : found;
 }
 
 function accountKey(named: string, tenant: string): Partial<Account> {
-  const id = parseUuid(named);
-  if (id !== null) return { id };
   if (tenant === '') throw new UsageError('--tenant is required with an alias or phone');
   const alias = parseAlias(named);
   if (alias !== null) return { alias };
@@ -113,20 +141,24 @@ async function findAdjustment(reader: Reader, reference: string, tenant: string)
 
 /** Finds a transfer or bonus. */
 async function findOriginal(reader: Reader, named: string) {
-  const id = parseUuid(named);
-  if (id === null) return undefined;
-  return (await reader.find(transfers, { id })) ?? (await reader.find(bonuses, { id }));
+  const found = [
+    ...(await readById(reader, transfers, named)),
+    ...(await readById(reader, bonuses, named)),
+  ];
+  return onlyOf(found, named);
 }
 
-/** Finds by id among resources that are not deleted. */
+/** Finds by id, or the beginning of an id, among resources that are not deleted. */
 function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
   table: Table<Row>,
   noun: string,
 ) {
   const find = async (reader: Reader, named: string): Promise<Row | undefined> => {
-    const id = parseUuid(named);
-    const found = id === null ? undefined : await reader.find(table, { id } as Where<Row>);
-    return found?.status === 'deleted' ? undefined : found;
+    const found = await readById(reader, table, named);
+    return onlyOf(
+      found.filter(({ status }) => status !== 'deleted'),
+      named,
+    );
   };
   return lookup(find, (named) => `there is no ${noun} ${named}`);
 }
@@ -153,6 +185,7 @@ export const named = {
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
   event: byId(events, 'event'),
   batch: byId(batches, 'batch'),
+  finding: byId(auditFindings, 'finding'),
   schedule: byId(schedules, 'schedule'),
   payout: byId(payouts, 'payout'),
   staff: lookup(findStaff, (name) => `no member of the staff is called ${name}`),

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../src/core/ids.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { type AuditFinding, auditFindings } from '../../src/db/entities/audits.js';
 import { insertSql } from '../../src/db/statements.js';
+import { named } from '../../src/ops/lookups.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { recordRemark } from '../../src/staff/remarks.js';
 import { BatchWorld, payroll, resourceOf } from '../batches/support.js';
@@ -37,6 +38,12 @@ describe('a list or a search of the command line', () => {
 
   const { ops, one, rows, fails } = commandLine(() => people.env);
   const ids = (found: readonly Json[]): unknown[] => found.map((row) => row.id);
+  /** Returns a finding of a January day that is older than all others. */
+  function acknowledged(id: Uuid, day: number): AuditFinding {
+    const at = instant(Date.UTC(2001, 0, day));
+    const seen = { firstFoundAt: at, lastFoundAt: at, acknowledgedAt: at, acknowledgedBy: 'ana' };
+    return { id, checkName: 'a_check', subject: 'a', message: 'b', ...seen };
+  }
   async function writeNote(subjectType: string, subjectId: string): Promise<void> {
     const name = `ana ${randomUUID()}`;
     const by = proven(await addStaff(test.database, { name, rights: ['read'] }));
@@ -100,11 +107,7 @@ describe('a list or a search of the command line', () => {
     const { id } = await register(own.bank, ['transfer.completed']);
     for (let sent = 0; sent < 3; sent += 1)
       answered(await own.bank.request('POST', `/v1/webhook_endpoints/${text(id)}/test`), 202);
-    const findings = [1, 2, 3].map((day): AuditFinding => {
-      const at = instant(Date.UTC(2001, 0, day));
-      const seen = { firstFoundAt: at, lastFoundAt: at, acknowledgedAt: at, acknowledgedBy: 'ana' };
-      return { id: newId(), checkName: 'a_check', subject: 'a', message: 'b', ...seen };
-    });
+    const findings = [1, 2, 3].map((day) => acknowledged(newId(), day));
     await test.change(insertSql(auditFindings, findings));
     const found = findings.map((one) => one.id).reverse();
     const deliveries = words`webhooks deliveries ${text(id)}`;
@@ -119,6 +122,22 @@ describe('a list or a search of the command line', () => {
       assert.match((await ops(...next, '--limit', '1')).stderr, new RegExp(`--cursor ${second}\n`));
       await fails(1, /the list has no/, ...list, '--cursor', randomUUID());
     }
+  });
+
+  it('takes the beginning of an id, and names the candidates if several resources have it', async () => {
+    const { from, to } = { from: own.guarded, to: own.receiver };
+    const id = text((await own.bank.sent({ from, to, raw: LEAST })).id);
+    for (const beginning of [id.slice(0, 30), id.slice(0, 30).toUpperCase().replaceAll('-', '')])
+      assert.equal((await one('transfers', 'show', beginning)).id, id);
+    assert.equal((await one('accounts', 'show', from.id.slice(0, 30))).id, from.id);
+    await fails(1, /there is no transfer/, 'transfers', 'show', id.slice(0, 7));
+    const base = randomUUID().slice(0, -1);
+    const twins = [`${base}0`, `${base}1`].map((twin) => acknowledged(asUuid(twin), 1));
+    await test.change(insertSql(auditFindings, twins));
+    await assert.rejects(
+      named.finding.parse(base.slice(0, 8)).find(test.database.reader),
+      new RegExp(`is the beginning of several ids: ${base}0, ${base}1`),
+    );
   });
 
   it('finds what the support desk finds by words, amounts and the digits of a phone', async () => {

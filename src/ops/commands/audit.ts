@@ -17,9 +17,10 @@ import { literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
 import { countFound, findByText } from '../../support/reading/search.js';
 import { managerCommand, type Ops, query } from '../command.js';
-import { OpsError, UsageError } from '../failures.js';
+import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { auditAction, flag, limit, onlyTenant, option, optional, reason, text } from '../inputs.js';
+import { auditAction, flag, limit, onlyTenant, option, optional, reason } from '../inputs.js';
+import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../output.js';
 import { cursor, positionOf } from '../pages.js';
 import { similarTo } from '../similar.js';
@@ -207,10 +208,8 @@ export const findingCommands = {
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
     ],
-    input: { id: text, reason: reason() },
-    run: async (ops, { id: given, reason }) => {
-      const id = parseUuid(given);
-      if (id === null) throw new UsageError(`${given} is not the id of a finding`);
+    input: { id: named.finding, reason: reason() },
+    run: async (ops, { id: { id }, reason }) => {
       const now = ops.clock();
       const acknowledged = { acknowledgedAt: now, acknowledgedBy: ops.by().name };
       const found = await transact(ops.database, async (transaction) => {
@@ -226,7 +225,7 @@ export const findingCommands = {
         });
         return { ...finding, ...acknowledged };
       });
-      if (found === undefined) throw new OpsError(`there is no finding ${given}`);
+      if (found === undefined) throw new OpsError(`there is no finding ${id}`);
       ops.output.one(findingFields(found));
     },
   }),

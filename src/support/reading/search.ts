@@ -102,15 +102,20 @@ export async function findResources(reader: Reader, ids: readonly Uuid[]): Promi
   return { ...found, accounts: found.accounts.filter(({ type }) => type !== 'system') };
 }
 
-/** Finds the first resources whose id begins with the text, which has at least 8 digits. */
-async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
+/** Returns the condition that an id is or begins with the text; null if it has not 8 to 32 digits. */
+export function idBeginsSql(text: string): string | null {
   const digits = text.toLowerCase().replaceAll('-', '');
-  const isBeginning = /^[0-9a-f]{8,31}$/.test(digits);
-  return findEach(isBeginning ? KINDS : [], (table) =>
+  if (!/^[0-9a-f]{8,32}$/.test(digits)) return null;
+  return `id BETWEEN x'${digits.padEnd(32, '0')}' AND x'${digits.padEnd(32, 'f')}'`;
+}
+
+async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
+  const begins = idBeginsSql(text);
+  return findEach(begins === null ? [] : KINDS, (table) =>
     reader.list(
       table,
-      `FORCE INDEX (PRIMARY) WHERE id BETWEEN x'${digits.padEnd(32, '0')}' AND x'${digits.padEnd(32, 'f')}'
-       ${table === TABLES.accounts ? "AND type<>'system'" : ''} ORDER BY id LIMIT ${MAX_FOUND}`,
+      `FORCE INDEX (PRIMARY) WHERE ${begins} ${table === TABLES.accounts ? "AND type<>'system'" : ''}
+       ORDER BY id LIMIT ${MAX_FOUND}`,
     ),
   );
 }
