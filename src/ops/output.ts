@@ -172,8 +172,9 @@ export class Output {
     process.stdout.write(text);
   }
 
-  /** Repeats `work` every 2 seconds until the process ends. JSON: one line each time. */
+  /** Repeats `work` every 2 seconds until the output is closed. JSON: one line each time. */
   async watch(work: () => Promise<void>): Promise<never> {
+    process.stdout.once('error', () => process.exit());
     this.indent = undefined;
     for (;;) {
       const at = `Every ${WATCH_MS / 1000} s until Ctrl-C. ${toRfc3339(systemClock())}\n\n`;

@@ -121,6 +121,8 @@ export function buildProgram(): Command {
 export async function runProgram(program: Command): Promise<void> {
   process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
   process.stdout.once('error', reportUnwritten).on('error', () => undefined);
+  // With `2>&1 | head`, the reader closes standard error as well.
+  process.stderr.on('error', () => undefined);
   process.exitCode = await runCommand(program, process.argv);
 }
 

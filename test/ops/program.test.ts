@@ -89,33 +89,38 @@ describe('the exit code of a command', () => {
     assert.equal(status, 3);
   });
 
-  it('a command runs to its end with its own exit code even if its output is not read to the end', () => {
+  /** Runs a command whose output is closed by `head` after the first line. */
+  function endedByHead(action: string, redirection = ''): readonly [number | null, string] {
     const own = `
       import { Command } from 'commander';
+      import { Output } from ${JSON.stringify(new URL('output.js', RUN_COMMAND).href)};
       import { runProgram } from ${JSON.stringify(RUN_COMMAND)};
       const program = new Command('ops');
-      program.command('find').action(async () => {
-        for (let at = 0; at < 20; at += 1) {
-          process.stdout.write('a finding\\n'.repeat(10_000));
-          await new Promise((resolve) => setTimeout(resolve, 10));
-        }
-        process.stderr.write('all is done');
-        process.exitCode = 1;
-      });
+      program.command('find').action(async () => {${action}});
       await runProgram(program);`;
-    const { status, stderr } = spawnSync(
-      'bash',
-      [
-        '-o',
-        'pipefail',
-        '-c',
-        `"$0" --input-type=module -e "$1" x find | head -n 1`,
-        process.execPath,
-        own,
-      ],
-      { encoding: 'utf8' },
-    );
-    assert.deepEqual([status, stderr], [1, 'all is done']);
+    const pipe = `"$0" --input-type=module -e "$1" x find ${redirection} | head -n 1`;
+    const args = ['-o', 'pipefail', '-c', pipe, process.execPath, own];
+    const { status, stderr } = spawnSync('bash', args, { encoding: 'utf8' });
+    return [status, stderr];
+  }
+
+  it('a command runs to its end with its own exit code even if its output is not read to the end', () => {
+    const write = (to: string): string => `
+      for (let at = 0; at < 20; at += 1) {
+        process.${to}.write('a finding\\n'.repeat(10_000));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }`;
+    const findings = `${write('stdout')} process.stderr.write('all is done'); process.exitCode = 1;`;
+    assert.deepEqual(endedByHead(findings), [1, 'all is done']);
+    const remarks = `${write('stderr')} process.exitCode = 3;`;
+    assert.deepEqual(endedByHead(remarks, '2>&1'), [3, '']);
+  });
+
+  it('a list that is shown again and again ends with 0 if its output is closed', () => {
+    const watch = `
+      const output = new Output({ json: false, yes: false });
+      await output.watch(async () => output.one({ id: 1 }));`;
+    assert.deepEqual(endedByHead(watch), [0, '']);
   });
 
   /** A failure comes with a reason on standard error, and nothing on standard output. */
