@@ -127,8 +127,13 @@ export const batchCommands = {
       const before = await positionOf(reader, batches, { tenantId: tenant.id }, cursor);
       const filter = { tenantId: tenant.id, status, ...boundsOf(page) };
       const found = await listNewest(BATCHES, reader, filter, most + 1, before);
+      const names = await namesOf(reader, found);
+      const rows = found.map((batch) => {
+        const { id = null, kind = null, ...counts } = batchLine(batch);
+        return { id, kind, from: names.account(batch.sourceAccountId), ...counts };
+      });
       const detailsOnly = ['rejected', 'pending'];
-      output.newest(found.map(batchLine), most, 'No results.', { detailsOnly });
+      output.newest(rows, most, 'No results.', { detailsOnly });
     },
   }),
   'show <batch>': query({

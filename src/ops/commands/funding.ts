@@ -13,6 +13,7 @@ import {
   rejectAdjustment,
 } from '../../funding/service.js';
 import { adjustmentResource } from '../../funding/schemas.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { command, query } from '../command.js';
 import { shellWord } from '../failures.js';
 import { named } from '../lookups.js';
@@ -153,8 +154,13 @@ export const adjustmentCommands = {
       const before = await positionOf(reader, adjustments, { tenantId }, cursor);
       const bounds = { ...boundsOf(page), before };
       const found = await listAdjustments(reader, tenantId, status ?? null, most + 1, bounds);
+      const names = await namesOf(reader, found);
+      const rows = found.map((one) => ({
+        account: names.account(one.accountId),
+        ...adjustmentFields(one),
+      }));
       const detailsOnly = ['id', 'account_id', 'decided_at'];
-      output.newest(found.map(adjustmentFields), most, 'No results.', { detailsOnly });
+      output.newest(rows, most, 'No results.', { detailsOnly });
     },
   }),
 };

@@ -43,12 +43,12 @@ import {
 } from './transfers.js';
 import { reconcileCommand } from './rails.js';
 
-function payoutFields(payout: Payout): Fields {
+function payoutFields(payout: Payout, from: string): Fields {
   const fields = payoutResource.presentToStaff('ops', payout);
   const { id = null, status = null, amount = null } = fields;
   const { rail_reference = null, created_at = null } = fields;
   const to = destinationText(payout);
-  return { id, status, amount, to, rail: payout.rail, rail_reference, created_at };
+  return { id, status, amount, from, to, rail: payout.rail, rail_reference, created_at };
 }
 
 const MAX_CONTRADICTIONS = 5;
@@ -64,6 +64,7 @@ async function readMessages(reader: Reader, { id: payoutId }: Payout) {
 
 function stuckFields(
   payout: Payout,
+  from: string,
   [events, resolutions]: Awaited<ReturnType<typeof readMessages>>,
   now: Instant,
 ): Fields {
@@ -72,7 +73,7 @@ function stuckFields(
   const contradictions = events.filter(({ effect }) => effect === 'conflict');
   const proposed = resolutions.filter(({ status }) => status === 'proposed');
   return {
-    ...payoutFields(payout),
+    ...payoutFields(payout, from),
     stuck_because: stuckText(payout),
     stuck_since: toRfc3339(stuckSince),
     stuck_for_s: stuckSince === null ? null : Math.max(0, Math.round((now - stuckSince) / 1_000)),
@@ -96,9 +97,8 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
   const [events, resolutions] = messages;
   const { rejectionCode, rejectionReason, failureCode, failureMessage } = payout;
   output.one({
-    ...stuckFields(payout, messages, now),
+    ...stuckFields(payout, names.account(from), messages, now),
     tenant: names.tenant(tenantId),
-    from: names.account(from),
     from_account_id: from,
     fee: { raw: payout.feeRaw, asset },
     description: payout.description,
@@ -129,7 +129,10 @@ const PAYOUTS: OperationCommands<Payout> = {
     'payouts list --tenant acme --status in_progress',
     'payouts list --tenant acme --json',
   ],
-  present: (_, found) => Promise.resolve(found.map(payoutFields)),
+  present: async ({ database: { reader } }, found) => {
+    const names = await namesOf(reader, found);
+    return found.map((payout) => payoutFields(payout, names.account(payout.sourceAccountId)));
+  },
   named: named.payout,
   show,
   described: (_, payout) => Promise.resolve(`the payout ${described(payout)}`),
@@ -173,10 +176,13 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
     input: { limit },
     run: async ({ database: { reader }, clock, output }, { limit: most }) => {
       const { items: found, next } = await readWaiting(reader, 'stuck', null, most);
+      const names = await namesOf(reader, found);
       const rows = [];
-      for (const payout of found)
-        rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));
-      const detailsOnly = ['to', 'rail_reference', 'created_at', 'stuck_for_s'];
+      for (const payout of found) {
+        const from = names.account(payout.sourceAccountId);
+        rows.push(stuckFields(payout, from, await readMessages(reader, payout), clock()));
+      }
+      const detailsOnly = ['from', 'rail_reference', 'created_at', 'stuck_for_s'];
       output.list(rows, 'No payout is stuck.', { detailsOnly });
       if (next !== null) output.say(`The longest stuck ${most}; --limit shows more.`);
     },

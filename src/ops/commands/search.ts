@@ -6,6 +6,7 @@ import {
   RECENT_DAYS,
   recentWindow,
 } from '../../support/reading/operation-search.js';
+import { destinationText } from '../../payouts/rules.js';
 import { countFound, MAX_FOUND } from '../../support/reading/search.js';
 import { findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
@@ -16,9 +17,11 @@ import type { Fields } from '../output.js';
 interface Owned {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  readonly status: string;
+  readonly status?: string;
   readonly createdAt: Instant;
 }
+
+type Paid = Amount & { readonly sourceAccountId: Uuid };
 
 export const searchCommand = query({
   summary: 'find resources of any tenant by what a customer or a bank tells you',
@@ -38,37 +41,38 @@ account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are
     const { accounts, transfers, payouts, bonuses, batches, adjustments } = found;
     const { endpoints, payIns, schedules } = found;
     const all = [accounts, transfers, payouts, bonuses, batches, adjustments, payIns].flat();
-    const names = await namesOf(reader, [...all, ...endpoints, ...schedules]);
-    const line = (kind: string, one: Owned, name: string, amount: Amount | null = null): Fields => {
-      const { id, status, createdAt } = one;
+    const tenants = found.tenants.map((one) => ({ ...one, tenantId: one.id }));
+    const names = await namesOf(reader, [...all, ...endpoints, ...schedules, ...tenants]);
+    const line = (
+      kind: string,
+      one: Owned,
+      name: string,
+      to: string | null = null,
+      amount: Amount | null = null,
+    ): Fields => {
+      const { id, status = null, createdAt } = one;
       const tenant = names.tenant(one.tenantId);
-      return { kind, id, tenant, name, status, amount, created_at: toRfc3339(createdAt) };
+      return { kind, id, tenant, name, to, status, amount, created_at: toRfc3339(createdAt) };
     };
+    const receiver = (id: Uuid, { tenantId }: Owned): string => names.account(id, tenantId);
+    const payment = (kind: string, one: Owned & Paid, to: string): Fields =>
+      line(kind, one, names.account(one.sourceAccountId), to, one);
     const rows = [
-      ...found.tenants.map(({ id, name, createdAt }): Fields => {
-        const none = { status: null, amount: null };
-        return {
-          kind: 'tenant',
-          id,
-          tenant: name,
-          name,
-          ...none,
-          created_at: toRfc3339(createdAt),
-        };
-      }),
+      ...tenants.map((one) => line('tenant', one, one.name)),
       ...accounts.map((one) => line('account', one, one.name)),
-      ...[
-        ...transfers.map((one) => ['transfer', one] as const),
-        ...payouts.map((one) => ['payout', one] as const),
-        ...bonuses.map((one) => ['bonus', { ...one, status: 'completed' }] as const),
-      ].map(([kind, one]) => line(kind, one, names.account(one.sourceAccountId), one)),
-      ...batches.map((one) => line('batch', one, names.account(one.sourceAccountId))),
-      ...adjustments.map((one) => line('adjustment', one, one.reference, one)),
-      ...payIns.map((one) =>
-        line('pay-in', { ...one, status: 'completed' }, names.account(one.accountId), one),
+      ...transfers.map((one) => payment('transfer', one, receiver(one.destinationAccountId, one))),
+      ...payouts.map((one) => payment('payout', one, destinationText(one))),
+      ...bonuses.map((one) =>
+        payment('bonus', { ...one, status: 'completed' }, receiver(one.recipientAccountId, one)),
       ),
+      ...batches.map((one) => line('batch', one, names.account(one.sourceAccountId))),
+      ...adjustments.map((one) => line('adjustment', one, one.reference, null, one)),
+      ...payIns.map((one) => {
+        const to = names.account(one.accountId);
+        return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);
+      }),
       ...endpoints.map((one) => line('webhook endpoint', one, one.url)),
-      ...schedules.map((one) => line('schedule', one, names.account(one.sourceAccountId))),
+      ...schedules.map((one) => payment('schedule', one, receiver(one.destinationAccountId, one))),
     ];
     output.list(rows, `Nothing was found for "${asked}".`);
   },
