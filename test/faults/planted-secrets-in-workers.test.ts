@@ -36,6 +36,7 @@ import {
   sendSignal,
 } from '../helpers/temporal-world.js';
 import { readEndpoint, signalEndpoint } from '../helpers/webhook-world.js';
+import { startTestDesk, type TestDesk } from '../support/desk.js';
 import { makeDue, scheduleWorkflow, untilShown } from '../transfers/schedules/support.js';
 import { WorkerProcess } from '../helpers/worker-process.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -54,6 +55,8 @@ describe('secrets and personal data in workers and in Temporal', () => {
   let person: Account;
   let api: ApiProcess;
   let worker: WorkerProcess;
+  let desk: TestDesk;
+  const deskLines: string[] = [];
 
   /** A value that occurs nowhere else, to be searched for. */
   function plant(what: string, prefix = ''): string {
@@ -82,11 +85,12 @@ describe('secrets and personal data in workers and in Temporal', () => {
     });
     const served = { ...serving('approvals', 'webhooks', 'batches', 'payouts'), ...logged };
     worker = await WorkerProcess.start(db.url, temporal, served);
+    desk = await startTestDesk(db, {}, undefined, (line) => void deskLines.push(line));
     planted.set('the token', guarded.bank.token.slice(-40));
     planted.set('the password of MySQL', new URL(db.url).password);
   });
   after(async () => {
-    await Promise.all([api.kill(), worker.kill(), receiver.close()]);
+    await Promise.all([api.kill(), worker.kill(), desk.stop(), receiver.close()]);
     await db.remove();
   });
 
@@ -105,6 +109,8 @@ describe('secrets and personal data in workers and in Temporal', () => {
     const places = {
       'the log of the worker': worker.output,
       'the log of the API': api.output,
+      'the log of the desk': deskLines.join(''),
+      'metrics of the desk': await (await fetch(`${desk.adminUrl}/metrics`)).text(),
       'metrics of the worker': await worker.metrics(),
       'metrics of the API': await api.metrics(),
       ...more,
@@ -170,7 +176,7 @@ describe('secrets and personal data in workers and in Temporal', () => {
     });
   });
 
-  it('personal data of a pending transfer is in no history, memo, search attribute, log line or metric: names, phones, documents, descriptions, reasons', async () => {
+  it('personal data of a pending transfer is in no history, memo, search attribute, log line or metric: names, phones, documents, descriptions, reasons, notes', async () => {
     const { source, target, approvers } = guarded;
     const declared = {
       ...VERIFICATION,
@@ -196,6 +202,11 @@ describe('secrets and personal data in workers and in Temporal', () => {
       await createPending(),
     ] as const;
     answered(await act(0, 'approve', undefined, approvers[0]), 200);
+    const maria = await desk.staffed('maria');
+    const note = async (index: number, what: string, written = plant(what)) =>
+      (await maria.act(`/transfers/${ids[index]}`, 'note', { reason: written })).status;
+    assert.equal(await note(1, 'a note'), 303);
+    assert.equal(await note(2, '', plant('a long note').padEnd(2_001, '.')), 400);
     const reason = plant("a member's reason");
     answered(await act(1, 'reject', { reason }, approvers[0]), 200);
     await sendSignal(temporal, ids[2], 'approve', { actor: 'Mallory', reason: REASON });
@@ -204,6 +215,12 @@ describe('secrets and personal data in workers and in Temporal', () => {
     answered(await act(4, 'cancel'), 200);
     const scheduleId = await ranSchedule();
     for (const id of ids) await untilEnded(temporal, id);
+    const form = await maria.form(`/transfers/${ids[2]}`, 'note');
+    await db.sql('RENAME TABLE audit_log TO gone_audit_log');
+    const faulty = { ...form, reason: plant('a note during a fault') };
+    const { status } = await maria.post(`/transfers/${ids[2]}/note`, faulty);
+    await db.sql('RENAME TABLE gone_audit_log TO audit_log');
+    assert(status >= 500 && deskLines.length > 0, `${status}, ${deskLines.length} lines`);
     const workflowIds = [...ids.map(transferWorkflowId), scheduleWorkflowId(scheduleId)];
     const kept = await keptByTemporal(temporal, workflowIds);
     assert(kept.includes(REASON) && kept.includes(source.id), 'the histories cannot be read');

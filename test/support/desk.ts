@@ -36,12 +36,15 @@ export async function startTestDesk(
   db: TestDatabase,
   environment: Readonly<Record<string, string>> = {},
   clock?: Clock,
+  log?: (line: string) => void,
 ): Promise<TestDesk> {
   // Each visitor has an address of its own: sign-ins are counted by address.
   const own = { PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1' };
   const others = { ...own, SHUTDOWN_GRACE_MS: '2000', ...environment };
   const config = readSupportConfig(testEnvironment(db.url, others));
-  const { logger } = createLogging('silent', 'support', { write: () => undefined });
+  const { logger } = createLogging(log === undefined ? 'silent' : 'debug', 'support', {
+    write: (line) => log?.(line),
+  });
   const core = buildCore(config, logger, { databaseClock: clock && asDatabaseClock(clock) });
   const opened = await openSupport(config, core);
   const url = `http://127.0.0.1:${opened.port}`;
