@@ -184,6 +184,7 @@ export const named = {
   original: lookup(findOriginal, (id) => `there is no transfer or bonus ${id}`),
   endpoint: byId(webhookEndpoints, 'webhook endpoint'),
   event: byId(events, 'event'),
+  bonus: byId(bonuses, 'bonus'),
   batch: byId(batches, 'batch'),
   finding: byId(auditFindings, 'finding'),
   schedule: byId(schedules, 'schedule'),

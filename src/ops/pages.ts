@@ -5,6 +5,7 @@ import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { OpsError } from './failures.js';
 import { id, limit, option, raw } from './inputs.js';
+import { named } from './lookups.js';
 import { time, untilTime } from './times.js';
 
 /** Options of lists that are ordered by creation, newest first. */
@@ -12,6 +13,11 @@ import { time, untilTime } from './times.js';
 export const cursor = option(
   '<id> only what came before this one, the last of a list',
   id.optional(),
+);
+
+export const fromAccount = option(
+  '<account> only those that pay from this account: id, alias or phone',
+  named.account.optional(),
 );
 
 export const pageInput = {

@@ -6,6 +6,7 @@ import { accountCommands } from './commands/accounts.js';
 import { aliasCommands } from './commands/aliases.js';
 import { auditCommand, auditLogCommand, findingCommands } from './commands/audit.js';
 import { batchCommands } from './commands/batches.js';
+import { bonusCommands } from './commands/bonuses.js';
 import { completionCommand } from './commands/completion.js';
 import { feeCommands } from './commands/fees.js';
 import { adjustmentCommands, payInCommands } from './commands/funding.js';
@@ -64,6 +65,7 @@ const COMMANDS: Readonly<Record<string, Commands>> = {
       'find a transfer, see what it waits for, and decide it for support',
       transferCommands,
     ),
+    bonuses: group('payments to people, made at once: find and show them', bonusCommands),
     schedules: group(
       'transfers to create later: show, pause, resume and cancel them',
       scheduleCommands,

@@ -8,9 +8,9 @@ import type { ScheduleAction } from '../../transfers/schedules/rules.js';
 import { scheduleResource } from '../../transfers/schedules/schemas.js';
 import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
-import { option, reason, status, tenant } from '../inputs.js';
+import { reason, status, tenant } from '../inputs.js';
 import { named } from '../lookups.js';
-import { boundsOf, pageInput, positionOf } from '../pages.js';
+import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 import { EXAMPLE_ID } from './transfers.js';
 
@@ -67,10 +67,7 @@ export const scheduleCommands = {
     input: {
       tenant,
       status: status(SCHEDULE_STATUSES),
-      account: option(
-        '<account> only those that pay from this account: id, alias or phone',
-        named.account.optional(),
-      ),
+      account: fromAccount,
       ...pageInput,
     },
     run: async (ops, { tenant: { id: tenantId }, status, account, ...page }) => {

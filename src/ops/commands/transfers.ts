@@ -28,7 +28,7 @@ import { UnknownOutcome } from '../failures.js';
 import { type Lookup, named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { option, pair, raw, reason, status, tenant } from '../inputs.js';
-import { boundsOf, pageInput, positionOf } from '../pages.js';
+import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
@@ -57,10 +57,7 @@ export function operationListCommand<Row extends Transfer | Payout>({
     input: {
       tenant,
       status: status(list.statuses),
-      account: option(
-        '<account> only those that leave this account: id, alias or phone',
-        named.account.optional(),
-      ),
+      account: fromAccount,
       metadata: option('<key=value> only those with this pair of metadata', pair.optional()),
       ...pageInput,
     },
