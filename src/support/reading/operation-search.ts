@@ -116,8 +116,8 @@ export async function findCreatedWithin(
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>${uuid.literal(stop)}`}${filterSql(kind, filter)}
-       AND (${windows.map((window) => withinSql(kind, window)).join(' OR ')}) ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
+       WHERE ${fromEnd} AND ${stop === null ? toOldest : `t.id>${uuid.literal(stop)}`}
+       AND (${windows.map((window) => withinSql(kind, window)).join(' OR ')})${filterSql(kind, filter)} ORDER BY t.id DESC LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
     const next = items[MAX_FOUND]?.id ?? stop;

@@ -3,7 +3,7 @@ import { parseAlias, parsePhone } from '../../accounts/recipients.js';
 import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
-import { string, uuid } from '../../db/columns.js';
+import { uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type Batch, batches } from '../../db/entities/batches.js';
 import { type Bonus, bonuses } from '../../db/entities/bonuses.js';
@@ -24,7 +24,7 @@ import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type Schedule, schedules } from '../../db/entities/schedules.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { hashOf } from '../../db/metadata-index.js';
-import { likeSql, literal, literals, patternSql } from '../../db/statements.js';
+import { likeSql, literal, patternSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
 
 /** Rows of each kind of resource that the desk lists. */
@@ -98,7 +98,9 @@ export async function findEach<Kind extends keyof Rows>(
 
 export async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
   const id = [...new Set(ids)];
-  const found = await findEach(KINDS, (table) => reader.select(table, { id }));
+  const found = await findEach(id.length === 0 ? [] : KINDS, (table) =>
+    reader.select(table, { id }),
+  );
   return { ...found, accounts: found.accounts.filter(({ type }) => type !== 'system') };
 }
 
@@ -143,25 +145,31 @@ async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> 
 async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
   // No key has other characters, and MySQL cannot compare the column with them.
   if (!/^[\x20-\x7e]*$/.test(key)) return [];
-  const keys = [key, `ops/${key}`].map((one) => string.literal(one));
-  const rows = await reader.query(
-    `SELECT k.resource_id FROM tenants t STRAIGHT_JOIN idempotency_keys k FORCE INDEX (PRIMARY) ON k.tenant_id=t.id
-     AND k.${idempotencyKeys.column('idempotencyKey').name} IN (${keys.join(',')}) WHERE k.resource_id IS NOT NULL LIMIT ${MAX_FOUND}`,
+  // With IN instead, the join would read all keys of each tenant.
+  const parts = [key, `ops/${key}`].map(
+    (
+      one,
+    ) => `SELECT k.resource_id AS id FROM tenants t STRAIGHT_JOIN idempotency_keys k FORCE INDEX (PRIMARY)
+      ON k.tenant_id=t.id AND k.idempotency_key=${literal(idempotencyKeys, 'idempotencyKey', one)} WHERE k.resource_id IS NOT NULL`,
   );
-  const found = await Promise.all(rows.map((row) => idsAbout(reader, uuid.parse(row.resource_id))));
+  return idsAboutAll(reader, parts);
+}
+
+/** Returns the ids of these SELECTs, and those of what they are about. */
+async function idsAboutAll(reader: Reader, parts: readonly string[]): Promise<readonly Uuid[]> {
+  const rows = await reader.query(`${parts.join(' UNION ALL ')} LIMIT ${MAX_FOUND}`);
+  const found = await Promise.all(rows.map((row) => idsAbout(reader, uuid.parse(row.id))));
   return found.flat();
 }
 
 /** Finds operations of any tenant by a value of their metadata. */
 async function idsLabelled(reader: Reader, value: string): Promise<readonly Uuid[]> {
-  const types = literals(metadataPairs, 'resourceType', METADATA_TYPES);
-  const rows = await reader.query(
-    `SELECT p.id FROM tenants t STRAIGHT_JOIN metadata_pairs p FORCE INDEX (PRIMARY) ON p.tenant_id=t.id
-     AND p.resource_type IN (${types}) AND p.value_hash=${literal(metadataPairs, 'valueHash', hashOf(normaliseText(value)))}
-     LIMIT ${MAX_FOUND}`,
+  const hash = literal(metadataPairs, 'valueHash', hashOf(normaliseText(value)));
+  const parts = METADATA_TYPES.map(
+    (type) => `SELECT p.id FROM tenants t STRAIGHT_JOIN metadata_pairs p FORCE INDEX (PRIMARY)
+      ON p.tenant_id=t.id AND p.resource_type=${literal(metadataPairs, 'resourceType', type)} AND p.value_hash=${hash}`,
   );
-  const found = await Promise.all(rows.map((row) => idsAbout(reader, uuid.parse(row.id))));
-  return found.flat();
+  return idsAboutAll(reader, parts);
 }
 
 export function countFound(found: SearchResult): number {
