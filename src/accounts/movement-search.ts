@@ -13,12 +13,12 @@ import {
   readMovements,
 } from './movements.js';
 
-const MAX_SEARCHED = 20_000;
+const MAX_SEARCHED = 10_000;
 
 /**
  * Returns a page like `readMovements`, of entries with an amount in these ranges (null for any), and
  * with a text in their description or the counterparty's name. No index has them, so that a page
- * examines 20,000 entries, and may have few or no items although the list continues.
+ * examines 10,000 entries, and may have few or no items although the list continues.
  */
 export async function searchMovements(
   reader: Reader,

@@ -22,10 +22,10 @@ interface Search extends Pick<OperationFilter, 'status' | 'from' | 'to'> {
 
 const TEXTS = ['description', 'reference', 'holderName', 'railReference'];
 const PARTIES = ['sourceAccountId', 'destinationAccountId', 'recipientAccountId'];
-const MAX_SEARCHED = 20_000;
+const MAX_SEARCHED = 10_000;
 
 /**
- * Returns a page of the tenant's operations, newest first, before `before`. Examines 20,000
+ * Returns a page of the tenant's operations, newest first, before `before`. Examines 10,000
  * operations, so a page may have few or no items although the list continues.
  */
 export function searchNewest<Row extends AccountOperation>(

@@ -81,10 +81,11 @@ export const accountKind: ResourceKind<Account> = {
     const [details, limits, held, own] = await Promise.all([
       readAccountDetails(reader, id),
       limitSection(account, context),
+      // Ids are ordered by time, and the index has them: its rows need not be read.
       reader.list(
         holds,
-        `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0
-         ORDER BY created_at DESC LIMIT ${SHOWN_OF_ACCOUNT}`,
+        `h JOIN (SELECT resource_id AS id FROM holds FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0
+         ORDER BY resource_id DESC LIMIT ${SHOWN_OF_ACCOUNT}) newest ON newest.id=h.resource_id ORDER BY h.resource_id DESC`,
       ),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
