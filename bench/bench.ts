@@ -13,6 +13,7 @@ import { cpuMsOf, databasePid, growthOf, idleMs, perRequestUs } from './service/
 import type { ServiceProcess } from './service/service-process.js';
 import type { Environment } from './service/settings.js';
 import { unreachableTemporal, BenchTemporal } from './service/temporal.js';
+import { SupportProcess } from './service/support-process.js';
 import { startWorker } from './service/worker-process.js';
 
 /** The result of a load, as measured by the generator and by the service. */
@@ -99,6 +100,14 @@ export class Bench {
     const temporal = { address: this.temporalAddress, namespace: 'default' };
     const api = await ApiProcess.start({ url: ledger.url, temporal }, this.profileFolder);
     return whileRunning(api, () => work(api));
+  }
+
+  /** Runs the support desk on the ledger for as long as `work` lasts. */
+  async withSupport<T>(ledger: Ledger, work: (support: SupportProcess) => Promise<T>): Promise<T> {
+    const temporal = { address: this.temporalAddress, namespace: 'default' };
+    const environment = { url: ledger.url, temporal };
+    const support = await SupportProcess.start(environment, this.profileFolder);
+    return whileRunning(support, () => work(support));
   }
 
   /** Runs the row with several API processes. */

@@ -26,9 +26,13 @@ export function evenLedger(name: string, entries: number): LedgerShape {
 const COUNTERPARTIES = 5_000;
 
 /** Returns a ledger with one busy account of this many entries, all with other accounts or from outside. */
-export function busyLedger(name: string, entriesOfTheBusyAccount: number): LedgerShape {
-  const accounts = COUNTERPARTIES + 1;
+export function busyLedger(
+  name: string,
+  entriesOfTheBusyAccount: number,
+  counterparties = COUNTERPARTIES,
+): LedgerShape {
+  const accounts = counterparties + 1;
   // Includes the fundings of all other accounts.
-  const operations = entriesOfTheBusyAccount + COUNTERPARTIES * FUNDINGS_PER_ACCOUNT;
+  const operations = entriesOfTheBusyAccount + counterparties * FUNDINGS_PER_ACCOUNT;
   return { name, accounts, operations, hasBusyAccount: true };
 }

@@ -41,6 +41,8 @@ export interface LoadJob {
   /** The API processes' ports, over which the connections are spread. */
   readonly ports: readonly [number, ...number[]];
   readonly token: string;
+  /** Sent instead of the token. */
+  readonly cookie?: string;
   readonly connections: number;
   /** Requests a second, sent whether or not earlier ones were answered. Null: each connection waits for its answer. */
   readonly perSecond: number | null;

@@ -105,7 +105,7 @@ function wireOf(job: LoadJob, { path, post }: ListedRequest): Buffer {
 
 /** The headers that all requests of a job share, without the empty line. */
 function head(
-  { ports: [port], token }: LoadJob,
+  { ports: [port], token, cookie }: LoadJob,
   method: string,
   path: string,
   bodyLength?: number,
@@ -114,7 +114,8 @@ function head(
     bodyLength === undefined
       ? ''
       : `Content-Type: application/json\r\nContent-Length: ${bodyLength}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\n${content}`;
+  const person = cookie === undefined ? `Authorization: Bearer ${token}` : `Cookie: ${cookie}`;
+  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${person}\r\n${content}`;
 }
 
 function pick<T>(items: readonly T[]): T {

@@ -3,6 +3,7 @@ import { approvalsRow } from './approvals.js';
 import { batchRows } from './batch.js';
 import { bytesRow } from './bytes.js';
 import { cpuRows } from './cpu.js';
+import { deskRow } from './desk.js';
 import { expiriesRow } from './expiries.js';
 import { growthRow } from './growth.js';
 import { listsRow } from './lists.js';
@@ -27,6 +28,7 @@ const ROWS: readonly Row[] = [
   movementsRow,
   listsRow,
   statementRow,
+  deskRow,
   approvalsRow,
   expiriesRow,
   ...webhookRows,
