@@ -13,6 +13,7 @@ import {
   optional,
   pageSchema,
   paymentBody,
+  SOURCE_ACCOUNT,
   sourceField,
   textField,
   uuidField,
@@ -78,12 +79,7 @@ export const bonusResource = defineResource(
       'completed',
       () => 'completed' as const,
     ),
-    source_account: field(
-      'The account that pays the amount and the fee.',
-      uuidSchema,
-      EXAMPLE.source,
-      ({ sourceAccountId }) => sourceAccountId,
-    ),
+    source_account: SOURCE_ACCOUNT,
     recipient: field(
       'The receiver of the amount.',
       z.object({

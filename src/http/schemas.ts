@@ -293,6 +293,14 @@ export const instantSchema = z
 
 export const uuidSchema = z.string().openapi({ format: 'uuid' });
 
+/** The field of a resource that spends from an account. */
+export const SOURCE_ACCOUNT = fieldsOf<{ readonly sourceAccountId: Uuid }>()(
+  'The account that pays the amount and the fee.',
+  uuidSchema,
+  EXAMPLE.source,
+  ({ sourceAccountId }) => sourceAccountId,
+);
+
 /** Returns the schema `{items, next_cursor}` under `name`. */
 export function pageSchema<S extends z.ZodType>(
   name: string,

@@ -22,6 +22,7 @@ import {
   optional,
   pageSchema,
   paymentBody,
+  SOURCE_ACCOUNT,
   sourceField,
   textField,
   uuidField,
@@ -196,12 +197,7 @@ export const payoutResource = defineResource(
       ({ status }) => status,
       { ops: true },
     ),
-    source_account: field(
-      'The account that pays the amount and the fee.',
-      uuidSchema,
-      EXAMPLE.source,
-      ({ sourceAccountId }) => sourceAccountId,
-    ),
+    source_account: SOURCE_ACCOUNT,
     destination: field(
       'The bank account, or the Bre-B key, that receives the amount.',
       shownDestination,

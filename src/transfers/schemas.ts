@@ -25,6 +25,7 @@ import {
   pageSchema,
   paymentBody,
   paymentRequest,
+  SOURCE_ACCOUNT,
   sourceField,
   uuidField,
   uuidSchema,
@@ -120,12 +121,7 @@ export const transferResource = defineResource(
       ({ status }) => status,
       { ops: true },
     ),
-    source_account: field(
-      'The account that pays the amount and the fee.',
-      uuidSchema,
-      EXAMPLE.source,
-      ({ sourceAccountId }) => sourceAccountId,
-    ),
+    source_account: SOURCE_ACCOUNT,
     destination: field(
       'The receiver of the amount.',
       z.object({
