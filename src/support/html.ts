@@ -1,7 +1,13 @@
 import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
 
+/** Values that files have in place of a content, by the headings of their columns; '' is its own. */
+export type Values = Readonly<Record<string, string | null>>;
+
 class Markup {
-  constructor(readonly text: string) {}
+  constructor(
+    readonly text: string,
+    readonly values: Values | null = null,
+  ) {}
 }
 export type Html = Markup;
 
@@ -33,6 +39,15 @@ export function html(strings: TemplateStringsArray, ...contents: readonly Conten
     (content, index) => render(content, contexts[index]) + (strings[index + 1] ?? ''),
   );
   return new Markup((strings[0] ?? '') + parts.join(''));
+}
+
+export function withValues({ text }: Html, values: Values = {}): Html {
+  return new Markup(text, values);
+}
+
+/** Returns a paragraph, which files have without its markup. */
+export function paragraph({ text, values }: Html): Html {
+  return new Markup(`<p>${text}</p>`, values);
 }
 
 /** Marks text as HTML that needs no escaping. Only for the docs pages: a lint rule refuses it in `src`. */
@@ -107,6 +122,29 @@ export function plainText(content: Content): string {
     .replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => SIGNS.get(entity) ?? '')
     .replace(/\s+/g, ' ')
     .trim();
+}
+
+/**
+ * Returns what a file has in place of a content: its text, or the lines of its values. Text beside
+ * values has a column of its own.
+ */
+export function valuesOf(content: Content): readonly Values[] {
+  const parts = partsOf(content);
+  const known = parts.flatMap((part): readonly Values[] =>
+    part instanceof Markup && part.values !== null ? [part.values] : [],
+  );
+  const others = parts.filter((part) => !(part instanceof Markup) || part.values === null);
+  const text = others.flatMap((part) => plainText(part) || []).join('; ') || null;
+  if (known.length === 0) return [{ '': text }];
+  return known.length === parts.length
+    ? known
+    : known.map((values) => ({ ...values, Details: text }));
+}
+
+function partsOf(content: Content): readonly One[] {
+  if (typeof content !== 'object' || content === null || content instanceof Markup)
+    return [content];
+  return content.flatMap(partsOf);
 }
 
 const SIGNS = new Map(Object.entries(ENTITIES).map(([sign, entity]) => [entity, sign]));

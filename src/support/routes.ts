@@ -9,7 +9,7 @@ import { digestOf, selectedIds, SET_ACTIONS } from './actions/sets.js';
 import { noSuchPage, type SignedInPerson } from './desk.js';
 import { hmacOf } from './forms.js';
 import { decidedPage, readDecidedRows } from './pages/decided.js';
-import { csvOf, type ReadRows } from './pages/export.js';
+import { listCsv, type ReadRows } from './pages/export.js';
 import { notice, type Page, pathOf } from './pages/layout.js';
 import { KEPT, type OpenForm } from './pages/action-form.js';
 import { resourcePage, unknownPage } from './pages/resource.js';
@@ -95,7 +95,7 @@ function addDownload(
   const download = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
     await ownForm(context, site, person.secret);
     const { list, subject, read } = await listOf(context);
-    const { csv, rows } = await csvOf(read);
+    const { csv, lines: rows } = await listCsv(read);
     const entry = { ...subject, action: 'list.export' as const, details: { list, rows } };
     await recordOnce(site, newId(), person.identity, entry);
     context.attachment(`${list}.csv`);

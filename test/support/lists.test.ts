@@ -25,10 +25,18 @@ describe('the lists of the support desk', () => {
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get('content-type') ?? '', /^text\/csv/);
     assert.match(answer.headers.get('content-disposition') ?? '', /transfers\.csv/);
-    const [heading = '', row = '', ...others] = answer.text.trim().split('\r\n');
-    assert.match(heading, /^Id,Amount,From → to,Description,/);
-    assert.match(row, new RegExp(`^${id},"?55,555\\.00 COPM`));
-    assert(row.includes(`'=HYPERLINK`), row);
+    const [heading, row = '', ...others] = answer.text.trim().split('\r\n');
+    assert.equal(
+      heading,
+      'Id,Amount,Asset,From,To,Description,Status,Details,Expires,Tenant,Requested,Requested by',
+    );
+    const { guarded, receiver } = own;
+    assert(row.startsWith(`${id},55555.00,COPM,${guarded.name},${receiver.name},`), row);
+    assert.match(
+      row,
+      /,"?'=HYPERLINK.*,pending_approval,"1 more approval, by support or a member",/,
+    );
+    assert.match(row, /,20[\d-]{8}T[\d:.]{12}Z,[^,]+,20[\d-]{8}T[\d:.]{12}Z,[^,]+$/);
     assert.deepEqual(others, []);
     assert.equal((await maria.post(action, {})).status, 403);
     const lines = await desk.acts('transfers');
@@ -56,7 +64,7 @@ describe('the lists of the support desk', () => {
     const transfer = text((await own.createPending()).id);
     for (const [page, list, subject, expected] of [
       [`/tenants/${tenantId}`, 'transfers', tenantId, transfer],
-      [`/accounts/${own.guarded.id}`, 'movements', own.guarded.id, 'pay-in'],
+      [`/accounts/${own.guarded.id}`, 'movements', own.guarded.id, ',payin_in,'],
       ['', 'tenants', 'tenants', name],
     ] as const) {
       const shown = await maria.get(`${page}/${list}`);

@@ -1,7 +1,7 @@
 import { parseUuid } from '../../core/ids.js';
 import { countDecided, readDecided, readLocalDays } from '../../staff/decided.js';
 import { type SignedInPerson, noSuchPage } from '../desk.js';
-import { type Content, html, plainText } from '../html.js';
+import { type Content, html, plainText, valuesOf, withValues } from '../html.js';
 import { inWords } from '../reading/payouts.js';
 import { findResources, type Rows, type SearchResult } from '../reading/search.js';
 import { actionLine } from '../reading/timeline.js';
@@ -48,8 +48,11 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
       const fact = (...labels: readonly string[]): Content =>
         facts.get(subjectId)?.find(([label]) => labels.includes(label))?.[1];
       const item = [inWords(subjectType), plainText(fact('Amount'))].filter((text) => text);
+      const shown = relatedLink(subjectType, subjectId, item.join(' of '));
+      const [{ '': Amount = null, Asset = null } = {}] = valuesOf(fact('Amount'));
+      const values = { '': subjectType, 'Item id': subjectId, Amount, Asset };
       return [
-        ['Item', relatedLink(subjectType, subjectId, item.join(' of '))],
+        ['Item', withValues(html`${shown}`, values)],
         ['From → to', fact('From → to', 'Account')],
         ['Description', fact('Description', 'Batch', 'Reason', 'Address')],
         ['Action', what],

@@ -1,7 +1,7 @@
-import { csvLines } from '../../spreadsheets/writing/cells.js';
+import { type Column, csvOf } from '../../spreadsheets/writing/cells.js';
 import type { SignedInPerson } from '../desk.js';
-import { html, type Html, plainText } from '../html.js';
-import { type Fact, type Row, tokenField } from './layout.js';
+import { html, type Html, type Values, valuesOf } from '../html.js';
+import { type Row, tokenField } from './layout.js';
 
 /** A part of a list: the id and the cells of each row, and the position of the next part. */
 export interface ListRows {
@@ -19,21 +19,39 @@ export type ReadRows = (after: string, limit: number) => Promise<ListRows>;
 const MAX_EXPORTED = 10_000;
 const SLICE = 1_000;
 
-/** Returns a list as CSV, at most 10,000 rows, and the number of rows. */
-export async function csvOf(
+/** Returns a list as CSV, up to its 10,000th row, and the number of lines. */
+export async function listCsv(
   read: ReadRows,
-): Promise<{ readonly csv: string; readonly rows: number }> {
+): Promise<{ readonly csv: string; readonly lines: number }> {
   const all: Row[] = [];
   for (let after: string | null = ''; after !== null && all.length < MAX_EXPORTED;) {
     const { ids, rows, next } = await read(after, SLICE);
-    all.push(...rows.map((row, index): Fact[] => [['Id', ids[index]], ...row]));
+    all.push(...rows.map((row, index): Row => [['Id', ids[index]], ...row]));
     after = next;
   }
-  const headings = (all[0] ?? []).map((_, index) =>
-    [...new Set(all.map((row) => row[index]?.[0]))].join(' / '),
+  const kinds = new Map(all.flat().map(([label, , kind]) => [label, kind]));
+  const lines = all.flatMap(linesOf);
+  const names = [...new Set(lines.flatMap((line) => Object.keys(line)))];
+  const columns = names.map((name): Column => ({
+    name,
+    kind: kinds.get(name) ?? 'text',
+    width: 0,
+  }));
+  const cells = lines.map((line) => names.map((name) => line[name] ?? null));
+  return { csv: csvOf(columns, cells), lines: lines.length };
+}
+
+/** Returns a line for each value of the cell that has most values. */
+function linesOf(row: Row): readonly Values[] {
+  const cells = row.map(([label, value]) =>
+    valuesOf(value).map(({ '': own, ...others }) =>
+      own === undefined ? others : { [label]: own, ...others },
+    ),
   );
-  const cells = all.map((row) => row.map(([, value]) => plainText(value) || null));
-  return { csv: csvLines([headings, ...cells]), rows: all.length };
+  const count = Math.max(...cells.map(({ length }) => length));
+  return Array.from({ length: count }, (_, index) =>
+    cells.reduce<Values>((line, values) => ({ ...line, ...(values[index] ?? values[0]) }), {}),
+  );
 }
 
 /** Shows the button that downloads a list. `path` is that of its page, with its filter. */

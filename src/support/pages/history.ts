@@ -1,5 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
-import { type Content, html } from '../html.js';
+import { type Content, html, withValues } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
 import { RESOURCE_PATHS } from '../reading/search.js';
@@ -72,7 +72,7 @@ export function deliveryRow(
     ['Event', cause === 'test' ? eventType : link('events', eventId, eventType)],
     ['Event id', url === '' && idText(eventId)],
     ['Endpoint', url !== '' && link('endpoints', endpointId, url)],
-    ['Cause', CAUSES[cause]],
+    ['Cause', withValues(html`${CAUSES[cause]}`, { '': cause })],
     [
       'State',
       [

@@ -6,7 +6,16 @@ import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import type { ResourcePath } from '../reading/search.js';
-import { type Attributes, type Content, element, html, type Html } from '../html.js';
+import {
+  type Attributes,
+  type Content,
+  element,
+  html,
+  type Html,
+  type Values,
+  valuesOf,
+  withValues,
+} from '../html.js';
 
 export interface Page {
   readonly title: string;
@@ -130,8 +139,8 @@ export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
   return html`<div class="notice ${kind}" role="${role}">${content}</div>`;
 }
 
-/** A label with its value. Numbers are aligned to the right in tables. */
-export type Fact = readonly [label: string, value: Content, kind?: 'number' | undefined];
+/** A label with its value. Tables align numbers to the right. Files keep a phone that is a `party`. */
+export type Fact = readonly [label: string, value: Content, kind?: 'number' | 'party' | undefined];
 
 /** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {
@@ -166,7 +175,12 @@ export function metadataFact(metadata: Metadata | null): Fact {
 type Time = Html & { readonly offset: string; readonly short: Html };
 
 /** Shows a time in its tenant's time zone, after a text. Returns null for null. */
-export function time(at: Instant | null, timeZone: string, text: Content = null): Time | null {
+export function time(
+  at: Instant | null,
+  timeZone: string,
+  text: Content = null,
+  others: Values = {},
+): Time | null {
   if (at === null) return null;
   const [day = '', clock = '', offset = ''] = localTime(at, timeZone).split(' ');
   const shown = (shownTime: string): Html => {
@@ -175,14 +189,21 @@ export function time(at: Instant | null, timeZone: string, text: Content = null)
       ? own
       : html`<span class="due">${text}</span> <span class="soft">${own}</span>`;
   };
-  return Object.assign(shown(`${day} ${clock} ${offset}`), {
+  const values = { '': toRfc3339(at), ...others };
+  return Object.assign(withValues(shown(`${day} ${clock} ${offset}`), values), {
     offset,
     short: shown(`${day} ${clock}`),
   });
 }
 
 export function money(amount: Amount): Html {
-  return html`<span class="amount">${formatAmount(amount)}</span>`;
+  const values = { '': decimalText(amount), Asset: amount.asset };
+  return withValues(html`<span class="amount">${formatAmount(amount)}</span>`, values);
+}
+
+/** Returns an amount for files: "1234.50". */
+function decimalText(amount: Amount): string {
+  return formatAmount(amount).replace(/,| .*/g, '');
 }
 
 /** Returns a cell with an amount. */
@@ -202,6 +223,11 @@ export function relative(at: Instant, now: Instant): string {
   const [unit, size] = UNITS.find(([, least]) => ms >= 2 * least) ?? ['s', 1_000];
   const text = `${Math.floor(ms / size)} ${unit}`;
   return at > now ? `in ${text}` : `${text} ago`;
+}
+
+/** Shows the distance of an instant from `now`. Files have the instant. */
+export function distance(at: Instant, now: Instant): Html {
+  return html`<time datetime="${toRfc3339(at)}">${relative(at, now)}</time>`;
 }
 
 /** Shows an id. The script adds a button that copies it. */
@@ -226,10 +252,14 @@ const TAG_KINDS = Object.entries({
   ],
 });
 
-/** Shows a status. The colour only repeats the text: yellow needs a person, and blue does not yet. */
-export function tag(status: string): Html {
-  const [kind] = TAG_KINDS.find(([, statuses]) => statuses.includes(status)) ?? ['none'];
-  return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
+/**
+ * Shows a status, or `text` in its place. The colour only repeats the text: yellow needs a person,
+ * and blue does not yet.
+ */
+export function tag(status: string, text = status): Html {
+  const [kind] = TAG_KINDS.find(([, statuses]) => statuses.includes(text)) ?? ['none'];
+  const shown = html`<span class="tag ${kind}">${text.replaceAll('_', ' ')}</span>`;
+  return withValues(shown, { '': status });
 }
 
 export type Row = readonly Fact[];
@@ -317,7 +347,8 @@ export function queryText(parts: Readonly<Record<string, string>>): string {
 }
 
 export function link(path: ResourcePath, id: string, content: Content, query = ''): Html {
-  return html`<a href="${pathOf(path, id)}${query}">${content}</a>`;
+  const shown = html`<a href="${pathOf(path, id)}${query}">${content}</a>`;
+  return withValues(shown, valuesOf(content)[0]);
 }
 
 /** Returns the fact that names a resource's tenant. */

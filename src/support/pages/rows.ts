@@ -9,7 +9,7 @@ import type { Reader } from '../../db/database.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import { DIRECTIONS } from '../actions/proposals.js';
-import { type Content, element, html, type Html } from '../html.js';
+import { type Content, element, html, type Html, paragraph, withValues } from '../html.js';
 import { destinationText } from '../../payouts/rules.js';
 import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
@@ -19,6 +19,7 @@ import { type Names, namesOf } from '../reading/transfers.js';
 import { readApprovedBySupport } from '../reading/waiting.js';
 import type { ListRows } from './export.js';
 import {
+  distance,
   type Fact,
   link,
   money,
@@ -51,6 +52,7 @@ interface Context extends Names {
 }
 
 export const NONE = html`<p class="card soft">Nothing here.</p>`;
+const NOT_YET = withValues(html`none`, { '': null });
 
 type RowOf<Row> = (row: Row, context: Context) => readonly Fact[];
 
@@ -136,12 +138,8 @@ export async function factsOf<K extends keyof Rows>(
     const taker = takers.get(row.id);
     const facts = [...rowOf(row, context), ...(more === undefined ? [] : [more(row)])];
     if (taker === undefined) return facts;
-    const taken = html`<p>taken by ${taker.name} ${relative(taker.since, now)}</p>`;
-    return facts.map(([label, value, align]) => [
-      label,
-      label === 'Status' ? [value, taken] : value,
-      align,
-    ]);
+    const taken = paragraph(html`taken by ${taker.name} ${distance(taker.since, now)}`);
+    return facts.map((fact): Fact => (fact[0] === 'Status' ? ['Status', [fact[1], taken]] : fact));
   });
 }
 
@@ -175,7 +173,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Description', bonus.description],
       ['Reference', bonus.reference],
       tenantFact(tenantId, context.tenant(tenantId)),
-      ['Paid', time(createdAt, context.timeZone(tenantId), context.person(createdBy))],
+      doneBy('Paid', createdAt, createdBy, context, tenantId),
     ];
   },
   payouts: (payout, context) => operationRow('payouts', payout, context, destinationText(payout)),
@@ -203,14 +201,14 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Disabled', inWords(endpoint.disabledReason)],
       tenantFact(tenantId, context.tenant(tenantId)),
       since('Failing since', failingSince, context, tenantId),
-      ['Last success', time(lastSuccessAt, context.timeZone(tenantId)) ?? 'none'],
+      ['Last success', time(lastSuccessAt, context.timeZone(tenantId)) ?? NOT_YET],
     ];
   },
   adjustments(adjustment, context) {
-    const { id, tenantId, createdAt } = adjustment;
+    const { id, tenantId, createdAt, direction } = adjustment;
     return [
       ['Amount', link('adjustments', id, money(adjustment), context.query), 'number'],
-      ['Direction', DIRECTIONS[adjustment.direction]],
+      ['Direction', withValues(html`${DIRECTIONS[direction]}`, { '': direction })],
       ['Account', context.account(adjustment.accountId)],
       ['Reason', adjustment.reason],
       ['Reference', adjustment.reference],
@@ -242,7 +240,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     const own = totals.filter(({ tenant }) => tenant.id === id);
     const sums = (what: 'moved' | 'pending' | 'failed'): Content =>
       own.length > 0 &&
-      own.map(({ asset, days }) => html`<p>${money({ raw: todayOf(days)[what], asset })}</p>`);
+      own.map(({ asset, days }) => paragraph(money({ raw: todayOf(days)[what], asset })));
     return [
       ['Tenant', link('tenants', id, name)],
       ['Network', network],
@@ -271,13 +269,18 @@ function operationRow(
     ],
     urgency(operation, context),
     tenantFact(tenantId, context.tenant(tenantId)),
-    ['Requested', time(createdAt, context.timeZone(tenantId), context.person(operation.createdBy))],
+    doneBy('Requested', createdAt, operation.createdBy, context, tenantId),
   ];
 }
 
 /** The names are apart, because one written from right to left would otherwise change places. */
 function direction(from: string, to: string): Fact {
-  return ['From → to', html`${from} → ${to}`];
+  return ['From → to', withValues(html`${from} → ${to}`, { From: from, To: to })];
+}
+
+function doneBy(label: string, at: Instant, by: Uuid, context: Context, tenantId: Uuid): Fact {
+  const name = context.person(by);
+  return [label, time(at, context.timeZone(tenantId), name, { [`${label} by`]: name })];
 }
 
 function needs(operation: Transfer | Payout, context: Context): Content {

@@ -41,7 +41,7 @@ export function operationStatus(operation: Transfer | Payout): Content {
 
 export function endpointStatus({ status, pausedAt, failingSince }: WebhookEndpoint): Content {
   return [
-    tag(status === 'enabled' && failingSince !== null ? 'failing' : status),
+    tag(status, status === 'enabled' && failingSince !== null ? 'failing' : status),
     pausedAt === null ? '' : html` ${tag('paused')}`,
   ];
 }

@@ -24,7 +24,7 @@ import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';
 import { batchActions } from '../actions/controls.js';
 import { noSuchPage } from '../desk.js';
-import type { Content } from '../html.js';
+import { type Content, html, type Html, withValues } from '../html.js';
 import type { ListField, ListFilter } from '../pages/filter.js';
 import { type Fact, link, money, type Row, tableSection, tag } from '../pages/layout.js';
 import {
@@ -76,16 +76,24 @@ const PROBLEMS: ListOfResource<Batch> = {
     const items = found.slice(0, limit);
     const end = found.length > limit ? items.at(-1) : undefined;
     const rows = items.map((problem): Row => [
-      ['Row', problem.number === 0 ? 'The whole file' : `Row ${problem.number}`],
+      ['Row', numbered(problem.number)],
       ['Column', problem.field],
       ['Code', problem.code],
       ['Problem', problem.message],
-      ['Value', problem.value],
+      ['Value', problem.value, 'party'],
     ]);
     const ids = items.map(() => id);
     return { ids, rows, next: end === undefined ? null : `${end.number}.${end.ordinal}` };
   },
 };
+
+/** Returns a cell with the number of a row. 0 is the whole file. */
+function numbered(
+  number: number,
+  shown: Content = number === 0 ? 'The whole file' : `Row ${number}`,
+): Html {
+  return withValues(html`${shown}`, { '': number === 0 ? null : String(number) });
+}
 
 const PAYMENT_PATHS = { bonus: 'bonuses', payout: 'payouts' } as const;
 
@@ -135,15 +143,22 @@ function rowOf(
   const payout = id === null ? undefined : made.get(id);
   const sum = (part: bigint): Content => asset !== null && money({ raw: part, asset });
   return [
-    ['Row', id === null ? `Row ${number}` : link(PAYMENT_PATHS[kind], id, `Row ${number}`)],
-    ['Recipient', recipient],
+    [
+      'Row',
+      numbered(number, id === null ? undefined : link(PAYMENT_PATHS[kind], id, `Row ${number}`)),
+    ],
+    ['Recipient', recipient, 'party'],
     ['Amount', sum(raw), 'number'],
     ['Fee', feeRaw > 0n && sum(feeRaw), 'number'],
     ['Description', row.description],
     ['Reference', row.reference],
     ['Status', tag(row.status)],
     ['Payout', payout && operationStatus(payout)],
-    ['Reason', inWords(row.code, row.message)],
+    [
+      'Reason',
+      row.code &&
+        withValues(html`${inWords(row.code, row.message)}`, { '': row.code, Message: row.message }),
+    ],
     ['Settled', time(row.settledAt)],
   ];
 }

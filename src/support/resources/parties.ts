@@ -24,7 +24,7 @@ import { scheduleList } from '../../transfers/schedules/service.js';
 import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
-import { type Content, html } from '../html.js';
+import { type Content, html, withValues } from '../html.js';
 import { type ListField, RANGE_FIELDS, rangesOf } from '../pages/filter.js';
 import { type Fact, section, sumFact, tableSection, tag, metadataFact } from '../pages/layout.js';
 import { relatedLink } from '../pages/history.js';
@@ -161,9 +161,11 @@ async function limitSection(
 }
 
 function movementRow(movement: Movement, { time }: PageContext): readonly Fact[] {
-  const { raw, asset, totalAfter, createdAt } = movement.entry;
+  const { kind, raw, asset, totalAfter, createdAt } = movement.entry;
+  const { relatedType, relatedId } = movement;
+  const shown = relatedLink(relatedType, relatedId, movementText(movement));
   return [
-    ['Movement', relatedLink(movement.relatedType, movement.relatedId, movementText(movement))],
+    ['Movement', withValues(html`${shown}`, { '': kind, 'Related id': relatedId })],
     sumFact('Amount', raw, asset),
     sumFact('Balance after', totalAfter, asset),
     ['With', movement.counterparty.displayName],

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { instant } from '../../src/core/instant.js';
+import { html, withValues } from '../../src/support/html.js';
+import { listCsv } from '../../src/support/pages/export.js';
+import { link, money, type Row, sumFact, tag, time } from '../../src/support/pages/layout.js';
+
+const AT = instant(Date.parse('2026-11-30T23:00:00Z'));
+const ID = '01a1fef7-8cc4-733d-8c26-f336fbbaebca';
+const COPM = { raw: 123_456_789n, asset: 'COPM' } as const;
+
+describe('a list of the support desk as CSV', () => {
+  const linesOf = async (...rows: readonly Row[]): Promise<readonly string[]> => {
+    const { csv, lines } = await listCsv(() =>
+      Promise.resolve({ ids: rows.map(() => ID), rows, next: null }),
+    );
+    assert(csv.startsWith('\ufeffId,'), 'without a byte order mark');
+    const all = csv.slice(1).trimEnd().split('\r\n');
+    assert.equal(all.length, lines + 1);
+    return all;
+  };
+
+  it('has amounts as numbers beside their asset, statuses as the API has them, and times in UTC', async () => {
+    assert.deepEqual(
+      await linesOf([
+        ['Amount', link('transfers', ID, money(COPM)), 'number'],
+        sumFact('Fee', -5n, 'COPM'),
+        ['Status', [tag('pending_approval'), html`<p>1 more</p>`, [html` ${tag('stuck')}`]]],
+        ['Requested', time(AT, 'America/Bogota', 'Añil, Ltd', { 'Requested by': 'Añil, Ltd' })],
+      ]),
+      [
+        'Id,Amount,Asset,Fee,Status,Details,Requested,Requested by',
+        `${ID},1234567.89,COPM,-0.05,pending_approval,"1 more; stuck",2026-11-30T23:00:00.000Z,"Añil, Ltd"`,
+      ],
+    );
+  });
+
+  it('has a column for each label, and a line for each of several amounts', async () => {
+    const sums = [money(COPM), money({ raw: 2_500_000n, asset: 'DUSD' })];
+    assert.deepEqual(
+      await linesOf(
+        [
+          ['Name', 'acme'],
+          ['Moved', sums, 'number'],
+          ['Expires', time(AT, 'UTC', 'in 5 min')],
+        ],
+        [
+          ['Name', 'globex'],
+          ['Moved', false, 'number'],
+          ['Stuck since', null],
+        ],
+      ),
+      [
+        'Id,Name,Moved,Asset,Expires,Stuck since',
+        `${ID},acme,1234567.89,COPM,2026-11-30T23:00:00.000Z,`,
+        `${ID},acme,2.500000,DUSD,2026-11-30T23:00:00.000Z,`,
+        `${ID},globex,,,,`,
+      ],
+    );
+  });
+
+  it('has no cell that runs as a formula, and keeps a phone', async () => {
+    assert.deepEqual(
+      await linesOf([
+        ['Text', '=1+1'],
+        ['Value', withValues(html`-`, { '': '@SUM(1)', Other: '-1' })],
+        ['Recipient', '+573001112233', 'party'],
+        ['Sender', '=1', 'party'],
+      ]),
+      [
+        'Id,Text,Value,Other,Recipient,Sender',
+        `${ID},"'=1+1","'@SUM(1)","'-1",+573001112233,"'=1"`,
+      ],
+    );
+  });
+});
