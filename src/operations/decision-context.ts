@@ -1,16 +1,16 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { integer, nullable, time } from '../db/columns.js';
+import { integer, nullable, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Approval, approvals } from '../db/entities/approvals.js';
 import { balances, entries, holds, noBalance } from '../db/entities/ledger.js';
 import { transfers } from '../db/entities/operations.js';
-import { type Account, accounts } from '../db/entities/parties.js';
+import { accounts } from '../db/entities/parties.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
-import { columnList, literal } from '../db/statements.js';
+import { columnList, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { readLimitState } from './limits.js';
+import { readLimitStates } from './limits.js';
 
 /** Reads by indexes what a person who decides about a payment needs to know about its account. */
 
@@ -40,85 +40,149 @@ export interface EarlierPaid {
 
 /** Returns undefined for the id of no account. */
 export async function readDecisionContext(reader: Reader, decision: Decision, now: Instant) {
-  const { accountId, asset, recipient } = decision;
-  const account = await reader.find(accounts, { id: accountId });
-  if (account === undefined) return undefined;
-  const [balance, limits, paid, approved] = await Promise.all([
-    reader.find(balances, { accountId, asset }),
-    readLimitState(reader, account, now),
-    recipient === undefined ? null : readEarlierPaid(reader, account, recipient),
-    readApproved(reader, accountId, now),
+  const [[context], approved] = await Promise.all([
+    readDecisionContexts(reader, [decision], now),
+    readApproved(reader, decision.accountId, now),
   ]);
-  return {
-    balance: balance ?? noBalance(account, asset),
-    limit: limits.find((one) => one.asset === asset),
-    paid,
-    approved,
-  };
+  return context && { ...context, approved };
 }
 
+export type DecisionContext = Awaited<ReturnType<typeof readDecisionContexts>>[number];
+
+/** Returns what is known about each decision, in their order: undefined for the id of no account. */
+export async function readDecisionContexts(
+  reader: Reader,
+  decisions: readonly Decision[],
+  now: Instant,
+) {
+  const accountId = [...new Set(decisions.map((decision) => decision.accountId))];
+  const found = await reader.select(accounts, { id: accountId });
+  const [own, limits, paid] = await Promise.all([
+    reader.select(balances, { accountId }),
+    readLimitStates(reader, found, now),
+    readEarlierPaid(reader, decisions),
+  ]);
+  return decisions.map((decision) => {
+    const { accountId: id, asset } = decision;
+    const index = found.findIndex((account) => account.id === id);
+    const account = found[index];
+    const balance = own.find((one) => one.accountId === id && one.asset === asset);
+    return (
+      account && {
+        balance: balance ?? noBalance(account, asset),
+        limit: limits[index]?.find((one) => one.asset === asset),
+        paid: paid.get(decision) ?? null,
+      }
+    );
+  });
+}
+
+/** A decision, whose payments are those of an account to `key`, which the SQL of the search returns. */
+interface Search {
+  readonly decision: Decision;
+  readonly accountId: Uuid;
+  readonly key: string;
+}
+
+/** Returns what was paid before to the recipients of the decisions. */
 async function readEarlierPaid(
   reader: Reader,
-  { id: payer }: Account,
-  recipient: Uuid | Payout,
-): Promise<EarlierPaid> {
-  if (typeof recipient !== 'string') return readPayouts(reader, recipient);
-  // The recipient usually has fewer entries than the payer.
-  const received = await readEntries(reader, recipient, payer, ['transfer_in', 'bonus_in']);
-  if (received.areAllExamined || received.count > 0) return received;
-  return readEntries(reader, payer, recipient, ['transfer_out', 'bonus_out']);
+  decisions: readonly Decision[],
+): Promise<ReadonlyMap<Decision, EarlierPaid>> {
+  const toBanks = decisions.flatMap((decision): Search[] => {
+    const { accountId, recipient } = decision;
+    return typeof recipient === 'object' ? [{ decision, accountId, key: keyOf(recipient) }] : [];
+  });
+  const received = decisions.flatMap((decision): Search[] => {
+    const { accountId, recipient } = decision;
+    const key = accountId.replaceAll('-', '');
+    return typeof recipient === 'string' ? [{ decision, accountId: recipient, key }] : [];
+  });
+  const [paid, found] = await Promise.all([
+    countPaid(reader, toBanks, payoutsSql(toBanks)),
+    // The recipient usually has fewer entries than the payer.
+    countPaid(reader, received, entriesSql(['transfer_in', 'bonus_in'])),
+  ]);
+  const sent = received.flatMap(({ decision, accountId }): Search[] => {
+    const known = found.get(decision);
+    const isClear = known !== undefined && (known.areAllExamined || known.count > 0);
+    const key = accountId.replaceAll('-', '');
+    return isClear ? [] : [{ decision, accountId: decision.accountId, key }];
+  });
+  const others = await countPaid(reader, sent, entriesSql(['transfer_out', 'bonus_out']));
+  return new Map([...paid, ...found, ...others]);
 }
 
-/** Counts the newest entries of the account with this counterparty. */
-function readEntries(
-  reader: Reader,
-  accountId: Uuid,
-  counterparty: Uuid,
+/** Returns the SQL of an account's newest rows, with whom they paid. */
+type NewestSql = (accountId: Uuid) => string;
+
+function entriesSql(
   kinds: readonly ('transfer_in' | 'bonus_in' | 'transfer_out' | 'bonus_out')[],
-): Promise<EarlierPaid> {
-  const ofKind = kinds.map((kind) => literal(entries, 'kind', kind)).join(',');
-  return countPaid(
-    reader,
-    `SELECT created_at, counterparty_account_id=${literal(entries, 'counterpartyAccountId', counterparty)}
-       AND kind IN (${ofKind}) AS is_paid
+): NewestSql {
+  return (accountId) =>
+    `SELECT account_id, created_at,
+       IF(kind IN (${literals(entries, 'kind', kinds)}), LOWER(HEX(counterparty_account_id)), NULL) AS paid_to
      FROM entries FORCE INDEX (PRIMARY) WHERE account_id=${literal(entries, 'accountId', accountId)}
-     ORDER BY seq DESC`,
-  );
+     ORDER BY seq DESC`;
 }
 
-/** Columns that describe where a payout goes, without secrets. */
+/** Columns that describe where a payout goes, without secrets. Only the last may contain the separator. */
 const DESTINATION = [
-  ...(['country', 'bankCode', 'accountType', 'accountEnd', 'holderName'] as const),
-  ...(['keyType', 'keyEnd'] as const),
+  ...(['country', 'bankCode', 'accountType', 'accountEnd'] as const),
+  ...(['keyType', 'keyEnd', 'holderName'] as const),
 ];
 
-/** Counts the newest payouts that were paid to a bank account or key that looks the same. */
-function readPayouts(reader: Reader, payout: Payout): Promise<EarlierPaid> {
-  const same = DESTINATION.map(
-    (name) => `${payouts.column(name).name} <=> ${literal(payouts, name, payout[name])}`,
+/** Returns a text that is the same for payouts to bank accounts or keys that look the same. */
+function keyOf(payout: Payout): string {
+  return DESTINATION.map((name) => payout[name] ?? '').join('|');
+}
+
+/** The payouts that are decided do not count. */
+function payoutsSql(searches: readonly Search[]): NewestSql {
+  const decided = searches.flatMap(({ decision: { recipient } }) =>
+    typeof recipient === 'object' ? recipient.id : [],
   );
-  return countPaid(
-    reader,
-    `SELECT created_at, id<>${literal(payouts, 'id', payout.id)}
-       AND status=${literal(payouts, 'status', 'completed')} AND ${same.join(' AND ')} AS is_paid
-     FROM payouts FORCE INDEX (source)
-     WHERE source_account_id=${literal(payouts, 'sourceAccountId', payout.sourceAccountId)}
-     ORDER BY created_at DESC, id DESC`,
+  const ids = literals(payouts, 'id', decided);
+  const parts = DESTINATION.map((name) => `IFNULL(${payouts.column(name).name},'')`);
+  return (accountId) =>
+    `SELECT source_account_id AS account_id, created_at,
+       IF(status=${literal(payouts, 'status', 'completed')} AND id NOT IN (${ids}), CONCAT_WS('|',${parts.join(',')}), NULL) AS paid_to
+     FROM payouts FORCE INDEX (source) WHERE source_account_id=${literal(payouts, 'sourceAccountId', accountId)}
+     ORDER BY created_at DESC, id DESC`;
+}
+
+/** Counts the payments among the newest rows of the accounts, with one statement for all. */
+async function countPaid(
+  reader: Reader,
+  searches: readonly Search[],
+  newestSql: NewestSql,
+): Promise<ReadonlyMap<Decision, EarlierPaid>> {
+  if (searches.length === 0) return new Map();
+  const newest = [...new Set(searches.map(({ accountId }) => accountId))].map(
+    (id) => `(${newestSql(id)} LIMIT ${MAX_EXAMINED + 1})`,
+  );
+  const keys = [...new Set(searches.map(({ key }) => string.literal(key)))].join(',');
+  const rows = await reader.query(
+    `SELECT account_id, IF(paid_to IN (${keys}), paid_to, NULL) AS one, COUNT(*) AS found, MAX(created_at) AS last_at
+     FROM (${newest.join(' UNION ALL ')}) newest GROUP BY account_id, one`,
+  );
+  const groups = rows.map((row) => ({
+    accountId: uuid.parse(row.account_id),
+    key: nullable(string).parse(row.one),
+    count: integer.parse(row.found),
+    lastAt: time.parse(row.last_at),
+  }));
+  return new Map(
+    searches.map(({ decision, accountId, key }) => {
+      const own = groups.filter((group) => group.accountId === accountId);
+      const { count, lastAt } = own.find((group) => group.key === key) ?? NONE;
+      const examined = own.reduce((sum, group) => sum + group.count, 0);
+      return [decision, { count, lastAt, areAllExamined: examined <= MAX_EXAMINED }];
+    }),
   );
 }
 
-async function countPaid(reader: Reader, rowsSql: string): Promise<EarlierPaid> {
-  const [row] = await reader.query(
-    `SELECT COUNT(*) AS examined, COALESCE(SUM(is_paid),0) AS found,
-       MAX(IF(is_paid, created_at, NULL)) AS last_at
-     FROM (${rowsSql} LIMIT ${MAX_EXAMINED + 1}) newest`,
-  );
-  return {
-    count: integer.parse(row?.found),
-    lastAt: nullable(time).parse(row?.last_at),
-    areAllExamined: integer.parse(row?.examined) <= MAX_EXAMINED,
-  };
-}
+const NONE = { count: 0, lastAt: null };
 
 /** An approval of the last 30 days, and what was approved. */
 interface Approved {

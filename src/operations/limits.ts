@@ -1,6 +1,5 @@
 import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { lockAccount, readAccount } from '../accounts/access.js';
-import { readLastPosting } from '../accounts/balances.js';
 import type { Limits } from '../accounts/rules.js';
 import { type Asset, ASSETS, LISTED_ASSETS } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
@@ -9,7 +8,7 @@ import { instant, type Instant, maxInstant, monthOf, toRfc3339 } from '../core/i
 import type { Caller } from '../core/permissions.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
-import { monthTotals } from '../db/entities/ledger.js';
+import { balances, lastPostingOf, monthTotals } from '../db/entities/ledger.js';
 import { type Account, tenants } from '../db/entities/parties.js';
 import { transact } from '../db/reader.js';
 import { deleteSql, upsertSql } from '../db/statements.js';
@@ -118,24 +117,40 @@ export async function readLimits(
 
 /** Returns the limits and the month's usage. `isOwn`: operators set limits for this account. */
 export async function readLimitState(reader: Reader, account: Account, now: Instant) {
-  const { id: accountId, tenantId } = account;
-  const [tenant, { lastPostedAt }, overrides] = await Promise.all([
-    reader.find(tenants, { id: tenantId }),
-    readLastPosting(reader, accountId),
+  const [state = []] = await readLimitStates(reader, [account], now);
+  return state;
+}
+
+/** Returns what `readLimitState` returns for each account, in their order. */
+export async function readLimitStates(reader: Reader, all: readonly Account[], now: Instant) {
+  const accountId = all.map(({ id }) => id);
+  const [owners, postings, overrides] = await Promise.all([
+    reader.select(tenants, { id: [...new Set(all.map(({ tenantId }) => tenantId))] }),
+    reader.select(balances, { accountId }),
     reader.select(accountLimits, { accountId }),
   ]);
-  if (tenant === undefined) throw notFound();
   // The month in which an operation would count now: never earlier than the account's last posting.
-  const month = monthOf(maxInstant(now, lastPostedAt), tenant.timeZone);
-  const totals = await reader.select(monthTotals, { accountId, month: month.name });
-  return ASSETS.map((asset) => {
-    const override = overrides.find((one) => one.asset === asset);
-    return {
-      asset,
-      limits: limitsOf(account, asset, override),
-      isOwn: override !== undefined,
-      used: totals.find((one) => one.asset === asset)?.used ?? 0n,
-      resetsAt: month.endsAt,
-    };
+  const months = all.map((account) => {
+    const tenant = owners.find(({ id }) => id === account.tenantId);
+    if (tenant === undefined) throw notFound();
+    const own = postings.filter((balance) => balance.accountId === account.id);
+    const at = maxInstant(now, lastPostingOf(own).lastPostedAt);
+    return { account, month: monthOf(at, tenant.timeZone) };
   });
+  const month = [...new Set(months.map(({ month: { name } }) => name))];
+  const totals = await reader.select(monthTotals, { accountId, month });
+  return months.map(({ account, month: { name, endsAt: resetsAt } }) =>
+    ASSETS.map((asset) => {
+      const isOf = (row: { readonly accountId: Uuid; readonly asset: Asset }): boolean =>
+        row.accountId === account.id && row.asset === asset;
+      const override = overrides.find(isOf);
+      return {
+        asset,
+        limits: limitsOf(account, asset, override),
+        isOwn: override !== undefined,
+        used: totals.find((row) => isOf(row) && row.month === name)?.used ?? 0n,
+        resetsAt,
+      };
+    }),
+  );
 }

@@ -437,9 +437,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   });
 
   it('what is known before a decision about an account', async () => {
-    // Both sides of a payment to the account itself have all the entries.
+    // Both sides of a payment to the account itself have all the entries. Each is read from the index,
+    // then as one of the newest, and counted in its group in memory.
     const decision = { accountId, asset: 'COPM', recipient: accountId } as const;
-    const found = await within(4 * MAX_EXAMINED + MAX_READ, () =>
+    const found = await within(6 * MAX_EXAMINED + MAX_READ, () =>
       readDecisionContext(reader, decision, at(ROWS)),
     );
     const paid = { count: 0, lastAt: null, areAllExamined: false };

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { transfers } from '../../src/db/entities/operations.js';
+import { readerOver } from '../../src/db/reader.js';
 import { proposeAdjustment } from '../../src/funding/service.js';
+import { readDecisionContexts } from '../../src/operations/decision-context.js';
 import { LEAST, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
@@ -31,7 +36,7 @@ describe('the page of an item that waits for a decision', () => {
   it('shows the balance of its account, what is left of the limit, who was paid before, and who approved what', async () => {
     const first = await pending({ raw: 2_000_000n });
     const before = await context(`/transfers/${first}`);
-    assert.match(before, /Available [\d,]+\.00 COPM, and 20,000\.00 COPM is held/);
+    assert.match(before, /Available [\d,]+\.00 COPM 20,000\.00 COPM is held/);
     assert.match(before, /Left this month [\d,]+\.00 COPM of [\d,]+\.00 COPM/);
     assert.match(before, /Paid before never to this recipient/);
     assert.match(before, /in the last 30 days: None\./);
@@ -70,6 +75,41 @@ describe('the page of an item that waits for a decision', () => {
     assert.match(await context(`/payouts/${id}`), /Paid before 1 time to a recipient of the same/);
     const other = await paying.createPending({ ending: '98' });
     assert.match(await context(`/payouts/${other}`), /never to a recipient of the same/);
+  });
+
+  it('shows the same for each item of a set, read with as many statements for a hundred items as for one', async () => {
+    const [first, second] = [await pending(), await pending({ to: await own.account() })];
+    const other = await openGuarded(api);
+    const elsewhere = text((await other.createPending()).id);
+    const ids = [first, second, elsewhere];
+    const query = ids.map((id) => `item=${id}`).join('&');
+    const { text: page } = await maria.get(`/waiting/transfers/approve?${query}`);
+    for (const id of ids) {
+      const row = page.split('<tr').find((one) => one.includes(`href="/transfers/${id}"`)) ?? '';
+      const shown = row.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+      const alone = await context(`/transfers/${id}`);
+      for (const part of [/[\d,.]+ COPM [\d,.]+ COPM is held/, /[\d,.]+ COPM of [\d,.]+ COPM/])
+        assert(shown.includes(part.exec(alone)?.[0] ?? 'no such fact'), shown);
+      const [, paid = ''] = /Paid before (.*? to this recipient)/.exec(alone) ?? [];
+      assert(paid !== '' && shown.includes(paid), shown);
+    }
+    const rows = await desk.core.database.reader.select(transfers, { id: ids as Uuid[] });
+    const decisions = rows.map(({ sourceAccountId, asset, destinationAccountId }) => ({
+      ...{ accountId: sourceAccountId, asset, recipient: destinationAccountId },
+    }));
+    const statements = async (count: number): Promise<number> => {
+      let sent = 0;
+      const reader = readerOver((sql) => {
+        sent += 1;
+        return desk.core.database.reader.query(sql);
+      });
+      const all = Array.from({ length: count }, (_, n) => decisions[n % 3] ?? assert.fail());
+      const found = await readDecisionContexts(reader, all, instant(Date.now()));
+      assert.equal(found.filter((one) => one?.paid?.areAllExamined === true).length, count);
+      return sent;
+    };
+    assert.equal(await statements(100), await statements(1));
+    for (const id of [first, second]) await own.act('reject', id, 'approver');
   });
 
   it('shows for an adjustment what its account has', async () => {

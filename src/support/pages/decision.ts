@@ -1,16 +1,17 @@
-import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
 import {
   type Decision,
+  type DecisionContext,
   type EarlierPaid,
   MAX_EXAMINED,
   readDecisionContext,
 } from '../../operations/decision-context.js';
-import { type Content, html } from '../html.js';
+import { type Content, html, type Html } from '../html.js';
 import { namesOf } from '../reading/transfers.js';
 import type { PageContext } from '../resources/resource-kind.js';
-import { facts, link, money, section, table } from './layout.js';
+import { type Fact, facts, link, money, section, table } from './layout.js';
 
 /** Shows what a person should know before deciding about a payment. */
 export async function decisionSection(
@@ -20,19 +21,12 @@ export async function decisionSection(
 ): Promise<Content> {
   const found = await readDecisionContext(reader, decision, now);
   if (found === undefined) return null;
-  const { balance, limit, paid, approved } = found;
-  const { asset } = decision;
-  const sum = (raw: bigint): string => formatAmount({ raw, asset });
+  const { approved } = found;
   const people = approved.map(({ approval: { memberId } }) => ({
     tenantId,
     ...(memberId !== null && { createdBy: memberId }),
   }));
   const names = await namesOf(reader, people);
-  const to =
-    typeof decision.recipient === 'string'
-      ? 'this recipient'
-      : 'a recipient of the same name, bank and last digits';
-  const month = limit && limit.limits.month - limit.used;
   const rows = table(approved, ({ approval, operation }) => [
     [
       'Approved',
@@ -53,21 +47,39 @@ export async function decisionSection(
     ['Time', time(approval.createdAt)],
   ]);
   return section('context', 'Before you decide', [
-    html`<div class="card">
-      ${facts([
-        ['Available', `${sum(balance.available)}, and ${sum(balance.held)} is held`],
-        [
-          'Left this month',
-          month !== undefined &&
-            limit &&
-            html`${sum(month > 0n ? month : 0n)} of ${sum(limit.limits.month)}`,
-        ],
-        ['Paid before', paid && paidText(paid, to, time(paid.lastAt))],
-      ])}
-    </div>`,
+    html`<div class="card">${facts(decisionFacts(decision, found, time))}</div>`,
     html`<p class="soft">Approvals for this account in the last 30 days:</p>`,
     approved.length > 0 ? rows : html`<p>None.</p>`,
   ]);
+}
+
+/** Returns what a person should know about the account and recipient of a payment. */
+export function decisionFacts(
+  { asset, recipient }: Decision,
+  { balance, limit, paid }: NonNullable<DecisionContext>,
+  time: (at: Instant | null) => Content,
+): readonly Fact[] {
+  const sum = (raw: bigint): Html => money({ raw, asset });
+  const to =
+    typeof recipient === 'string'
+      ? 'this recipient'
+      : 'a recipient of the same name, bank and last digits';
+  const month = limit && limit.limits.month - limit.used;
+  return [
+    [
+      'Available',
+      html`${sum(balance.available)}
+        <div class="soft">${sum(balance.held)} is held</div>`,
+    ],
+    [
+      'Left this month',
+      month !== undefined &&
+        limit &&
+        html`${sum(month > 0n ? month : 0n)}
+          <div class="soft">of ${sum(limit.limits.month)}</div>`,
+    ],
+    ['Paid before', paid && paidText(paid, to, time(paid.lastAt))],
+  ];
 }
 
 function paidText({ count, areAllExamined }: EarlierPaid, to: string, last: Content): Content {

@@ -48,6 +48,7 @@ export async function resourcePage<Resource>(
   const done = performed && textOf(performed, resource, context.names);
   const isWaiting = described.list !== undefined && described.hasLeftList !== true;
   const taker = isWaiting ? history.taker : null;
+  const decision = kind.decisionOf?.(resource);
   const offered = actionForms(shown, open, approved.has(id));
   const missing = missingRights(shown, approved.has(id));
   const forms = [
@@ -65,7 +66,7 @@ export async function resourcePage<Resource>(
       <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
       <div>
         ${forms.length + missing.length > 0 && section('acts', 'Actions', [forms, missing.length > 0 && html`<p class="soft">${missing.join('; ')}.</p>`])}
-        ${isWaiting && described.decision && (await decisionSection(described.decision, tenantId, context))}
+        ${isWaiting && decision && (await decisionSection(decision, tenantId, context))}
         ${noteSection(shown, history, timeZone, open)}${described.beforeLists} ${isBeside && story}
       </div>
     </div>

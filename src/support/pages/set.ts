@@ -1,5 +1,7 @@
 import { counted } from '../../core/collections.js';
 import { ERRORS } from '../../core/error-table.js';
+import { localDay } from '../../core/instant.js';
+import { readDecisionContexts } from '../../operations/decision-context.js';
 import {
   actionFields,
   type ActionResult,
@@ -10,12 +12,22 @@ import {
 import { digestOf, sumsText } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, html, type Html } from '../html.js';
-import { namesOf } from '../reading/transfers.js';
+import { type Names, namesOf } from '../reading/transfers.js';
 import { LISTS, readApprovedBySupport, type WaitingKind } from '../reading/waiting.js';
 import type { ResourceKind } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
 import { CODE_HINT, reasonField } from './action-form.js';
-import { codeField, hiddenField, notice, type Page, section, table, tokenField } from './layout.js';
+import {
+  codeField,
+  hiddenField,
+  notice,
+  type Page,
+  type Row,
+  section,
+  table,
+  tokenField,
+} from './layout.js';
+import { decisionFacts } from './decision.js';
 import { isOffered } from './resource.js';
 import { factsOf } from './rows.js';
 import { listPath, type ListQuery } from './waiting.js';
@@ -65,12 +77,12 @@ function backLink<Resource>({ list, query }: ShownSet<Resource>): Html {
   return html`<p><a href="${listPath(list, query)}">${LISTS[list].title}</a></p>`;
 }
 
-/** Shows the items as their list does, so that the person sees who pays whom, and the results. */
+/** Shows the items as their list does, so that the person sees who pays whom, with further facts. */
 async function itemTable<Resource>(
   { database: { reader }, clock }: Site,
   { list, kind }: ShownSet<Resource>,
   resources: readonly Resource[],
-  resultOf?: (resource: Resource, names: Awaited<ReturnType<typeof namesOf>>) => Content,
+  othersOf: (resource: Resource, names: Names) => Row = () => [],
 ): Promise<Html> {
   const rows = resources.map((resource) => kind.rowOf(resource));
   const [facts, names] = await Promise.all([
@@ -79,8 +91,31 @@ async function itemTable<Resource>(
   ]);
   return table([...resources.entries()], ([index, resource]) => [
     ...(facts[index] ?? []),
-    ['Result', resultOf?.(resource, names)],
+    ...othersOf(resource, names),
   ]);
+}
+
+/** Shows the items with what a person should know before deciding about each. */
+async function decidedItems<Resource>(
+  site: Site,
+  set: ShownSet<Resource>,
+  resources: readonly Resource[],
+): Promise<Html> {
+  const { kind } = set;
+  const decisions = resources.map((resource) => kind.decisionOf?.(resource) ?? null);
+  const contexts = await readDecisionContexts(
+    site.database.reader,
+    decisions.flatMap((decision) => decision ?? []),
+    site.clock(),
+  );
+  return itemTable(site, set, resources, (resource, names) => {
+    const index = resources.indexOf(resource);
+    const [decision, context] = [decisions[index], contexts[index]];
+    const timeZone = names.timeZone(kind.rowOf(resource).tenantId);
+    return decision && context
+      ? decisionFacts(decision, context, (at) => at && localDay(at, timeZone))
+      : [];
+  });
 }
 
 async function setForm<Resource>(
@@ -96,7 +131,7 @@ async function setForm<Resource>(
   const what = `${counted(rows.length, LISTS[list].rows.slice(0, -1))}`;
   const label = `${textOf(action.label, resources[0] as Resource)} ${what}`;
   return html`<p><strong>${what}</strong>, in total <strong>${sumsText(rows)}</strong>.</p>
-    ${await itemTable(site, set, resources)}
+    ${await decidedItems(site, set, resources)}
     <form class="stacked card" method="post" action="${path}">
       ${tokenField(person.secret)}${actionFields(person, action.verb, digestOf(rows), repeated)}
       ${rows.map(({ id }) => hiddenField('item', id))} ${reasonField(form)}
@@ -121,8 +156,10 @@ export async function setResultPage<Resource>(
   const sums = sumsText(done.map((resource) => kind.rowOf(resource)));
   const items = await itemTable(site, set, [...unknown, ...refused, ...done], (resource, names) => {
     const result = resultOf(resource);
-    if (result?.outcome === 'refused') return `Nothing was changed: ${result.refusal.message}.`;
-    return result?.outcome === 'done' ? textOf(action.done, resource, names) : 'Not known yet.';
+    if (result?.outcome === 'refused')
+      return [['Result', `Nothing was changed: ${result.refusal.message}.`]];
+    const isDone = result?.outcome === 'done';
+    return [['Result', isDone ? textOf(action.done, resource, names) : 'Not known yet.']];
   });
   const content = html`${done.length > 0 && notice('good', `Decided: ${done.length} of ${resources.length}, in total ${sums}.`)}
   ${refused.length > 0 && notice('bad', `Refused: ${refused.length} of ${resources.length}. The reasons are below.`)}

@@ -166,6 +166,8 @@ function rowOf(
 const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' | 'find'> = {
   rowOf: (batch) => batch,
   titleOf: batchTitle,
+  decisionOf: ({ status, asset, sourceAccountId: accountId }) =>
+    status === 'ready' && asset !== null ? { accountId, asset } : null,
   lists: [PROBLEMS, ROWS],
   async describe(batch, { reader, now, names, time, tenant }) {
     const { id, status, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
@@ -206,8 +208,6 @@ const BATCH_PAGE: Omit<ResourceKind<Batch>, 'name' | 'subjectType' | 'actions' |
       },
       beforeLists: earlier !== null && earlierPayments(batch, earlier),
       ...(isOpen && { list: 'batches' }),
-      ...(status === 'ready' &&
-        batch.asset !== null && { decision: { accountId: from, asset: batch.asset } }),
       ...(hasFailed && isNew && { list: 'rejected' }),
       workflowId: WORKFLOW_ID_OF[batchType(batch)](id),
     };

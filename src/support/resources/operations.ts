@@ -62,6 +62,11 @@ export const transferKind: ResourceKind<Transfer> = {
   find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
   rowOf: (transfer) => transfer,
   titleOf: (transfer) => `Transfer of ${formatAmount(transfer)}`,
+  decisionOf: ({ sourceAccountId, asset, destinationAccountId }) => ({
+    accountId: sourceAccountId,
+    asset,
+    recipient: destinationAccountId,
+  }),
   async describe(transfer, { reader, now, time, since, tenant }) {
     const { sourceAccountId: from, destinationAccountId: to, feeAccountId } = transfer;
     const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
@@ -100,7 +105,6 @@ export const transferKind: ResourceKind<Transfer> = {
       },
       list: 'transfers',
       hasLeftList: !isPending,
-      decision: { accountId: from, asset, recipient: to },
       workflowId: details.workflowId,
     };
   },
@@ -129,6 +133,11 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   },
   rowOf: ({ payout }) => payout,
   titleOf: ({ payout }) => `Payout of ${formatAmount(payout)}`,
+  decisionOf: ({ payout }) => ({
+    accountId: payout.sourceAccountId,
+    asset: payout.asset,
+    recipient: payout,
+  }),
   async describe({ payout, proposal }, { reader, now, names, time, since, tenant }) {
     const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
     const { createdAt, approvalExpiresAt, batchId } = payout;
@@ -178,7 +187,6 @@ export const payoutKind: ResourceKind<SeenPayout> = {
       list: listOf(payout, proposal ?? applied),
       hasLeftList:
         !proposal && payout.stuckSince === null && !isPending && status !== 'in_progress',
-      decision: { accountId: from, asset, recipient: payout },
       workflowId: payoutWorkflowId(id),
     };
   },
@@ -237,6 +245,7 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
   rowOf: (adjustment) => adjustment,
   titleOf: (adjustment) =>
     `Adjustment of ${formatAmount(adjustment)} ${DIRECTIONS[adjustment.direction]}`,
+  decisionOf: ({ accountId, asset }) => ({ accountId, asset }),
   describe(adjustment, { names, time, tenant }) {
     const { accountId, direction, createdAt, decidedAt } = adjustment;
     return {
@@ -255,7 +264,6 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
       history: { accountIds: [accountId], instants: [createdAt, decidedAt], lines: [] },
       list: 'adjustments',
       hasLeftList: adjustment.status !== 'proposed',
-      decision: { accountId, asset: adjustment.asset },
     };
   },
 };

@@ -41,6 +41,8 @@ export interface ResourceKind<Resource> {
     readonly asset?: Asset | null;
   };
   titleOf(resource: Resource): string;
+  /** Returns the decision that the resource waits for while it is in a list. */
+  decisionOf?(resource: Resource): Decision | null;
   describe(resource: Resource, context: PageContext): Described | Promise<Described>;
 }
 
@@ -58,8 +60,6 @@ export interface Described {
   /** The list to which the resource belongs or belonged, for the link to the next one. */
   readonly list?: WaitingKind;
   readonly hasLeftList?: boolean;
-  /** The decision that the resource waits for while it is in a list. */
-  readonly decision?: Decision;
 }
 
 export type PageContext = Awaited<ReturnType<typeof contextOf>>;
