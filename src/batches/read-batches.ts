@@ -1,7 +1,7 @@
 import type { OperationList } from '../operations/operation-list.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { Uuid } from '../core/ids.js';
-import { uuid } from '../db/columns.js';
+import { string, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import {
   type BatchKindName,
@@ -37,6 +37,18 @@ export function readProblems(
        AND (number>${last.number} OR ordinal>${last.ordinal})
      ORDER BY number, ordinal LIMIT ${limit}`,
   );
+}
+
+/** Returns the codes that the problems of the file have. */
+export async function readProblemCodes(
+  reader: Reader,
+  { id }: Pick<Batch, 'id'>,
+): Promise<readonly string[]> {
+  const rows = await reader.query(
+    `SELECT DISTINCT code FROM batch_problems FORCE INDEX (PRIMARY)
+     WHERE batch_id=${uuid.literal(id)} ORDER BY code`,
+  );
+  return rows.map(({ code }) => string.parse(code));
 }
 
 /** Batches of every kind, as staff list them. */

@@ -189,7 +189,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 @media print {
   :root { color-scheme: light; --back: #fff; --text: #000; --soft: #333; --link: #000; }
-  header, footer, nav, form, input, button, details, section:has(> details), .links, .skip { display: none !important; }
+  header, footer, nav, form, input, button, details, section:has(> details):not(:has(> ol)), .links, .skip, .screen { display: none !important; }
   main { max-width: none; padding: 0; }
   tr, li, .card { break-inside: avoid; }
 }

@@ -122,6 +122,12 @@ describe("a batch's page at the support desk", () => {
     assert.deepEqual(await shown(next), rows(27, 31));
     assert.deepEqual(await shown(`${problems}?code=not_found`), rows(2, 26));
     assert.deepEqual(await shown(`${problems}?code=no_rows`), []);
+    const { text: filtered } = await visitor.get(problems);
+    const codes = filtered.matchAll(/<option value="([^"]*)"/g);
+    assert.deepEqual(
+      Array.from(codes, ([, code]) => code),
+      ['', 'not_found'],
+    );
 
     // A search by text examines 50,000 row numbers at a time.
     const renumber = (from: number, to: number): Promise<unknown> =>

@@ -18,7 +18,7 @@ describe('a delivery at the support desk', () => {
       };
       const url = 'https://a.example/';
       const { text } = table([{ url, delivery, attempts: [], waitsFor: null }], (one) =>
-        deliveryRow(one, 'UTC'),
+        deliveryRow(one, { timeZone: 'UTC', now: instant(0) }),
       );
       assert.deepEqual(
         [text.includes(LINK), text.includes(NOTE)],
@@ -26,5 +26,28 @@ describe('a delivery at the support desk', () => {
         text,
       );
       assert(text.includes(`<a href="/endpoints/${endpointId}">${url}</a>`), text);
+    });
+
+  for (const [now, shown] of [
+    [0, 'in 5 min'],
+    [300_000, 'due since'],
+    [900_000, 'due since'],
+  ] as const)
+    it(`shows the time of its next attempt as ${shown}, after ${now} ms`, () => {
+      const delivery = {
+        ...{ endpointId, id: newId(), eventId: newId(), eventType: 'transfer.completed' as const },
+        ...{
+          sequence: 1n,
+          cause: 'event' as const,
+          round: 1,
+          state: 'retrying' as const,
+          steps: 0,
+        },
+        ...{ nextAttemptAt: instant(300_000), createdAt: instant(0), finishedAt: null },
+      };
+      const { text } = table([{ url: '', delivery, attempts: [], waitsFor: null }], (one) =>
+        deliveryRow(one, { timeZone: 'UTC', now: instant(now) }),
+      );
+      assert.match(text, new RegExp(`>${shown}</span>.*>1970-01-01 00:05:00<`));
     });
 });

@@ -3,7 +3,7 @@ import { parseDetails } from '../../src/access/audit-log.js';
 import { idLiteral, LEAST, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { register } from '../webhooks/support.js';
-import { openDesk } from './desk.js';
+import { findForm, openDesk } from './desk.js';
 
 const { db, desk, api, maria } = await openDesk();
 
@@ -71,6 +71,16 @@ describe('the webhooks of a transfer at the support desk', () => {
       lines.map((line) => [line.action, line.actorClaimed, parseDetails(line)]),
       [['webhook.redeliver', 'maria', { reason: 'Asked for in ticket 118' }]],
     );
+  });
+
+  it('an event to whose type no endpoint can subscribe is not offered to be sent again', async () => {
+    const own = await openGuarded(api);
+    const id = text((await own.createPending()).id);
+    await own.act('reject', id, 'approver');
+    const { text: page } = await maria.get(`/transfers/${id}`);
+    const [, event = ''] = /href="(\/events\/[^"]*)">transfer\.rejected</.exec(page) ?? [];
+    assert(event !== '' && !page.includes('Resend'), page);
+    assert.equal(findForm((await maria.get(`${event}/resend`)).text, `${event}/resend`), null);
   });
 
   it('an event that every endpoint will still get is not sent again', async () => {

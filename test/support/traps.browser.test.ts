@@ -5,7 +5,7 @@ import { idFromDigest, type Uuid } from '../../src/core/ids.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
-import { idLiteral, text } from '../helpers/bank.js';
+import { idLiteral, LEAST, text } from '../helpers/bank.js';
 import { ownDatabase, type TestDatabase } from '../helpers/database.js';
 import { type GuardedBank, openGuarded } from '../helpers/guarded.js';
 import { proven } from '../helpers/staff.js';
@@ -235,18 +235,30 @@ describe('in a browser, the traps of the support desk', () => {
 
   it('a page is printed without its forms, buttons and keys', async () => {
     const id = text((await own.createPending()).id);
+    const { guarded: from, receiver: to } = own;
+    const sent = text((await own.bank.sent({ from, to, raw: LEAST })).id);
     const page = await newPage({ colorScheme: 'dark' });
     await signInAt(page, desk, maria);
+    for (const path of [`/transfers/${id}`, `/transfers/${sent}`]) {
+      await page.goto(`${desk.url}${path}/note`);
+      await page.locator('details[open]').getByLabel('Note').fill('Seen by two people');
+      await page.getByRole('button', { name: 'Add a note' }).click();
+      await page.getByRole('status').waitFor();
+    }
     const controls = page.locator(
-      'form, input, select, button, summary, nav, header, footer, .skip, a[rel=next]',
+      'form, input, select, button, summary, nav, header, footer, .skip, a[rel=next], a[href$="/resend"]',
     );
-    for (const path of ['/waiting/transfers', `/transfers/${id}`]) {
+    for (const [path, shown] of [
+      ['/waiting/transfers', /pending approval/],
+      [`/transfers/${id}`, /pending approval[^]*Seen by two people/],
+      [`/transfers/${sent}`, /completed[^]*Seen by two people[^]*transfer\.completed/],
+    ] as const) {
       await page.emulateMedia({ media: 'screen' });
       await page.goto(desk.url + path);
       assert((await controls.filter({ visible: true }).count()) > 0);
       await page.emulateMedia({ media: 'print' });
       assert.equal(await controls.filter({ visible: true }).count(), 0, path);
-      assert.match(await page.locator('main').innerText(), /pending approval/);
+      assert.match(await page.locator('main').innerText(), shown);
       // Paper is light, also from a dark screen.
       const card = await page.evaluate(
         "getComputedStyle(document.documentElement).getPropertyValue('--card').trim()",

@@ -1,13 +1,16 @@
 import { formatAmount } from '../../core/amount.js';
-import { type Content, html, withValues } from '../html.js';
+import { isSubscribable } from '../../db/entities/events.js';
+import { type Content, html, type Html, withValues } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
 import { RESOURCE_PATHS } from '../reading/search.js';
 import type { History } from '../reading/timeline.js';
+import type { PageContext } from '../resources/resource-kind.js';
 import {
   idText,
   link,
   pathOf,
+  relative,
   type Row,
   section,
   sumFact,
@@ -17,21 +20,27 @@ import {
   time,
 } from './layout.js';
 
-export function historySections(history: History, timeZone: string): Content {
+type Zone = Pick<PageContext, 'timeZone' | 'now'>;
+
+export function historySections(history: History, context: Zone): Content {
   const { events, deliveries } = history;
+  const { timeZone } = context;
   return [
     moneySection(history, timeZone),
     tableSection('events', 'Events', events, ({ id, type, sequence, createdAt }) => [
       ['Event', link('events', id, type)],
       ["Number in the tenant's log", sequence],
       ['Recorded', time(createdAt, timeZone)],
-      ['Id', idText(id)],
-      ['Webhooks', html`<a href="/events/${id}/resend">Resend this event</a>`],
+      ['Id', [idText(id), isSubscribable(type) && resendLink(id)]],
     ]),
     tableSection('deliveries', 'Webhook deliveries', deliveries, (delivery) =>
-      deliveryRow(delivery, timeZone),
+      deliveryRow(delivery, context),
     ),
   ];
+}
+
+function resendLink(id: string): Html {
+  return html`<div><a class="screen" href="/events/${id}/resend">Resend this event</a></div>`;
 }
 
 function moneySection({ entries, hold, accountName }: History, timeZone: string): Content {
@@ -59,10 +68,12 @@ const MAX_RESPONSE = 200;
 /** Shows a delivery with its attempts. On the page of its endpoint, `url` is ''. */
 export function deliveryRow(
   { url, delivery, attempts, waitsFor }: DeliveryHistory,
-  timeZone: string,
+  { timeZone, now }: Zone,
 ): Row {
-  const { eventId, endpointId, eventType, cause, state } = delivery;
-  const retryNow = html`<a href="${pathOf('endpoints', endpointId)}#acts">Retry now</a>`;
+  const { eventId, endpointId, eventType, cause, state, nextAttemptAt: next } = delivery;
+  const retryNow = html`<a class="screen" href="${pathOf('endpoints', endpointId)}#acts"
+    >Retry now</a
+  >`;
   const tried = attempts.map(({ at, status, failure, message, response, durationMs }) => {
     const result = [status, message ?? inWords(failure)].filter((one) => one !== null).join(': ');
     const parts = [result || 'no answer', `${durationMs} ms`, response?.slice(0, MAX_RESPONSE)];
@@ -83,7 +94,10 @@ export function deliveryRow(
         </div>`,
       ],
     ],
-    ['Next attempt', time(delivery.nextAttemptAt, timeZone)],
+    [
+      'Next attempt',
+      time(next, timeZone, next && (next > now ? relative(next, now) : 'due since')),
+    ],
     [
       'Attempts',
       tried.length > 0 &&

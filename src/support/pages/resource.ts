@@ -70,7 +70,7 @@ export async function resourcePage<Resource>(
         ${noteSection(shown, history, timeZone, open)}${described.beforeLists} ${isBeside && story}
       </div>
     </div>
-    ${lists}${historySections(history, timeZone)}${described.afterLists}${!isBeside && story}`;
+    ${lists}${historySections(history, context)}${described.afterLists}${!isBeside && story}`;
   return {
     title: kind.titleOf(resource),
     content,

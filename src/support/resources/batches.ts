@@ -1,6 +1,6 @@
 import { readEarlierPayments } from '../../batches/earlier-payments.js';
 import { type PayoutCounts, readPayoutCounts } from '../../batches/payout-counts.js';
-import { readBatchRows, readProblems } from '../../batches/read-batches.js';
+import { readBatchRows, readProblemCodes, readProblems } from '../../batches/read-batches.js';
 import {
   batchPath,
   batchType,
@@ -9,7 +9,6 @@ import {
   isAccepted,
   totalDebit,
 } from '../../batches/rules.js';
-import { PROBLEM_CODES } from '../../batches/validation/cells.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
@@ -59,6 +58,7 @@ function numbersOf(position: string): readonly number[] {
   return position.split('.').map(Number);
 }
 
+const CODE: ListField = { name: 'code', label: 'Code' };
 const FROM_ROW: ListField = { name: 'row', label: 'From row', type: 'number' };
 
 function firstRow({ row = '' }: ListFilter): number {
@@ -67,7 +67,11 @@ function firstRow({ row = '' }: ListFilter): number {
 
 const PROBLEMS: ListOfResource<Batch> = {
   name: 'problems',
-  fields: [{ name: 'code', label: 'Code', choices: PROBLEM_CODES }, FROM_ROW],
+  fields: [CODE, FROM_ROW],
+  fieldsOf: async (reader, batch) => [
+    { ...CODE, choices: await readProblemCodes(reader, batch) },
+    FROM_ROW,
+  ],
   beginning: () => ({ heading: 'Problems of the file', filter: {} }),
   async read({ id }, { reader }, after, limit, filter) {
     const [number = 0, ordinal = 0] = numbersOf(after);

@@ -1,4 +1,4 @@
-import { type EventRow, events } from '../../db/entities/events.js';
+import { type EventRow, events, isSubscribable } from '../../db/entities/events.js';
 import { redeliverByStaff } from '../../webhooks/staff-actions.js';
 import { deliveryRow } from '../pages/history.js';
 import { link, tableSection } from '../pages/layout.js';
@@ -18,7 +18,7 @@ export const eventKind: ResourceKind<EventRow> = {
       explanation:
         'Sends it again, with the same id, to each enabled endpoint that is subscribed to its type. An endpoint that has not come to it yet is left out. One that is still retrying it may get it twice, with the same id.',
       done: 'It is being sent again. Reload the page to see the result.',
-      isOffered: () => true,
+      isOffered: ({ type }) => isSubscribable(type),
       run: (deps, { id }, { by, reason, actionId }) =>
         redeliverByStaff(deps, id, by, { reason }, actionId),
     },
@@ -26,7 +26,8 @@ export const eventKind: ResourceKind<EventRow> = {
   find: ({ database: { reader } }, id) => reader.find(events, { id }),
   rowOf: (event) => event,
   titleOf: ({ type }) => `Event ${type}`,
-  async describe(event, { reader, time, timeZone, tenant }) {
+  async describe(event, context) {
+    const { reader, time, tenant } = context;
     const { id, tenantId, type, sequence, createdAt } = event;
     const [about, deliveries] = await Promise.all([
       findOnly(reader, id),
@@ -42,7 +43,7 @@ export const eventKind: ResourceKind<EventRow> = {
         ['Recorded', time(createdAt)],
       ],
       beforeLists: tableSection('deliveries', 'Webhook deliveries', deliveries, (one) =>
-        deliveryRow(one, timeZone),
+        deliveryRow(one, context),
       ),
     };
   },

@@ -1,6 +1,7 @@
 import type { Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
 import type { Decision } from '../../operations/decision-context.js';
 import type { DeskAction } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
@@ -86,6 +87,8 @@ export interface ListOfResource<Resource> {
   /** Noun in the plural, which is also the last part of the list's path. */
   readonly name: string;
   readonly fields?: readonly ListField[];
+  /** Returns the fields with the choices that this resource has. */
+  readonly fieldsOf?: (reader: Reader, resource: Resource) => Promise<readonly ListField[]>;
   /** The rows that the resource's page shows: by default, the newest. */
   readonly beginning?: (resource: Resource) => {
     readonly heading: string;
@@ -115,7 +118,7 @@ export function listSections<Resource>(
     const { heading, filter } = beginning?.(resource) ?? { heading: `Newest ${name}`, filter: {} };
     const { rows, next } = await read(resource, context, '', SHOWN_FIRST, filter);
     const isWhole = next === null && beginning === undefined;
-    const all = !isWhole && html`<p><a href="${path}/${name}">All ${name}</a></p>`;
+    const all = !isWhole && html`<p class="screen"><a href="${path}/${name}">All ${name}</a></p>`;
     return rows.length > 0 && section(name, heading, [table(rows, (row) => row), all]);
   });
   return Promise.all(sections);
@@ -151,9 +154,9 @@ export async function listPage<Resource>(
   const owner = pathOf(kind.name, kind.rowOf(resource).id);
   const path = `${owner}/${list.name}`;
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
+  const fields = (await list.fieldsOf?.(site.database.reader, resource)) ?? list.fields;
   const content = html`<p><a href="${owner}">${title}</a></p>
-    ${list.fields && filterForm(path, list.fields, filter)}
-    ${fault !== undefined && notice('bad', fault)}
+    ${fields && filterForm(path, fields, filter)} ${fault !== undefined && notice('bad', fault)}
     ${rows.length > 0 ? table(rows, (row) => row) : NONE}
     ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
     ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;

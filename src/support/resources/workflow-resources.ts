@@ -65,8 +65,13 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
   lists: [
     {
       name: 'deliveries',
-      async read({ id }, { reader, timeZone }, after, limit) {
-        const { items, next } = await readDeliveries(reader, id, parsePosition(after), limit);
+      async read({ id }, context, after, limit) {
+        const { items, next } = await readDeliveries(
+          context.reader,
+          id,
+          parsePosition(after),
+          limit,
+        );
         // Without a URL the table omits the endpoint, which is this page.
         const deliveries = items.map((delivery) => ({
           url: '',
@@ -74,7 +79,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
           waitsFor: null,
           ...delivery,
         }));
-        const rows = deliveries.map((delivery) => deliveryRow(delivery, timeZone));
+        const rows = deliveries.map((delivery) => deliveryRow(delivery, context));
         return { ids: items.map(({ id: one }) => one), rows, next: printPosition(next) };
       },
     },
