@@ -150,7 +150,7 @@ function addSetPages<Resource>(
 }
 
 const SET_CHANGED =
-  'The selection has changed since it was shown. Nothing was decided. Check it, and send the form again.';
+  'These are not the items and amounts that were shown. Nothing was decided. Check them, and send the form again.';
 
 function logFaults({ logger }: Site, action: string, results: readonly ActionResult[]): void {
   for (const result of results)

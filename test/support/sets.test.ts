@@ -133,7 +133,7 @@ describe('a set of items at the support desk', () => {
     ]) {
       const answer = await send(maria, changed);
       assert.equal(answer.status, 409);
-      assert.match(answer.text, /The selection has changed since it was shown/);
+      assert.match(answer.text, /not the items and amounts that were shown\. Nothing was decided/);
     }
     await db.sql(`UPDATE transfers SET raw=raw+1 WHERE id=${idLiteral(first)}`);
     assert.equal((await send(maria, sent)).status, 409, 'an amount that has changed');
