@@ -112,6 +112,7 @@ export function parseDay(
   const midnight = DateTime.fromISO(name, { zone: 'UTC' });
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(name) || !midnight.isValid) return null;
   const startsOn = midnight.toMillis();
+  if (startsOn < EARLIEST + DAY_MS || startsOn > LATEST - 2 * DAY_MS) return null;
   return {
     from: momentOf(startsOn, timeZone),
     to: momentOf(startsOn + DAY_MS, timeZone),

@@ -124,8 +124,9 @@ function addSetPages<Resource>(
       return { list, query: listQueryOf(context), kind, action, resources, person };
     };
     addPage(router, site, path, async (context, person) => {
-      const form = draftFor(context);
       const given = new URLSearchParams(context.querystring).getAll('item');
+      // A new selection is not replaced by a kept one.
+      const form = given.length === 0 ? draftFor(context) : null;
       const set = await read(context, person, form?.getAll('item') ?? given);
       return setPage(site, set, form, form && notice('wait', KEPT));
     });

@@ -58,6 +58,21 @@ describe('a list of the support desk as CSV', () => {
     );
   });
 
+  it('has at most 10,000 rows, and ends where a filter finds nothing in 25 parts of the list', async () => {
+    const read = async (found: number): Promise<readonly [number, number]> => {
+      let parts = 0;
+      const { lines } = await listCsv((_after, limit) => {
+        parts += 1;
+        const rows = Array.from({ length: Math.min(found, limit) }, (): Row => [['Name', 'acme']]);
+        return Promise.resolve({ ids: rows.map(() => ID), rows, next: 'more' });
+      });
+      return [lines, parts];
+    };
+    assert.deepEqual(await read(1_000), [10_000, 10]);
+    assert.deepEqual(await read(700), [10_000, 15]);
+    assert.deepEqual(await read(0), [0, 25]);
+  });
+
   it('has no cell that runs as a formula, and keeps a phone', async () => {
     assert.deepEqual(
       await linesOf([

@@ -110,7 +110,16 @@ describe('the lists of the support desk', () => {
     ])
       assert.deepEqual(await listed(query), [], JSON.stringify(query));
     assert.match((await maria.get(`${path}?amount=1.x`)).text, /&quot;1\.x&quot; is not an amount/);
-    assert.match((await maria.get(`${path}?day=2026-02-30`)).text, /is not a day/);
+    for (const [query, fault] of [
+      ['day=2026-02-30', /is not a day/],
+      ['until=9999-12-31', /is not a day/],
+      [
+        'day=2026-03-02&until=2026-03-01',
+        /&quot;2026-03-01&quot; is before &quot;2026-03-02&quot;/,
+      ],
+      ['status=done', /is not a status/],
+    ] as const)
+      assert.match((await maria.get(`${path}?${query}`)).text, fault);
   });
 
   it('the movements of an account can be restricted by amount, days, and a part of a description or name', async () => {

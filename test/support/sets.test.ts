@@ -150,6 +150,8 @@ describe('a set of items at the support desk', () => {
     await revokeSessions(desk.core, { staffId: nora.person.id }, proven(nora.person));
     assert.equal((await send(nora, sent)).status, 303);
     await nora.signIn(await desk.freshCode(nora.person));
+    const [other = ''] = await pending(1);
+    assert.deepEqual((await review(nora, [other])).items, [other], 'a new selection is replaced');
     const { page, items } = await review(nora, []);
     assert.deepEqual([...items].sort(), [...ids].sort());
     assert.match(page, /role="alert">This form was not accepted, because your session had ended/);

@@ -18,14 +18,22 @@ export type ReadRows = (after: string, limit: number) => Promise<ListRows>;
 
 const MAX_EXPORTED = 10_000;
 const SLICE = 1_000;
+/** A filter without an index may read 10,000 rows for each slice, and find none. */
+const MAX_SLICES = 25;
 
-/** Returns a list as CSV, up to its 10,000th row, and the number of lines. */
+/**
+ * Returns a list as CSV, up to its 10,000th row, and the number of lines. A filter may end it earlier,
+ * after 25 slices.
+ */
 export async function listCsv(
   read: ReadRows,
 ): Promise<{ readonly csv: string; readonly lines: number }> {
   const all: Row[] = [];
-  for (let after: string | null = ''; after !== null && all.length < MAX_EXPORTED;) {
-    const { ids, rows, next } = await read(after, SLICE);
+  let after: string | null = '';
+  for (let slices = 0; after !== null && slices < MAX_SLICES; slices += 1) {
+    const limit = Math.min(SLICE, MAX_EXPORTED - all.length);
+    if (limit === 0) break;
+    const { ids, rows, next } = await read(after, limit);
     all.push(...rows.map((row, index): Row => [['Id', ids[index]], ...row]));
     after = next;
   }

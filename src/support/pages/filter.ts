@@ -96,6 +96,8 @@ export function rangesOf(
   const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
   if (day !== '' && first === null) return { fault: `"${day}" is not a day.` };
   if (until !== '' && last === null) return { fault: `"${until}" is not a day.` };
+  if (first !== null && last !== null && last.to <= first.from)
+    return { fault: `"${until}" is before "${day}".` };
   const whole = asset && [{ asset, least: 0n, most: MAX_RAW }];
   return {
     amounts: amount === '' ? whole : amounts,

@@ -59,12 +59,14 @@ function isOneNumber(tokens: readonly string[], count: number): boolean {
 
 /**
  * Returns the beginning of an amount's index entry for `25,000`, `25.000`, `25 000`, `1.500,00` or
- * `25000.5`. Three digits after a point or comma are a group. Returns null for other text.
+ * `25000.5`. Three digits after a point or comma are a group, except after a zero. Returns null for other text.
  */
 function amountStart(text: string): string | null {
   const grouped =
-    /^([0-9]{1,3}(?:([.,\s])[0-9]{3})(?:\2[0-9]{3})*)(?:[.,]([0-9]{1,2}|[0-9]{4,6}))?$/.exec(text);
-  const plain = /^([0-9]+)()(?:[.,]([0-9]{1,2}|[0-9]{4,6}))?$/.exec(text);
+    /^([1-9][0-9]{0,2}(?:([.,\s])[0-9]{3})(?:\2[0-9]{3})*)(?:[.,]([0-9]{1,2}|[0-9]{4,6}))?$/.exec(
+      text,
+    );
+  const plain = /^([0-9]+)()(?:[.,]([0-9]{1,2}|[0-9]{4,6}|(?<=^0[.,])[0-9]{3}))?$/.exec(text);
   const [, whole, , decimals = ''] = grouped ?? plain ?? [];
   if (whole === undefined) return null;
   return `$${whole.replace(/[^0-9]/g, '').replace(/^0+(?=[0-9])/, '')}.${decimals}`;

@@ -190,6 +190,8 @@ function operationsOf<K extends OperationKind>(
       const ranges = rangesOf(filter, context.timeZone);
       if ('fault' in ranges) return { ...NO_ROWS, ...ranges };
       const status = statuses.find((one) => one === filter.status);
+      if (status === undefined && (filter.status ?? '') !== '')
+        return { ...NO_ROWS, fault: `"${filter.status}" is not a status.` };
       const search = { ...ranges, tenantId, status, text: filter.text ?? '' };
       const position = parsePosition(after);
       const { items, next } = await searchNewest(list, context.reader, search, position, limit);
