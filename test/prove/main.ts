@@ -21,6 +21,8 @@ const RECORD = join(ROOT, 'docs/proof.md');
 const LOG = join(ROOT, '.run/prove-runs.md');
 const SHOWN_SUMMARIES = 2;
 
+let uncaught = 0;
+
 /** The commit that a campaign runs, for docs/proof.md, and the machine and programs, for the log of runs. */
 async function circumstances(db: TestDatabase): Promise<{ commit: string; machine: string }> {
   const [row] = await db.sql('SELECT VERSION() AS version');
@@ -93,7 +95,7 @@ async function main(names: readonly string[]): Promise<number> {
       process.stderr.write(`${name} failed: ${inspect(failure)}\n`);
       failures += 1;
     });
-  return failures === 0 ? 0 : 1;
+  return failures + uncaught === 0 ? 0 : 1;
 }
 
 async function prove(
@@ -115,6 +117,11 @@ async function prove(
   record(name, cellsOf(summaries, [...shortened(summaries), `(${commit})`]));
 }
 
+// A call of a Temporal client that repeats itself throws when its connection was closed: a campaign that failed closes its connections.
+process.on('uncaughtException', (fault) => {
+  process.stderr.write(`uncaught: ${inspect(fault)}\n`);
+  uncaught += 1;
+});
 // process.exit also stops the servers that the campaign has started.
 process.once('SIGTERM', () => process.exit(143));
 try {

@@ -201,7 +201,13 @@ export const PROOFS: Proofs = {
     }),
   ),
   'two-of-each': () =>
-    twoOfEachCampaign({ rounds: 10, apis: 2, clients: 32, calmMs: 1_500, rows: 500 }),
+    twoOfEachCampaign({
+      ...counts('TWO_OF_EACH_COUNTS', { rounds: 10 }),
+      apis: 2,
+      clients: 32,
+      calmMs: 1_500,
+      rows: 500,
+    }),
   composed: () => composedCampaign(),
   upgrade: alone(async ({ db, temporal, open }) => {
     if (process.env.RECORD_RELEASE !== undefined)
