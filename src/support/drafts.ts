@@ -2,7 +2,7 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { AUTHOR_FIELD, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DeskSettings, SignedInPerson } from './desk.js';
-import type { Cookies } from './sessions.js';
+import type { Cookies } from './cookies.js';
 
 /** Keeps what a person wrote in a form that was sent without a session, until it is shown again. */
 

@@ -20,7 +20,8 @@ import {
   noSuchPage,
   type SignedInPerson,
 } from './desk.js';
-import { Cookies, DeskSessions } from './sessions.js';
+import { Cookies } from './cookies.js';
+import { DeskSessions } from './sessions.js';
 import { html } from './html.js';
 
 export interface Site extends DeskDeps {

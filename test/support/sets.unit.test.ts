@@ -4,7 +4,7 @@ import { newId } from '../../src/core/ids.js';
 import { DeskError } from '../../src/support/desk.js';
 import { digestOf, selectedIds, sumsText } from '../../src/support/actions/sets.js';
 import { keepDraft } from '../../src/support/drafts.js';
-import { Cookies } from '../../src/support/sessions.js';
+import { Cookies } from '../../src/support/cookies.js';
 
 describe('a set of items of the support desk', () => {
   const ids = Array.from({ length: 101 }, () => newId());
