@@ -74,12 +74,14 @@ export function parseUnits(text: string, asset: Asset): bigint | null {
 
 /**
  * Parses an amount as the desk prints it, with commas and the asset, or as `parseUnits` reads it.
- * Without an asset in the text, the amount is in `asset`. Returns null for malformed text.
+ * Without an asset in the text, the amount is in `asset`. Returns null for malformed text,
+ * and for `1.500`, which many people read as 1,500.
  */
 export function parsePrinted(text: string, asset: Asset): Amount | null {
   const [number = '', named = asset, ...rest] = text.trim().split(/\s+/);
   if (rest.length > 0 || !isAsset(named)) return null;
   const isGrouped = /^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$/.test(number);
+  if (/^[1-9][0-9]{0,2}\.[0-9]{3}$/.test(number)) return null;
   const raw = parseUnits(isGrouped ? number.replaceAll(',', '') : number, named);
   return raw === null ? null : { raw, asset: named };
 }

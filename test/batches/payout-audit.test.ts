@@ -35,11 +35,11 @@ const DAMAGES: Damages<Victims> = {
   'a payout of no batch': [
     ({ completed }) =>
       `UPDATE payouts SET batch_id=NULL, batch_row=NULL, reference=NULL WHERE ${PAYOUT(completed, 2)}`,
-    ['batch_row_bonus', 'batch_sums'],
+    ['batch_row_bonus', 'batch_sums', 'event_body'],
   ],
   'a payout with another reference than its row': [
     ({ completed }) => `UPDATE payouts SET reference='x' WHERE ${PAYOUT(completed, 2)}`,
-    ['batch_row_bonus'],
+    ['batch_row_bonus', 'event_body'],
   ],
   'a payout to another bank account than its row': [
     ({ completed }) => `UPDATE payouts SET account_end='0000' WHERE ${PAYOUT(completed, 2)}`,

@@ -170,7 +170,7 @@ describe('npm run ops -- reports', () => {
       ['closing', '--month', '2026-01', '--time-zone', 'Mars/Olympus'],
       /is not a time zone: use a name of the IANA database/,
     ],
-    [['trial-balance', '--at', '2026-01-01'], /is not a time/],
+    [['trial-balance', '--at', '2026-13-01'], /is not a time/],
     [['trial-balance', '--at', '2999-01-01T00:00:00Z'], /at least 15 seconds ago/],
   ] as const)
     it(`reports refuse ${args.join(' ')}`, () => fails(2, message, 'reports', ...args));

@@ -100,12 +100,14 @@ describe('an amount as people write it', () => {
       ['25,000', 2_500_000n, 'COPM'],
       ['25000.00 DUSD', 25_000_000_000n, 'DUSD'],
       ['0.000001 DUSD', 1n, 'DUSD'],
+      ['0.125 DUSD', 125_000n, 'DUSD'],
+      ['1.5 DUSD', 1_500_000n, 'DUSD'],
       ['150 COPM', 15_000n, 'COPM'],
     ] as const)
       assert.deepEqual(parsePrinted(text, 'COPM'), { raw, asset }, text);
     for (const text of [
       ...['25.000,00', '2,5000', '1,00', ',100', '0,100', '1,000,00', '25,000.001', '1 EUR'],
-      ...['1 2 COPM', 'COPM', ''],
+      ...['1 2 COPM', 'COPM', '', '1.500 DUSD', '125.000 DUSD'],
     ])
       assert.equal(parsePrinted(text, 'COPM'), null, text);
     for (const raw of [1n, 99n, 100_000n, 9_223_372_036_854_775_807n])

@@ -85,7 +85,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
       if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
       const amount = parsePrinted(form.get('amount') ?? '', asset);
       if (amount?.asset !== asset)
-        throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
+        throw new ApiError(invalidField('amount', 'write it as 1,500.00 or 1500'));
       const reference = form.get('reference') ?? '';
       const request = { tenantId, accountId, direction, amount, reference, reason, by };
       const { resource } = await proposeAdjustment(deps, request);
@@ -150,7 +150,7 @@ export const REFUND_ACTION: DeskAction<Original> = {
     const given = form.get('amount') ?? '';
     const amount = given === '' ? null : parsePrinted(given, original.asset);
     if (given !== '' && amount?.asset !== original.asset)
-      throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
+      throw new ApiError(invalidField('amount', 'write it as 1,500.00 or 1500'));
     const { outcome } = await transfers.proposeRefund(original, { amount, reason, by }, actionId);
     if (!outcome.done) throw new ApiError(outcome.refusal);
   },

@@ -23,9 +23,12 @@ export interface SearchTerms {
   readonly asset: Asset | null;
 }
 
+/** Matches what people write right before an amount: `$25,000` or `COPM25000`. */
+const MARKED = new RegExp(`(?<!\\w)(?:\\$|(${ASSETS.join('|')})\\$?)(?=[0-9])`, 'gi');
+
 /** Returns the words of a text, and the amounts in it as people write them. */
 export function termsOf(text: string): SearchTerms {
-  const tokens = text.trim().split(/\s+/);
+  const tokens = text.replace(MARKED, '$1 ').trim().split(/\s+/);
   const [words, amounts]: [SearchTerm[], SearchTerm[]] = [[], []];
   for (let at = 0; at < tokens.length;) {
     const length = [2, 3, 4].findLast((count) => isOneNumber(tokens.slice(at, at + count), count));
