@@ -22,10 +22,12 @@ try {
 }
 const owner = readJson(join(RUN, 'pids.json'))?.owner;
 const isRunning = owner !== undefined && isAlive(owner);
-const env =
-  process.env.MYSQL_URL || !isRunning
-    ? process.env
-    : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
+const runtime = process.env.MYSQL_URL || !isRunning ? {} : readJson(join(RUN, 'runtime.json'));
+if (runtime === undefined) {
+  process.stderr.write('The service is still starting: repeat this when npm start is ready.\n');
+  process.exit(1);
+}
+const env = { ...process.env, ...runtime.settings };
 const args = ['--enable-source-maps', programFile('ops'), ...process.argv.slice(2)];
 // The program names itself in its help as it was called (src/ops/help.ts).
 const argv0 = basename(process.argv[1]);

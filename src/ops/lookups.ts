@@ -20,7 +20,7 @@ import { schedules } from '../db/entities/schedules.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Table } from '../db/table.js';
 import { findStaff } from '../staff/people.js';
-import { idBeginsSql } from '../support/reading/search.js';
+import { findByIdBeginning, idBeginsSql } from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
 
@@ -51,13 +51,13 @@ export async function resolveLookups<Input extends object>(
 /** Throws OpsError with `missing` if `find` returns undefined. */
 function lookup<Resource>(
   find: (reader: Reader, named: string, tenant: string) => Promise<Resource | undefined>,
-  missing: (named: string, tenant: string) => string,
+  missing: (named: string, tenant: string, reader: Reader) => string | Promise<string>,
 ) {
   return z.string().transform(
     (named) =>
       new Lookup(async (reader, tenant = '') => {
         const found = await find(reader, named, tenant);
-        if (found === undefined) throw new OpsError(missing(named, tenant));
+        if (found === undefined) throw new OpsError(await missing(named, tenant, reader));
         return found;
       }),
   );
@@ -148,6 +148,31 @@ async function findOriginal(reader: Reader, named: string) {
   return onlyOf(found, named);
 }
 
+/** The kinds of resources with a `show`: noun, and group of commands. */
+const SHOWN = {
+  transfers: ['transfer', 'transfers'],
+  bonuses: ['bonus', 'bonuses'],
+  payouts: ['payout', 'payouts'],
+  batches: ['batch', 'batches'],
+  schedules: ['schedule', 'schedules'],
+  endpoints: ['webhook endpoint', 'webhooks'],
+  accounts: ['account', 'accounts'],
+  tenants: ['tenant', 'tenants'],
+} as const;
+
+/** Returns why an id finds nothing: it is too short, or that of another kind of resource. */
+async function adviceOn(reader: Reader, named: string, noun: string): Promise<string> {
+  if (/^[0-9a-f-]+$/i.test(named) && named.replaceAll('-', '').length < 8)
+    return ': give at least 8 digits of its id';
+  const found = await findByIdBeginning(reader, named);
+  for (const [kind, [other, commands]] of Object.entries(SHOWN)) {
+    const [first] = found[kind as keyof typeof SHOWN];
+    if (other !== noun && first !== undefined)
+      return `; this is a ${other}: ${PROGRAM} ${commands} show ${first.id}`;
+  }
+  return '';
+}
+
 /** Finds by id, or the beginning of an id, among resources that are not deleted. */
 function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
   table: Table<Row>,
@@ -160,7 +185,11 @@ function byId<Row extends { readonly id: Uuid; readonly status?: string }>(
       named,
     );
   };
-  return lookup(find, (named) => `there is no ${noun} ${named}`);
+  return lookup(
+    find,
+    async (named, _, reader) =>
+      `there is no ${noun} ${named}${await adviceOn(reader, named, noun)}`,
+  );
 }
 
 export const named = {

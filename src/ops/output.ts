@@ -208,6 +208,16 @@ export class Output {
     await this.assertStillAuthorised();
   }
 
+  /** Asks before a change, with each field that changes before and after. */
+  async confirmChange(what: string, before: Fields, after: Fields, follows: string): Promise<void> {
+    const shown = (value: Value = null): string => (value === null ? 'none' : cellOf(value));
+    const changes = Object.entries(after).flatMap(([name, value]) => {
+      const [from, to] = [shown(before[name]), shown(value)];
+      return from === to ? [] : [`${headingOf(name)} from ${from} to ${to}`];
+    });
+    if (changes.length > 0) await this.confirm(`${what}: ${changes.join(', ')}`, follows);
+  }
+
   private get inName(): string {
     return this.actor === null ? '' : `, in the name of ${this.actor}`;
   }

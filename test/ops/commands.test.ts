@@ -67,10 +67,10 @@ describe('npm run ops', () => {
       ...usual.slice(4),
     ];
     assert.deepEqual(
-      await quotas('--open-batches', '7', '--unpaid-rows', '5', '--stored-bytes', '0'),
+      await quotas('--open-batches', '7', '--unpaid-rows', '5', '--stored-bytes', '0', '--yes'),
       changed,
     );
-    const back = words`--open-batches default --unpaid-rows default --stored-bytes default`;
+    const back = words`--open-batches default --unpaid-rows default --stored-bytes default --yes`;
     assert.deepEqual(await quotas(...back), usual);
     await fails(
       2,

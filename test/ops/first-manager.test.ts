@@ -58,7 +58,7 @@ describe('the first manager of the staff', () => {
     assert.match(text(line?.actor_claimed), /^mysql \w+@/);
     assert.equal(line?.channel, 'ops');
     await json('login', 'ana', '--code', codeAt(text(secret), instant(Date.now())));
-    assert.equal((await json(...words`staff add leo --can manage`)).name, 'leo');
+    assert.equal((await json(...words`staff add leo --can manage --yes`)).name, 'leo');
   });
 
   it("the administrator's database user can add only the first manager of the staff", async () => {
@@ -79,7 +79,7 @@ describe('the first manager of the staff', () => {
     await fails(/session/, words`staff add leo --can manage`);
     // The code of now has the number of one that was used.
     await json('login', 'ana', '--code', codeAt(secret, instant(Date.now() + STEP_MS)));
-    assert.equal((await json(...words`staff add leo --can manage`)).name, 'leo');
+    assert.equal((await json(...words`staff add leo --can manage --yes`)).name, 'leo');
   });
 
   it("no command except the creation of the first manager uses the administrator's database user", async () => {
@@ -96,9 +96,9 @@ describe('the first manager of the staff', () => {
     await test.sql("UPDATE staff SET active=0 WHERE name<>'ana'");
     const last = /ana is the last person who may manage the staff: let another one manage first/;
     await fails(last, ['staff', 'deactivate', 'ana', '--yes']);
-    await fails(last, ['staff', 'add', 'ana', '--can', 'approve']);
-    await json(...words`staff add leo --can manage`);
-    assert.deepEqual((await json(...words`staff add ana --can approve`)).can, ['approve']);
+    await fails(last, ['staff', 'add', 'ana', '--can', 'approve', '--yes']);
+    await json(...words`staff add leo --can manage --yes`);
+    assert.deepEqual((await json(...words`staff add ana --can approve --yes`)).can, ['approve']);
     await fails(/ana lacks the right to manage/, ['staff', 'deactivate', 'leo', '--yes']);
   });
 });

@@ -15,6 +15,7 @@ import { testDatabase, type TestDatabase } from '../helpers/database.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { needsOf } from '../../src/ops/staff/authorisation.js';
+import { ASKING } from './asking.js';
 import { type Ran, run, TEST_KEYS, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
@@ -69,7 +70,9 @@ describe('the privileged commands of operators', () => {
     ...args: readonly string[]
   ): Promise<Record<string, unknown>> {
     const before = await newest();
-    const result = await done([...args, '--yes']);
+    await asksFirst(args);
+    const mayAsk = ASKING[args.slice(0, 2).join(' ')] !== 'never';
+    const result = await done(mayAsk ? [...args, '--yes'] : args);
     const after = await newest();
     assert.notEqual(after.id, before.id, `${args.join(' ')} left no line`);
     assert.deepEqual(
@@ -78,6 +81,16 @@ describe('the privileged commands of operators', () => {
     );
     recorded.add(args.slice(0, 2).join(' '));
     return result;
+  }
+  /** A command that asks does nothing without a terminal. A code works once, so a command with one is not tried. */
+  async function asksFirst(args: readonly string[]): Promise<void> {
+    const asking = ASKING[args.slice(0, 2).join(' ')];
+    if (asking !== 'always' || args.includes('--code')) return;
+    const before = await newest();
+    const { code, stdout, stderr } = await ops(args);
+    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+    assert.match(stderr, /confirm it with --yes/, args.join(' '));
+    assert.deepEqual(await newest(), before);
   }
   const newest = async (): Promise<Record<string, unknown>> =>
     (
@@ -338,7 +351,7 @@ describe('the privileged commands of operators', () => {
       ...words`batches remove-uploads --older-than 90d`,
     );
     assert.equal(removed.removed, 1);
-    const { code, stderr } = await ops(['batches', 'pause', id, ...why]);
+    const { code, stderr } = await ops(['batches', 'pause', id, ...why, '--yes']);
     assert.deepEqual(
       [code, /partially_failed; this is possible only while it is executing/.test(stderr)],
       [1, true],
@@ -354,6 +367,13 @@ describe('the privileged commands of operators', () => {
       changing.map(([path]) => path).filter((path) => !recorded.has(path)),
       [],
     );
+  });
+
+  it('every command that changes something declares whether it asks first', () => {
+    const changing = leaves(buildProgram()).filter(([, command]) =>
+      Array.isArray(needsOf(command)),
+    );
+    assert.deepEqual(Object.keys(ASKING).sort(), changing.map(([path]) => path).sort());
   });
 
   it('the command line reads the audit log by tenant, subject and action, newest first', async () => {

@@ -63,24 +63,71 @@ describe('the questions of the command line', () => {
 
   it('what weakens or stops something asks first, and names who acts and what follows', async () => {
     const endpoint = 'Deactivate leo: their sessions end now';
-    await one('staff', 'add', 'leo', '--can', 'read');
+    await one('staff', 'add', 'leo', '--can', 'read', '--yes');
     const limits = words`limits set ${ANA} --asset COPM --maximum 200000`;
     const remove = ['policies', 'remove', ...ANA, '--asset', 'COPM'];
+    const of = ['--tenant', tenant];
+    const fee = words`--tenant ${tenant} --operation payout --asset COPM`;
+    await one(...words`accounts open Fees ${of} --type business --alias $ask.fees`);
+    await one('tenants', 'set-fee-account', tenant, '$ask.fees');
+    await one('fees', 'set', ...fee, '--flat', '100');
+    await one('members', 'add', 'payroll', ...of);
+    await one(...words`members grant payroll viewer ${ANA.slice(1)} --account $ask.ana --yes`);
+    await one('tenants', 'policy-delay', tenant, '--seconds', '60');
     for (const [args, question] of [
+      [
+        words`policies set ${ANA} --asset COPM --threshold 600000`,
+        /threshold from 5,000\.00 COPM to 6,000\.00 COPM: what weakens it waits/,
+      ],
+      [['tenants', 'policy-delay', tenant, '--none'], /seconds from 60 to 0: the next change/],
+      [
+        words`members grant payroll owner ${of} --account $ask.ana`,
+        /Grant payroll the role owner in Ana; before: viewer: a wider role waits for the delay/,
+      ],
+      [
+        words`members grant payroll viewer ${of} --all-accounts`,
+        /in every account of the tenant; before: viewer/,
+      ],
+      [['members', 'remove-role', 'payroll', ...of, '--all-accounts'], /no longer act there/],
+      [
+        words`staff add zoe --can read,manage`,
+        /Add zoe to the staff: rights from none to read, manage/,
+      ],
+      [words`staff add leo --can cancel`, /Set the rights of leo: rights from read to cancel/],
+      [['fees', 'remove', ...fee], /flat from 1\.00 COPM to none.*: it is free from now on/],
+      [words`fees set ${fee} --flat 200`, /flat from 1\.00 COPM to 2\.00 COPM: it applies/],
       [['accounts', 'freeze', ...ANA], /may receive, but not send/],
       [['staff', 'deactivate', 'leo'], new RegExp(endpoint)],
       [
         limits,
         /maximum from [\d,.]+ COPM to 2,000\.00 COPM: they apply from its next operation on/,
       ],
-      [remove, /from 5,000\.00 COPM on: from now on payments of any amount leave it without/],
+      [
+        remove,
+        /from 5,000\.00 COPM on: after the tenant's delay of 60 s payments of any amount leave it without/,
+      ],
     ] as const)
       await fails(1, new RegExp(`${question.source}.*; confirm it with --yes`), ...args);
-    assert.equal((await rows('policies', 'list', ...ANA)).length, 1);
+    const [policy] = await rows('policies', 'list', ...ANA);
+    assert.deepEqual(policy?.threshold, { raw: '500000', asset: 'COPM' });
+    await one('tenants', 'policy-delay', tenant, '--none', '--yes');
     const asked = await atTerminal(remove, 'y\r');
     assert.match(asked.stdout, /5,000\.00 COPM on, in the name of maria\. From now on payments/);
     assert.equal(asked.code, 0);
     assert.deepEqual(await rows('policies', 'list', ...ANA), []);
+  });
+
+  it('a policy keeps what is not named when it is set again', async () => {
+    const set = (...change: readonly string[]) =>
+      one('policies', 'set', ...ANA, '--asset', 'DUSD', ...change, '--yes');
+    const named = words`--threshold 500 --approvals 2 --expires-in 24h --refuses-batches`;
+    const first = await set(...named);
+    assert.deepEqual(await set('--threshold', '500'), first);
+    const { threshold, approvals, expires_in_s, refuses_batches } = await set('--accepts-batches');
+    assert.deepEqual(
+      [threshold, approvals, expires_in_s, refuses_batches],
+      [{ raw: '500', asset: 'DUSD' }, 2, 86_400, false],
+    );
   });
 
   it('a refused option names the limit or the valid values', async () => {

@@ -174,7 +174,7 @@ describe('signing in on the command line', () => {
 
   it('is not needed by programs: an active service acts by its key, which is shown once', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
-    const made = await json('staff', 'add-service', 'nightly', '--can', 'manage');
+    const made = await json('staff', 'add-service', 'nightly', '--can', 'manage', '--yes');
     const key = text(made.key);
     assert.match(key, /^ssk_/);
     const env = { OPS_KEY: key, OPS_SESSIONS: `${people.path}.none` };
@@ -186,12 +186,14 @@ describe('signing in on the command line', () => {
     assert.equal((await service.one('whoami')).kind, 'service');
     assert.equal((await reserve('$by-boss', { OPS_KEY: key })).code, 0);
     const byBoss = await recorded(() =>
-      ops(['aliases', 'unreserve', '$by-boss', '--as', 'boss'], { OPS_KEY: key }),
+      ops(['aliases', 'unreserve', '$by-boss', '--as', 'boss', '--yes'], { OPS_KEY: key }),
     );
     assert.equal(byBoss[0]?.actor, 'boss');
     const noPerson = /not active staff|names a service|lacks|no authenticator/;
     await fails(noPerson, words`login nightly --code 123456`);
-    const renewed = text((await json('staff', 'add-service', 'nightly', '--can', 'manage')).key);
+    const renewed = text(
+      (await json('staff', 'add-service', 'nightly', '--can', 'manage', '--yes')).key,
+    );
     assert.match((await reserve('$old-key')).stderr, /OPS_KEY is not the key of an active service/);
     await json('staff', 'deactivate', 'nightly', '--yes');
     assert.match(
@@ -203,18 +205,27 @@ describe('signing in on the command line', () => {
 
   it('the secret of a new authenticator is shown once: for the app, for typing and as a QR code', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
-    const added = await json('staff', 'add', 'zoë', '--can', 'read');
+    const added = await json('staff', 'add', 'zoë', '--can', 'read', '--yes');
     const url = new URL(text(added.otpauth_url));
     assert.deepEqual([url.protocol, url.searchParams.get('secret')], ['otpauth:', added.secret]);
     const code = codeAt(text(added.secret), instant(Date.now()));
     const signedIn = await json(...words`login zoe --code ${code}`);
     assert.deepEqual([signedIn.name, signedIn.can], ['zoë', ['read']]);
-    const again = await json('staff', 'add', 'ZOE', '--can', 'read,cancel', '--as', 'boss');
+    const again = await json(
+      'staff',
+      'add',
+      'ZOE',
+      '--can',
+      'read,cancel',
+      '--as',
+      'boss',
+      '--yes',
+    );
     assert.deepEqual(
       [again.name, again.can, 'secret' in again],
       ['zoë', ['read', 'cancel'], false],
     );
-    const shown = await ops(['staff', 'add', 'max', '--can', 'read', '--as', 'boss']);
+    const shown = await ops(['staff', 'add', 'max', '--can', 'read', '--as', 'boss', '--yes']);
     assert.match(shown.stdout, /otpauth:\/\/totp\/[^]*secret[^]*[▀▄█]{20}/);
     assert.match(shown.stderr, /shown only now/);
     const everything = JSON.stringify(await test.sql('SELECT * FROM audit_log'));

@@ -135,6 +135,15 @@ describe('the commands of operators for support', () => {
     const { stdout } = await ops('transfers', 'show', id);
     assert.match(stdout, /waits for/);
     await fails(1, /^error: there is no transfer nothing\n$/, 'transfers', 'show', 'nothing');
+    await fails(
+      1,
+      /no transfer abc: give at least 8 digits of its id\n$/,
+      ...words`transfers show abc`,
+    );
+    const [known] = await rows('tenants', 'list');
+    const tenantId = String(known?.id);
+    const elsewhere = new RegExp(`this is a tenant: npm run ops -- tenants show ${tenantId}\n`);
+    await fails(1, elsewhere, 'transfers', 'show', tenantId);
   });
 
   it('the command line finds what the desk finds, by an id, a name and a part of a description', async () => {

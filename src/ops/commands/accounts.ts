@@ -227,6 +227,7 @@ export const accountCommands = {
     'a frozen account may send again',
     unfreezeAccount,
     'it was not frozen',
+    { unless: ['active', 'closed'], follows: 'it may send again from now on' },
   ),
   'close <account>': statusCommand(
     'close',

@@ -15,6 +15,11 @@ function reservationCommand(
     examples: [`aliases ${verb} '$tesoreria'`],
     input: { alias: text },
     run: async (ops, { alias }) => {
+      if (verb === 'unreserve')
+        await ops.output.confirm(
+          `End the reservation of ${alias}`,
+          'any account may take it from now on',
+        );
       const isChanged = await change(ops, alias, ops.actor());
       ops.output.one({ alias, reserved: verb === 'reserve' });
       if (!isChanged) ops.output.say(`Nothing was changed: ${unchanged}.`);

@@ -91,7 +91,7 @@ async function show({ database: { reader }, clock, output }: Ops, batch: Batch):
 function controlCommand(
   action: BatchActionSignal['action'],
   summary: string,
-  more: { explanation?: string; question?: (batch: Batch) => string } = {},
+  more: { explanation?: string; question?: (batch: Batch) => string; follows?: string } = {},
 ): CommandDefinition {
   return command({
     summary,
@@ -108,7 +108,7 @@ function controlCommand(
       for: async ({ batch }, reader) => `${batchType(await batch.find(reader))}.${action}` as const,
     },
     run: async (ops, { batch, reason }) => {
-      if (more.question !== undefined) await ops.output.confirm(more.question(batch));
+      if (more.question !== undefined) await ops.output.confirm(more.question(batch), more.follows);
       const request = { batchId: batch.id, action, by: ops.by(), reason, actionId: newId() };
       const result = await performBatchAction(ops, request);
       if ('refusal' in result) throw new ApiError(result.refusal);
@@ -160,6 +160,10 @@ export const batchCommands = {
   'pause <batch>': controlCommand(
     'pause',
     'pause payment until it is resumed; the group of rows in progress is finished',
+    {
+      question: (batch) => `Pause the batch of ${batch.rowCount} rows`,
+      follows: 'nothing more of it is paid until it is resumed',
+    },
   ),
   'resume <batch>': controlCommand('resume', 'continue to pay a paused batch'),
   'cancel <batch>': controlCommand(

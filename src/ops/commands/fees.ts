@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../operations/fees.js';
 import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { counted, groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
 import type { Adjustment } from '../../db/entities/operations.js';
 import { FEE_OPERATIONS, feeKeyOf, type FeeScheduleRow } from '../../db/entities/parties.js';
 import {
@@ -144,6 +145,15 @@ function feeFields(schedule: FeeScheduleRow): Fields {
 
 const operation = option(`<operation> ${FEE_OPERATIONS.join(', ')}`, oneOf(FEE_OPERATIONS));
 
+async function findSchedule(
+  { database }: AuthorisedOps,
+  tenantId: Uuid,
+  { operation, asset }: Pick<FeeScheduleRow, 'operation' | 'asset'>,
+): Promise<FeeScheduleRow | undefined> {
+  const all = await listFeeSchedules(database.reader, tenantId);
+  return all.find((one) => one.operation === operation && one.asset === asset);
+}
+
 export const feeCommands = {
   set: managerCommand({
     summary:
@@ -170,6 +180,14 @@ export const feeCommands = {
     run: async (ops, { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...key }) => {
       const tenantId = tenant.id;
       const schedule = { tenantId, ...key, flatRaw, basisPoints, floorRaw, capRaw: cap ?? null };
+      const before = await findSchedule(ops, tenantId, key);
+      if (before !== undefined)
+        await ops.output.confirmChange(
+          `Change the fee on ${key.operation} in ${key.asset} of ${tenant.name}`,
+          feeFields(before),
+          feeFields(schedule),
+          'it applies from the next operation on',
+        );
       await setFeeSchedule(ops, schedule, ops.actor());
       ops.output.one(feeFields(schedule));
     },
@@ -188,6 +206,14 @@ export const feeCommands = {
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: { tenant, operation, asset },
     run: async (ops, { tenant, ...key }, tenantName) => {
+      const before = await findSchedule(ops, tenant.id, key);
+      if (before !== undefined)
+        await ops.output.confirmChange(
+          `Remove the fee on ${key.operation} in ${key.asset} of ${tenantName}`,
+          feeFields(before),
+          { flat: null, basis_points: null, floor: null, cap: null },
+          'it is free from now on',
+        );
       const removed = await removeFeeSchedule(ops, { tenantId: tenant.id, ...key }, ops.actor());
       if (!removed)
         throw new OpsError(`${tenantName} has no fee on ${key.operation} in ${key.asset}`);

@@ -131,8 +131,9 @@ export const policyCommands = {
     explanation: `
 A batch whose total reaches the threshold, even of one row, does not wait for these approvals: one member other than its
 uploader executes it. With --refuses-batches the batch is rejected when it is validated. If the tenant has a delay (tenants
-policy-delay), a higher threshold, fewer approvals, a longer time and no more --refuses-batches take effect after the delay,
-for members and operators. Setting the policy in force again withdraws a change that waits.`,
+policy-delay), a higher threshold, fewer approvals, a longer time and --accepts-batches take effect after the delay,
+for members and operators. What is not named stays as it is. Setting the policy in force again withdraws a change that
+waits.`,
     examples: [
       `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
       `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,
@@ -143,23 +144,46 @@ for members and operators. Setting the policy in force again withdraws a change 
       asset,
       threshold: option(
         "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
-        raw,
+        raw.optional(),
       ),
       approvals: option(
-        `<count> how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
-        wholeNumber(1, MAX_APPROVALS).prefault('1'),
+        `<count> how many, by different people: 1 to ${MAX_APPROVALS} (at first: 1)`,
+        wholeNumber(1, MAX_APPROVALS).optional(),
       ),
       expiresIn: option(
-        '<duration> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
-        seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+        '<duration> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (at first: 7d)',
+        seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).optional(),
       ),
       refusesBatches: flag('reject a batch whose total reaches the threshold when it is validated'),
+      acceptsBatches: flag('no longer reject such a batch'),
     },
-    run: async (
-      { database, clock, actor, output },
-      { account, tenant: _, expiresIn: expiresInS, ...policy },
-    ) => {
-      const change = { accountId: account.id, ...policy, expiresInS };
+    check: ({ refusesBatches, acceptsBatches }) => {
+      if (refusesBatches && acceptsBatches)
+        throw new UsageError('give either --refuses-batches or --accepts-batches');
+    },
+    run: async (ops, { account: { id: accountId, name }, asset, ...given }) => {
+      const { database, clock, actor, output } = ops;
+      const policies = await listPolicies(database.reader, accountId, clock());
+      const before = policies.find((one) => one.asset === asset);
+      const threshold = given.threshold ?? before?.threshold;
+      if (threshold === undefined)
+        throw new UsageError('--threshold is required: the account has no policy yet');
+      const change = {
+        accountId,
+        asset,
+        threshold,
+        approvals: given.approvals ?? before?.approvals ?? 1,
+        expiresInS: given.expiresIn ?? before?.expiresInS ?? DEFAULT_EXPIRY_S,
+        refusesBatches:
+          given.refusesBatches || (!given.acceptsBatches && before?.refusesBatches === true),
+      };
+      if (before !== undefined)
+        await output.confirmChange(
+          `Change the approval policy of ${name}`,
+          { ...policyDetails(before), threshold: { raw: before.threshold, asset } },
+          { ...policyDetails(change), threshold: { raw: threshold, asset } },
+          "what weakens it waits for the tenant's delay, if there is one",
+        );
       output.one(policyFields(await setPolicy(database, clock, change, actor())));
     },
   }),

@@ -8,8 +8,16 @@ import {
   rotateToken,
 } from '../../members/tokens.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { ROLES, SCOPES } from '../../core/permissions.js';
-import { type Member, members, type Token, tokens } from '../../db/entities/parties.js';
+import { type Role, ROLES, rolesCovering, SCOPES } from '../../core/permissions.js';
+import {
+  type Account,
+  type Member,
+  memberRoles,
+  members,
+  tenants,
+  type Token,
+  tokens,
+} from '../../db/entities/parties.js';
 import { type AuthorisedOps, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
@@ -33,6 +41,24 @@ function checkAccountChoice(input: { account?: unknown; allAccounts: boolean }):
     throw new UsageError('give either --account or --all-accounts');
 }
 
+/** Asks unless the member's role in the account already permits what the new one does. */
+async function confirmGrant(
+  { database: { reader }, output }: AuthorisedOps,
+  { id, name, tenantId }: Member,
+  role: Role,
+  account: Account | undefined,
+): Promise<void> {
+  const where = { memberId: id, ...(account && { accountId: account.id }) };
+  const before = (await reader.select(memberRoles, where)).map((one) => one.role);
+  const [only = null] = before;
+  if (account !== undefined && only !== null && rolesCovering(role).includes(only)) return;
+  const delayS = (await reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
+  await output.confirm(
+    `Grant ${name} the role ${role} in ${account?.name ?? 'every account of the tenant'}; before: ${[...new Set(before)].sort().join(', ') || 'none'}`,
+    delayS === 0 ? 'it applies from now on' : `a wider role waits for the delay of ${delayS} s`,
+  );
+}
+
 export const memberCommands = {
   'add <name>': managerCommand({
     summary: 'add a member, without a role at first',
@@ -49,7 +75,9 @@ export const memberCommands = {
     ],
     input: { member: named.member, role: oneOf(ROLES), ...ACCOUNT_CHOICE },
     check: checkAccountChoice,
-    run: async ({ database, clock, actor, output }, { member, role, account }) => {
+    run: async (ops, { member, role, account }) => {
+      await confirmGrant(ops, member, role, account);
+      const { database, clock, actor, output } = ops;
       let accounts = 1;
       if (account === undefined)
         accounts = await grantRoleEverywhere(database, clock, member, role, actor());
@@ -64,6 +92,10 @@ export const memberCommands = {
     check: checkAccountChoice,
     run: async ({ database, clock, actor, output }, { member, account }) => {
       const id = account?.id ?? null;
+      await output.confirm(
+        `Take the role of ${member.name} in ${account?.name ?? 'every account'} away`,
+        'they can no longer act there',
+      );
       const accounts = await removeRole(database, clock, member, id, actor());
       output.one({ member: member.name, accounts });
     },

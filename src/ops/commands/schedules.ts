@@ -43,7 +43,7 @@ async function show(ops: Ops, schedule: Schedule): Promise<void> {
 function controlCommand(
   action: ScheduleAction,
   summary: string,
-  question?: string,
+  question?: readonly [what: string, follows?: string],
 ): CommandDefinition {
   return command({
     summary,
@@ -54,7 +54,7 @@ function controlCommand(
     },
     needs: `schedule.${action}`,
     run: async (ops, { schedule, reason }) => {
-      if (question !== undefined) await ops.output.confirm(question);
+      if (question !== undefined) await ops.output.confirm(...question);
       await show(ops, await actAsStaff(ops, schedule.id, action, ops.by(), reason));
     },
   });
@@ -86,7 +86,10 @@ export const scheduleCommands = {
     input: { schedule: named.schedule },
     run: (ops, { schedule }) => show(ops, schedule),
   }),
-  'pause <schedule>': controlCommand('pause', 'create no transfers until it is resumed'),
+  'pause <schedule>': controlCommand('pause', 'create no transfers until it is resumed', [
+    'Pause the schedule',
+    'it creates no transfers until it is resumed',
+  ]),
   'resume <schedule>': controlCommand(
     'resume',
     'continue a paused schedule; runs that were due before are skipped',
@@ -94,6 +97,6 @@ export const scheduleCommands = {
   'cancel <schedule>': controlCommand(
     'cancel',
     'end a schedule; transfers that it has created stay as they are',
-    'Cancel the schedule: it creates no further transfers',
+    ['Cancel the schedule: it creates no further transfers'],
   ),
 };

@@ -1,17 +1,29 @@
 import { renderUnicodeCompact } from 'uqr';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { type Staff, staff, STAFF_RIGHTS, staffSessions } from '../../db/entities/staff.js';
+import {
+  type Staff,
+  staff,
+  STAFF_RIGHTS,
+  type StaffRight,
+  staffSessions,
+} from '../../db/entities/staff.js';
 import type { NewFactor } from '../../staff/authenticator.js';
 import {
   approveFactorReset,
   proposeFactorReset,
   withdrawFactorReset,
 } from '../../staff/factor-resets.js';
-import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
+import {
+  deactivateStaff,
+  findStaff,
+  listStaff,
+  setPerson,
+  setService,
+} from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unlinkSubject } from '../../staff/subjects.js';
-import { command, managerCommand, query } from '../command.js';
+import { type AuthorisedOps, command, managerCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { flag, option, reason, staffRights, text } from '../inputs.js';
@@ -46,6 +58,25 @@ const can = option(
   staffRights,
 );
 
+async function confirmRights(
+  { database, output }: AuthorisedOps,
+  name: string,
+  rights: readonly StaffRight[],
+  more: Fields = {},
+): Promise<void> {
+  const known = await findStaff(database.reader, name);
+  const inOrder = STAFF_RIGHTS.filter((right) => rights.includes(right));
+  await output.confirmChange(
+    known === undefined ? `Add ${name} to the staff` : `Set the rights of ${known.name}`,
+    {
+      rights: known?.active === true ? known.rights : null,
+      ...(known === undefined ? {} : { key: 'the present one' }),
+    },
+    { rights: inOrder, ...more },
+    'from now on they may do that, and nothing else',
+  );
+}
+
 export const staffCommands = {
   'add <name>': managerCommand({
     summary:
@@ -63,6 +94,7 @@ takes two colleagues with manage (staff reset-factor --help).`,
       if (isAdministrator && !rights.includes('manage'))
         throw new UsageError('--can: the first of the staff must have manage');
       const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
+      if (!isAdministrator) await confirmRights(ops, name, rights);
       const request = { name, rights, isFirst: isAdministrator };
       const { person, factor } = await setPerson(deps, request, actor());
       showWithFactor(output, person, factor);
@@ -76,6 +108,7 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     examples: ['staff add-service nightly-reconcile --can resolve --json'],
     input: { name: text, can },
     run: async (ops, { name, can: rights }) => {
+      await confirmRights(ops, name, rights, { key: 'a new one' });
       const { service, key } = await setService(ops, { name, rights }, ops.actor());
       ops.output.one({ ...staffFields(service), key });
       ops.output.say(
@@ -113,6 +146,11 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     examples: ['staff unbind maria'],
     input: { name: named.staff },
     run: async (ops, { name: person }) => {
+      if (person.subjectHash !== null)
+        await ops.output.confirm(
+          `Release ${person.name} from their account at the identity provider`,
+          'their sessions end now, and their next sign-in needs a code',
+        );
       const changed = await unlinkSubject(ops, person, ops.by());
       ops.output.one(staffFields(person));
       if (!changed)

@@ -33,6 +33,15 @@ const QUOTAS = {
   tokens: quota('live tokens, beyond which members create no more'),
 };
 
+/** Returns the limits as operators name them; without those that are not given. */
+function textsOf(limits: Readonly<Record<string, bigint | null | undefined>>): Fields {
+  return Object.fromEntries(
+    Object.entries(limits).flatMap(([name, limit]) =>
+      limit === undefined ? [] : [[snakeCase(name), limit?.toString() ?? 'default']],
+    ),
+  );
+}
+
 function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
   return Object.values(change).some((limit) => limit !== undefined);
 }
@@ -85,8 +94,17 @@ export const tenantCommands = {
       anyOf: ['manage'],
       for: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
     },
-    run: async ({ database, clock, actor, output }, { tenant: { id }, ...change }) => {
-      if (isChange(change)) await setQuotas(database, clock, id, change, actor());
+    run: async ({ database, clock, actor, output }, { tenant: { id, name }, ...change }) => {
+      if (isChange(change)) {
+        const { limits: before } = await readAllQuotas(database.reader, id, clock());
+        await output.confirmChange(
+          `Set the quotas of ${name}`,
+          textsOf(before),
+          textsOf(change),
+          'anything beyond a quota is refused',
+        );
+        await setQuotas(database, clock, id, change, actor());
+      }
       const { limits, used } = await readAllQuotas(database.reader, id, clock());
       const names = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
       const rows = names.map((name) => ({
@@ -108,9 +126,17 @@ processes apply it within seconds.`,
       size: option('<count> people at once, or the word default (as configured)', countOrDefault),
     },
     needs: { anyOf: ['manage'], for: ({ size }) => (size === undefined ? null : 'manage') },
-    run: async ({ database, clock, actor, output }, { tenant: { id }, size }) => {
-      if (size !== undefined)
+    run: async ({ database, clock, actor, output }, { tenant: { id, name }, size }) => {
+      if (size !== undefined) {
+        const before = (await readOwnBudget(database.reader, id)).newRecipients;
+        await output.confirmChange(
+          `Set the recipient budget of ${name}`,
+          textsOf({ size: before }),
+          textsOf({ size }),
+          'running processes apply it within seconds',
+        );
         await setQuotas(database, clock, id, { newRecipients: size }, actor());
+      }
       const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
       const isFull = fullAt === null || fullAt <= clock();
       output.one({
@@ -146,7 +172,15 @@ changes never wait.`,
       if (given !== undefined && none) throw new UsageError('give either --seconds or --none');
     },
     run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
-      const { id, name } = tenant;
+      const { id, name, policyDelayS: before } = tenant;
+      const after = given ?? 0;
+      if ((given !== undefined || none) && after < before)
+        await output.confirmChange(
+          `Shorten the delay of weaker approval policies of ${name}`,
+          { seconds: before },
+          { seconds: after },
+          'the next change that weakens a policy or widens access waits no longer than that',
+        );
       if (given !== undefined || none)
         await setPolicyDelay(database, clock, id, given ?? null, actor());
       const { policyDelayS } = (await database.reader.find(tenants, { id })) ?? tenant;
@@ -157,7 +191,14 @@ changes never wait.`,
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: { tenant: named.tenant, account: named.account },
-    run: async (ops, { account: { id, tenantId } }) => {
+    run: async (ops, { tenant: { name, feeAccountId }, account: { id, tenantId } }) => {
+      if (feeAccountId !== null)
+        await ops.output.confirmChange(
+          `Change the fee account of ${name}`,
+          { account: feeAccountId },
+          { account: id },
+          'what it charges goes there from now on',
+        );
       ops.output.one(accountFields(await setFeeAccount(ops, tenantId, id, ops.actor())));
     },
   }),

@@ -79,7 +79,13 @@ function endpointCommand(
     examples: [`webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f${example}`],
     input: { endpoint: named.endpoint, reason: stops ? reason() : optionalReason },
     needs: `webhook.${verb}`,
-    run: async (ops, { endpoint: { id, url, status }, reason: why }) => {
+    run: async (ops, { endpoint, reason: why }) => {
+      const { id, url, status, pausedAt: pausedBefore } = endpoint;
+      if (verb === 'pause' && pausedBefore === null)
+        await ops.output.confirm(
+          `Pause the webhook endpoint ${url}`,
+          'nothing is sent to it until it is resumed',
+        );
       if (verb === 'disable' && status === 'enabled')
         await ops.output.confirm(
           `Disable the webhook endpoint ${url}`,

@@ -111,7 +111,7 @@ export function idBeginsSql(text: string): string | null {
   return `id BETWEEN x'${digits.padEnd(32, '0')}' AND x'${digits.padEnd(32, 'f')}'`;
 }
 
-async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
+export async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
   const begins = idBeginsSql(text);
   return findEach(begins === null ? [] : KINDS, (table) =>
     reader.list(
