@@ -162,6 +162,12 @@ describe('npm run ops -- reports', () => {
     assert.deepEqual([code, /not zero/.test(stderr)], [1, true]);
   });
 
+  it('reports show no money at a moment before the first account', async () => {
+    const lines = await json('trial-balance', '--at', '2001-01-01');
+    assert.deepEqual(totals(lines, names[0], 'total'), {});
+    assert.deepEqual(totals(lines, 'all tenants', 'total'), nothing);
+  });
+
   for (const [args, message] of [
     [['closing'], /--month is required/],
     [['closing', '--month', '2026-13'], /2026-13 is not a month/],

@@ -185,12 +185,12 @@ export async function readTotalsAt(database: Database, at: Instant): Promise<Led
       `FORCE INDEX (PRIMARY) WHERE created_at<=${literal(accounts, 'createdAt', at)}${afterSql}
        ORDER BY id LIMIT ${ACCOUNTS_PER_SLICE}`,
     );
+    if (rows.length === 0) return totals;
     const ids = rows.map(({ id }) => id);
     await awaitPostings(database, ids, at);
     const own = await totalsAt(reader, ids, at);
     for (const { id, tenantId, systemRole } of rows)
       for (const one of ASSETS) totals.add(tenantId, systemRole, one, own.get(id)?.[one] ?? 0n);
     after = rows.at(-1)?.id ?? null;
-    if (rows.length < ACCOUNTS_PER_SLICE) return totals;
   }
 }
