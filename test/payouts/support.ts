@@ -407,7 +407,7 @@ export function untilStatus(
   own: PayoutBank,
   id: string,
   statuses: readonly string[],
-  limitMs = 30_000,
+  limitMs = 120_000,
 ): Promise<Json> {
   return until(
     `payout ${id} is ${statuses.join(' or ')}`,
