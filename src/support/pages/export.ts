@@ -31,11 +31,9 @@ export async function listCsv(
   const all: Row[] = [];
   let after: string | null = '';
   for (let slices = 0; after !== null && slices < MAX_SLICES; slices += 1) {
-    const limit = Math.min(SLICE, MAX_EXPORTED - all.length);
-    if (limit === 0) break;
-    const { ids, rows, next } = await read(after, limit);
+    const { ids, rows, next } = await read(after, Math.min(SLICE, MAX_EXPORTED - all.length));
     all.push(...rows.map((row, index): Row => [['Id', ids[index]], ...row]));
-    after = next;
+    after = all.length < MAX_EXPORTED ? next : null;
   }
   const kinds = new Map(all.flat().map(([label, , kind]) => [label, kind]));
   const lines = all.flatMap(linesOf);

@@ -102,15 +102,18 @@ async function decidedItems<Resource>(
   resources: readonly Resource[],
 ): Promise<Html> {
   const { kind } = set;
-  const decisions = resources.map((resource) => kind.decisionOf?.(resource) ?? null);
+  const decided = resources.flatMap((resource) => {
+    const decision = kind.decisionOf?.(resource) ?? null;
+    return decision === null ? [] : [{ resource, decision }];
+  });
   const contexts = await readDecisionContexts(
     site.database.reader,
-    decisions.flatMap((decision) => decision ?? []),
+    decided.map(({ decision }) => decision),
     site.clock(),
   );
   return itemTable(site, set, resources, (resource, names) => {
-    const index = resources.indexOf(resource);
-    const [decision, context] = [decisions[index], contexts[index]];
+    const index = decided.findIndex((one) => one.resource === resource);
+    const [decision, context] = [decided[index]?.decision, contexts[index]];
     const timeZone = names.timeZone(kind.rowOf(resource).tenantId);
     return decision && context
       ? decisionFacts(decision, context, (at) => at && localDay(at, timeZone))
