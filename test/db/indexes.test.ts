@@ -214,8 +214,8 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   async function fillRefunds(): Promise<void> {
     const [rare, often] = [rarelyRefunded, oftenRefunded].map(uuid.literal);
     await db.sql(
-      `UPDATE transfers SET refund_of_type='transfer', refund_of_id=IF(created_at<=${time.literal(at(RARE))}, ${rare}, ${often})
-       WHERE id IN (SELECT id FROM metadata_pairs)`,
+      `UPDATE metadata_pairs p JOIN transfers t ON t.id=p.id
+       SET t.refund_of_type='transfer', t.refund_of_id=IF(t.created_at<=${time.literal(at(RARE))}, ${rare}, ${often})`,
     );
     await db.sql(
       `INSERT INTO metadata_pairs SELECT tenant_id, 'transfer', UNHEX(LEFT(SHA2(IF(refund_of_id=${rare}, '${rarelyRefunded}',
