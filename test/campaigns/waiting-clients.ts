@@ -43,6 +43,9 @@ const FUNDS = 1_000_000n * LEAST;
  */
 const RESOLVE_MS = 900_000;
 const ASK_AGAIN_MS = 50;
+/** Beyond this many workflows in progress no transfer is made, or a slow Temporal falls ever further behind. */
+const MOST_IN_PROGRESS = 1_000;
+const COUNT_AGAIN_MS = 2_000;
 /** Transfers that are looked at beside each other: there may be hundreds of thousands. */
 const LANES = 16;
 const HISTORY_SHOWN = 20;
@@ -76,6 +79,8 @@ export class WaitingClients {
   decided = 0;
   private readonly ends = new Map<Uuid, string>();
   private readonly signaled = new Map<Uuid, MemberAct>();
+  /** Workflows, when Temporal last answered. */
+  private inProgress = 0;
   private isRunning = true;
   private running: Promise<unknown> = Promise.resolve();
 
@@ -92,7 +97,10 @@ export class WaitingClients {
     const guarded = await openGuardedBank(api, { funds: FUNDS });
     await api.stop();
     const clients = new WaitingClients(stage, guarded, pauseMs);
-    clients.running = Promise.all(Array.from({ length: count }, (_, index) => clients.work(index)));
+    clients.running = Promise.all([
+      clients.countInProgress(),
+      ...Array.from({ length: count }, (_, index) => clients.work(index)),
+    ]);
     // Looked at in `finish`.
     clients.running.catch(() => undefined);
     return clients;
@@ -103,10 +111,24 @@ export class WaitingClients {
     await Promise.race([work, this.running.then(() => work)]);
   }
 
+  private async countInProgress(): Promise<void> {
+    for (; this.isRunning; await sleep(COUNT_AGAIN_MS)) {
+      // While Temporal is away it makes no workflows either.
+      const { count } = await this.stage.temporal.client.workflow
+        .count('ExecutionStatus="Running"')
+        .catch(() => ({ count: this.inProgress }));
+      this.inProgress = count;
+    }
+  }
+
   private async work(index: number): Promise<void> {
     // Every other one needs no Temporal, and goes on while it is away.
     const ways = index % 2 === 0 ? WAYS.filter((way) => !way.startsWith('signal')) : WAYS;
     for (let round = index; this.isRunning; round += 1) {
+      if (this.inProgress > MOST_IN_PROGRESS) {
+        await sleep(COUNT_AGAIN_MS);
+        continue;
+      }
       const way = ways[round % ways.length]!;
       const id = await this.make();
       const [means, action] = way === 'time' ? (['time', 'time'] as const) : split(way);
