@@ -207,7 +207,7 @@ const CODE_OPTION = [
   'what your authenticator shows now; without it you are asked',
 ] as const;
 /** Commands that show a list, by their first word. */
-const LISTS = /^(list|stuck|deliveries|sessions|status)\b/;
+const LISTS = /^(list|stuck|waiting|deliveries|sessions|status)\b/;
 const WATCH_OPTION = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
 
 function define<S extends z.ZodRawShape>(

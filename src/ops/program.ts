@@ -24,6 +24,7 @@ import { signInCommands } from './commands/sign-in.js';
 import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
 import { transferCommands } from './commands/transfers.js';
+import { waitingCommand } from './commands/waiting.js';
 import { webhookCommands } from './commands/webhooks.js';
 import { Canceled, EXIT, exitCodeOf, explain, UnknownOutcome, UsageError } from './failures.js';
 import { addParagraphs, PROGRAM } from './help.js';
@@ -81,6 +82,7 @@ const COMMANDS: Readonly<Record<string, Commands>> = {
     ),
     payins: group('money that arrives from outside', payInCommands),
     adjustments: group('corrections: one person proposes, another approves', adjustmentCommands),
+    waiting: waitingCommand,
     'open <resource>': openCommand,
     'search <text>': searchCommand,
   },

@@ -55,6 +55,7 @@ export const READING: readonly string[] = [
   'open {approved}',
   'open $ana',
   'search $ana',
+  'waiting',
   'bonuses list --tenant acme',
   'payouts list --tenant acme',
   'payouts show {completed_payout}',

@@ -1,13 +1,14 @@
 import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
 import {
   findCreatedWithin,
   RECENT_DAYS,
   recentWindow,
 } from '../../support/reading/operation-search.js';
 import { destinationText } from '../../payouts/rules.js';
-import { countFound, MAX_FOUND } from '../../support/reading/search.js';
+import { countFound, MAX_FOUND, type SearchResult } from '../../support/reading/search.js';
 import { findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { query } from '../command.js';
@@ -38,42 +39,53 @@ account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are
       countFound(indexed) > 0
         ? indexed
         : (await findCreatedWithin(reader, [recentWindow(clock())], filter)).found;
-    const { accounts, transfers, payouts, bonuses, batches, adjustments } = found;
-    const { endpoints, payIns, schedules } = found;
-    const all = [accounts, transfers, payouts, bonuses, batches, adjustments, payIns].flat();
-    const tenants = found.tenants.map((one) => ({ ...one, tenantId: one.id }));
-    const names = await namesOf(reader, [...all, ...endpoints, ...schedules, ...tenants]);
-    const line = (
-      kind: string,
-      one: Owned,
-      name: string,
-      to: string | null = null,
-      amount: Amount | null = null,
-    ): Fields => {
-      const { id, status = null, createdAt } = one;
-      const tenant = names.tenant(one.tenantId);
-      return { kind, id, tenant, name, to, status, amount, created_at: toRfc3339(createdAt) };
-    };
-    const receiver = (id: Uuid, { tenantId }: Owned): string => names.account(id, tenantId);
-    const payment = (kind: string, one: Owned & Paid, to: string): Fields =>
-      line(kind, one, names.account(one.sourceAccountId), to, one);
-    const rows = [
-      ...tenants.map((one) => line('tenant', one, one.name)),
-      ...accounts.map((one) => line('account', one, one.name)),
-      ...transfers.map((one) => payment('transfer', one, receiver(one.destinationAccountId, one))),
-      ...payouts.map((one) => payment('payout', one, destinationText(one))),
-      ...bonuses.map((one) =>
-        payment('bonus', { ...one, status: 'completed' }, receiver(one.recipientAccountId, one)),
-      ),
-      ...batches.map((one) => line('batch', one, names.account(one.sourceAccountId))),
-      ...adjustments.map((one) => line('adjustment', one, one.reference, null, one)),
-      ...payIns.map((one) => {
-        const to = names.account(one.accountId);
-        return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);
-      }),
-      ...endpoints.map((one) => line('webhook endpoint', one, one.url)),
-      ...schedules.map((one) => payment('schedule', one, receiver(one.destinationAccountId, one))),
-    ];
+    const rows = await linesOf(reader, found);
     output.list(rows, `Nothing was found for "${asked}".`);
   },
 });
+
+/** Returns a line for each of these resources. */
+export async function linesOf(
+  reader: Reader,
+  found: Partial<SearchResult>,
+): Promise<readonly Fields[]> {
+  const { accounts = [], transfers = [], payouts = [], bonuses = [], batches = [] } = found;
+  const { adjustments = [], endpoints = [], payIns = [], schedules = [] } = found;
+  const all = [accounts, transfers, payouts, bonuses, batches, adjustments, payIns].flat();
+  const tenants = (found.tenants ?? []).map((one) => ({ ...one, tenantId: one.id }));
+  const names = await namesOf(reader, [...all, ...endpoints, ...schedules, ...tenants]);
+  const line = (
+    kind: string,
+    one: Owned,
+    name: string,
+    to: string | null = null,
+    amount: Amount | null = null,
+  ): Fields => {
+    const { id, status = null, createdAt } = one;
+    const tenant = names.tenant(one.tenantId);
+    return { kind, id, tenant, name, to, status, amount, created_at: toRfc3339(createdAt) };
+  };
+  const receiver = (id: Uuid, { tenantId }: Owned): string => names.account(id, tenantId);
+  const payment = (kind: string, one: Owned & Paid, to: string): Fields =>
+    line(kind, one, names.account(one.sourceAccountId), to, one);
+  return [
+    ...tenants.map((one) => line('tenant', one, one.name)),
+    ...accounts.map((one) => line('account', one, one.name)),
+    ...transfers.map((one) => payment('transfer', one, receiver(one.destinationAccountId, one))),
+    ...payouts.map((one) => payment('payout', one, destinationText(one))),
+    ...bonuses.map((one) =>
+      payment('bonus', { ...one, status: 'completed' }, receiver(one.recipientAccountId, one)),
+    ),
+    ...batches.map((one) => {
+      const total = one.asset && { raw: one.totalRaw, asset: one.asset };
+      return line('batch', one, names.account(one.sourceAccountId), null, total);
+    }),
+    ...adjustments.map((one) => line('adjustment', one, one.reference, null, one)),
+    ...payIns.map((one) => {
+      const to = names.account(one.accountId);
+      return line('pay-in', { ...one, status: 'completed' }, one.reference, to, one);
+    }),
+    ...endpoints.map((one) => line('webhook endpoint', one, one.url)),
+    ...schedules.map((one) => payment('schedule', one, receiver(one.destinationAccountId, one))),
+  ];
+}
