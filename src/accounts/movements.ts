@@ -218,6 +218,7 @@ function movementOf(row: StoredRow, holderNames: HolderNames) {
   return {
     entry: {
       id: column.uuid.parse(row.id),
+      seq: column.bigint.parse(row.seq),
       transactionId: column.uuid.parse(row.transaction_id),
       asset: column.asset.parse(row.asset),
       kind: kind.parse(row.kind),

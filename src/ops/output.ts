@@ -48,6 +48,8 @@ export function rowFields<Row, Text extends string>(
 
 interface ListOptions {
   readonly detailsOnly?: readonly string[];
+  /** The field after whose last value --cursor continues the list: by default `id`. */
+  readonly position?: string;
 }
 
 interface OutputOptions {
@@ -102,12 +104,12 @@ export class Output {
   }
 
   /** Writes the newest `most` of the rows. One row more shows that older ones follow. */
-  newest(rows: readonly Fields[], most: number, whenNone: string, options?: ListOptions): void {
+  newest(rows: readonly Fields[], most: number, whenNone: string, options: ListOptions = {}): void {
     const shown = rows.slice(0, most);
     this.list(shown, whenNone, options);
-    const { id = null } = shown.at(-1) ?? {};
+    const last = shown.at(-1)?.[options.position ?? 'id'] ?? null;
     if (rows.length > most)
-      this.say(`The newest ${most}. For older ones add --cursor ${textOf(id)}`);
+      this.say(`The newest ${most}. For older ones add --cursor ${textOf(last)}`);
   }
 
   private details(fields: Fields): string {

@@ -44,6 +44,7 @@ export const READING: readonly string[] = [
   'tokens list --tenant acme',
   'accounts list --tenant acme',
   'accounts show $acme --tenant acme',
+  'accounts movements $acme --tenant acme --limit 3',
   'adjustments list --tenant acme',
   'fees list --tenant acme',
   'limits show $ana --tenant acme',

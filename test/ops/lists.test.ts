@@ -104,6 +104,37 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual(ids(await rows(...accounts, '--cursor', text(all[0]))), all.slice(1));
   });
 
+  it('shows the movements of an account with their signs and the total after each', async () => {
+    const from = await own.account({ funds: { COPM: 10n * LEAST } });
+    const made: Json[] = [];
+    for (const raw of [LEAST, 2n * LEAST, LEAST])
+      made.push(await own.bank.sent({ from, to: own.receiver, raw }));
+    const list = words`accounts movements ${from.id}`;
+    const all = await rows(...list);
+    const shown = (found: readonly Json[]) =>
+      found.map(({ number, kind, amount, total_after: total }) => [
+        ...[number, kind, object(amount).raw, object(total).raw],
+      ]);
+    const [oldest, first, second, third] = [
+      ['1', 'payin_in', 10n * LEAST, 10n * LEAST],
+      ['2', 'transfer_out', -LEAST, 9n * LEAST],
+      ['3', 'transfer_out', -2n * LEAST, 7n * LEAST],
+      ['4', 'transfer_out', -LEAST, 6n * LEAST],
+    ].map((one) => one.map(String));
+    assert.deepEqual(shown(all), [third, second, first, oldest]);
+    assert.deepEqual(
+      all.map((row) => row.related_id).slice(0, 3),
+      made.map(({ id }) => id).reverse(),
+    );
+    const amount = ['--amount', LEAST.toString()];
+    assert.deepEqual(shown(await rows(...list, ...amount)), [third, first]);
+    assert.match((await ops(...list, ...amount, '--limit', '1')).stderr, /add --cursor 4\n$/);
+    assert.deepEqual(shown(await rows(...list, ...amount, '--cursor', '4')), [first]);
+    const since = ['--since', text(made[1]?.created_at), '--until', text(made[2]?.created_at)];
+    assert.deepEqual(shown(await rows(...list, ...since)), [second]);
+    assert.match((await ops(...list)).stdout, / -2,000\.00 COPM /);
+  });
+
   it('continues after a delivery or a finding', async () => {
     const { id } = await register(own.bank, ['transfer.completed']);
     for (let sent = 0; sent < 3; sent += 1)

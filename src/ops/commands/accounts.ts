@@ -1,9 +1,12 @@
 import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
 import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
+import { searchMovements } from '../../accounts/movement-search.js';
+import type { Movement } from '../../accounts/movements.js';
 import { displayName } from '../../accounts/recipients.js';
 import { openAccount } from '../../accounts/open-accounts.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
+import { ASSETS } from '../../core/amount.js';
 import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
@@ -13,7 +16,7 @@ import { type CommandDefinition, managerCommand, type Ops, query } from '../comm
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { cursor, positionOf } from '../pages.js';
+import { boundsOf, cursor, pageInput, positionOf } from '../pages.js';
 import {
   eitherOf,
   flag,
@@ -29,6 +32,7 @@ import {
   tenant,
   text,
   tenantOfAlias,
+  wholeNumber,
 } from '../inputs.js';
 import { time } from '../times.js';
 import { importCommand } from './import.js';
@@ -36,6 +40,22 @@ import { capitalised, type Fields, rowFields } from '../output.js';
 
 export function accountFields(account: Account): Fields {
   return rowFields(accounts, account, 'id type name alias phone status verifiedAt createdAt');
+}
+
+/** Shows a movement; its amount is negative if the account paid. */
+function movementFields({ entry, counterparty, relatedType, relatedId }: Movement): Fields {
+  const { asset } = entry;
+  return {
+    number: entry.seq.toString(),
+    created_at: toRfc3339(entry.createdAt),
+    kind: entry.kind,
+    amount: { raw: entry.raw, asset },
+    total_after: { raw: entry.totalAfter, asset },
+    with: counterparty.displayName,
+    related_type: relatedType,
+    related_id: relatedId,
+    id: entry.id,
+  };
 }
 
 const NO_TERMINAL = '--document-number or --document-number-stdin is required without a terminal';
@@ -155,6 +175,41 @@ export const accountCommands = {
         ...Object.fromEntries(sums),
         members: members.map(({ name, role }) => `${name} (${role})`),
       });
+    },
+  }),
+  'movements <account>': query({
+    summary: 'movements of an account, newest first, each with the total after it',
+    examples: [
+      "accounts movements '$ana' --tenant acme --since 7d",
+      "accounts movements '$ana' --tenant acme --amount 150000 --json",
+    ],
+    input: {
+      account: named.account,
+      tenant: tenantOfAlias,
+      ...pageInput,
+      cursor: option(
+        '<number> only what came before the movement with this number, the last of a list',
+        wholeNumber(1, 999_999_999).optional(),
+      ),
+    },
+    run: async ({ database: { reader }, output }, { account: { id }, limit: most, ...page }) => {
+      const { from, to, amount } = boundsOf(page);
+      const amounts =
+        amount === undefined
+          ? null
+          : ASSETS.map((asset) => ({ asset, least: amount, most: amount }));
+      const filter = { from, to, amounts, text: '' };
+      const found: Movement[] = [];
+      let before = page.cursor === undefined ? null : BigInt(page.cursor);
+      do {
+        const count = most + 1 - found.length;
+        const { items, nextBefore } = await searchMovements(reader, id, filter, before, count);
+        found.push(...items);
+        before = nextBefore;
+      } while (before !== null && found.length <= most);
+      const detailsOnly = ['id', 'related_type'];
+      const options = { detailsOnly, position: 'number' };
+      output.newest(found.map(movementFields), most, 'No results.', options);
     },
   }),
   'verify <account>': managerCommand({
