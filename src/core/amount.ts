@@ -96,6 +96,18 @@ export function formatAmount(amount: Amount): string {
   return `${amount.raw < 0n ? '-' : ''}${whole}${decimals} ${amount.asset}`;
 }
 
+/** Returns the sum in each asset for messages: "1,234.50 COPM and 2.000000 DUSD". */
+export function formatSums(
+  rows: readonly { readonly raw?: bigint; readonly asset?: Asset | null }[],
+): string {
+  const sums = ASSETS.flatMap((asset) => {
+    const own = rows.flatMap((row) => (row.asset === asset ? (row.raw ?? 0n) : []));
+    const raw = own.reduce((one, other) => one + other, 0n);
+    return own.length === 0 ? [] : [formatAmount({ raw, asset })];
+  });
+  return sums.join(' and ');
+}
+
 /** `flatRaw` plus `basisPoints` of the amount, from `floorRaw` to `capRaw`. */
 export interface FeeSchedule {
   readonly flatRaw: bigint;

@@ -237,7 +237,7 @@ function define<S extends z.ZodRawShape>(
       const input = parseInput(schema, given, new Set(Object.keys(named)));
       const options = parseInput(common, given);
       const [first] = Object.values(named);
-      const subject = options.reference ?? (typeof first === 'string' ? first : '');
+      const subject = options.reference ?? [first].flat().join(' ');
       await run({ ...options, command: nameOf(own), subject }, input);
     });
   };

@@ -69,7 +69,7 @@ export const HELP: HelpConfiguration = {
     [
       command.name(),
       ...command.registeredArguments.map((one) =>
-        one.required ? `<${one.name()}>` : `[${one.name()}]`,
+        one.required ? `<${one.name()}${one.variadic ? '...' : ''}>` : `[${one.name()}]`,
       ),
     ].join(' '),
 };

@@ -212,14 +212,3 @@ function parseJson(text: string): unknown {
     return text;
   }
 }
-
-const MAX_SECRET_BYTES = 1_000;
-
-export async function readStandardInput(): Promise<string> {
-  let read = '';
-  for await (const piece of process.stdin.setEncoding('utf8')) {
-    read += String(piece);
-    if (read.length > MAX_SECRET_BYTES) break;
-  }
-  return read.trim();
-}

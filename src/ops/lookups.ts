@@ -23,6 +23,7 @@ import { findStaff } from '../staff/people.js';
 import { findByIdBeginning, idBeginsSql } from '../support/reading/search.js';
 import { OpsError, shellWord, UsageError } from './failures.js';
 import { PROGRAM } from './help.js';
+import { readStandardInput } from './standard-input.js';
 
 /** A resource that an input names. It is found once the user is authorised, or to choose what the command needs. */
 export class Lookup<Resource> {
@@ -61,6 +62,29 @@ function lookup<Resource>(
         return found;
       }),
   );
+}
+
+const MAX_IDS = 1_000;
+/** More characters than this number of ids has. */
+const MAX_INPUT = 100_000;
+
+/** Finds each resource that is named once, by arguments or, for `-`, by the lines of standard input. */
+export function several<Row extends { readonly id: Uuid }>(one: z.ZodType<Lookup<Row>>) {
+  return z.array(z.string()).transform((given) => {
+    const isRead = given.length === 1 && given[0] === '-';
+    return new Lookup(async (reader, tenant) => {
+      const text = isRead ? await readStandardInput(MAX_INPUT) : given.join('\n');
+      const names = text.split('\n').flatMap((line) => line.trim() || []);
+      if (names.length === 0 || names.length > MAX_IDS)
+        throw new UsageError(`give from 1 to ${MAX_IDS} ids, not ${names.length}`);
+      const rows = new Map<Uuid, Row>();
+      for (const name of names) {
+        const row = await one.parse(name).find(reader, tenant);
+        rows.set(row.id, row);
+      }
+      return { rows: [...rows.values()], isSet: isRead || given.length > 1 };
+    });
+  });
 }
 
 function findTenant(reader: Reader, tenant: string): Promise<Tenant | undefined> {

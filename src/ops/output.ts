@@ -187,7 +187,7 @@ export class Output {
   }
 
   get canAsk(): boolean {
-    return process.stdin.isTTY;
+    return process.stdin.isTTY && !process.stdin.readableEnded;
   }
 
   /** Asks a question. Without a terminal, throws UsageError with the text `otherwise`. */

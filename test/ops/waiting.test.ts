@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { z } from 'zod';
 import { startTestApi } from '../helpers/api.js';
 import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
@@ -9,7 +10,7 @@ import { payoutBody } from '../payouts/support.js';
 import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { recordRemark } from '../../src/staff/remarks.js';
-import { commandLine, words } from './ops.js';
+import { commandLine, run, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const test = await testDatabase();
@@ -17,6 +18,9 @@ const api = await startTestApi(test);
 const own = await openGuarded(api);
 const other = await openGuarded(api);
 const people = new SignedInPeople(test);
+await people.signIn('mary');
+const REASON = ['--reason', 'checked, ticket 118'];
+const LINES = z.array(z.record(z.string(), z.unknown()));
 const tenantOf = ({ bank }: typeof own): string => bank.tenant.tenant.name;
 
 describe('what waits, at the command line', () => {
@@ -67,5 +71,66 @@ describe('what waits, at the command line', () => {
     const few = await ops('waiting', '--list', 'transfers', '--limit', '1');
     assert.match(few.stderr, /^The first 1 of transfers; --limit shows more\.\n$/);
     await fails(2, /--list: must be one of transfers, payouts, /, 'waiting', '--list', 'all');
+  });
+
+  it('is decided by one command for several ids, each with its own line in the audit log', async () => {
+    const waiting: string[] = [];
+    for (let made = 0; made < 3; made += 1) waiting.push(text((await own.createPending()).id));
+    const [first = '', second = '', gone = ''] = waiting;
+    answered(await own.act('reject', gone, 'approver'), 200);
+    const approve = [...words`transfers approve ${[first, second, first, gone]}`, ...REASON];
+    await fails(
+      1,
+      /Approve 2 transfers, in total 20,000\.00 COPM: this cannot be undone; confirm it with --yes/,
+      ...approve,
+    );
+    const unknown = 'there is no transfer 00000000';
+    await fails(1, new RegExp(unknown), ...approve, '00000000', '--yes');
+    assert.equal((await own.read(first)).status, 'pending_approval');
+    const ran = await ops(...approve, '--yes', '--json');
+    assert.equal(ran.code, 1);
+    assert.match(ran.stderr, /1 of 3 transfers could not be decided: the list has the reasons/);
+    const results = LINES.parse(JSON.parse(ran.stdout));
+    assert.deepEqual(
+      results.map(({ id, result, status }) => [id, result, status]),
+      [
+        [first, 'done', 'completed'],
+        [second, 'done', 'completed'],
+        [gone, 'refused', 'rejected'],
+      ],
+    );
+    assert.match(text(results[2]?.remark), /it is rejected/);
+    for (const [id, lines] of [
+      [first, 1],
+      [second, 1],
+      [gone, 0],
+    ] as const) {
+      const log = await rows(...words`audit-log --subject ${id} --action transfer.approve`);
+      assert.equal(log.length, lines);
+    }
+    const again = await rows(...words`transfers approve ${first} ${second} --yes`, ...REASON);
+    for (const { result, remark } of again) {
+      assert.equal(result, 'done');
+      assert.match(text(remark), /^Nothing was changed, because this was done/);
+    }
+  });
+
+  it('is decided for the ids on standard input', async () => {
+    const paid = await payout();
+    const reject = ['payouts', 'reject', '-', ...REASON, '--json'];
+    const read = (input: string, ...more: readonly string[]) =>
+      run('src/ops/main.js', [...reject, ...more], people.env, input);
+    const unasked = await read(`${paid}\n`);
+    assert.deepEqual([unasked.code, unasked.stdout], [1, '']);
+    assert.match(unasked.stderr, /Reject 1 payout, in total .*; confirm it with --yes/);
+    const { code, stdout } = await read(`\n${paid}\r\n${paid}\n`, '--yes');
+    const results = LINES.parse(JSON.parse(stdout));
+    assert.deepEqual(
+      [code, results.map(({ id, result, status }) => [id, result, status])],
+      [0, [[paid, 'done', 'rejected']]],
+    );
+    const none = await read('\n', '--yes');
+    assert.deepEqual([none.code, none.stdout], [2, '']);
+    assert.match(none.stderr, /give from 1 to 1000 ids, not 0/);
   });
 });

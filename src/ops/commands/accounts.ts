@@ -27,7 +27,6 @@ import {
   option,
   optional,
   optionalReason,
-  readStandardInput,
   reason,
   tenant,
   text,
@@ -37,6 +36,7 @@ import {
 import { time } from '../times.js';
 import { importCommand } from './import.js';
 import { capitalised, type Fields, rowFields } from '../output.js';
+import { readStandardInput } from '../standard-input.js';
 
 export function accountFields(account: Account): Fields {
   return rowFields(accounts, account, 'id type name alias phone status verifiedAt createdAt');

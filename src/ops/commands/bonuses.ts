@@ -10,7 +10,7 @@ import { tenant } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../output.js';
 import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
-import { EXAMPLE_ID } from './transfers.js';
+import { EXAMPLE_ID } from './approvals.js';
 
 function lineOf(bonus: Bonus, names: Names): Fields {
   const { id, tenantId, sourceAccountId, recipientAccountId, raw, asset, createdAt } = bonus;

@@ -35,12 +35,8 @@ import { PROGRAM } from '../help.js';
 import { historyFields, readHistoryOf } from '../history.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import type { Fields } from '../output.js';
-import {
-  approvalActionCommands,
-  EXAMPLE_ID,
-  type OperationCommands,
-  operationListCommand,
-} from './transfers.js';
+import { approvalActionCommands, EXAMPLE_ID, type OperationCommands } from './approvals.js';
+import { operationListCommand } from './transfers.js';
 import { reconcileCommand } from './rails.js';
 
 function payoutFields(payout: Payout, from: string): Fields {

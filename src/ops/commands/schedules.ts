@@ -12,7 +12,7 @@ import { reason, status, tenant } from '../inputs.js';
 import { named } from '../lookups.js';
 import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
-import { EXAMPLE_ID } from './transfers.js';
+import { EXAMPLE_ID } from './approvals.js';
 
 const IN_DETAILS = [
   ...['created_by', 'tenant_id', 'source_account_id', 'destination_account_id', 'workflow_id'],

@@ -3,7 +3,8 @@ import { toRfc3339 } from '../../core/instant.js';
 import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { flag, optional, optionalText, text, readStandardInput } from '../inputs.js';
+import { flag, optional, optionalText, text } from '../inputs.js';
+import { readStandardInput } from '../standard-input.js';
 import type { Fields } from '../output.js';
 import { findActor, type SignedIn } from '../staff/authorisation.js';
 

@@ -1,16 +1,9 @@
-import type { z } from 'zod';
-import { listNewest, type OperationList } from '../../operations/operation-list.js';
-import type { ApprovalFeature } from '../../approvals/decide.js';
-import { type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
-import { Approvals } from '../../approvals/service.js';
+import { listNewest } from '../../operations/operation-list.js';
 import { formatAmount } from '../../core/amount.js';
-import { ApiError, type CommandResult } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/collections.js';
-import { approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
-import type { Where } from '../../db/statements.js';
 import type { OutboxRow } from '../../db/entities/outbox.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { History } from '../../support/reading/timeline.js';
@@ -23,27 +16,19 @@ import {
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { transferList, Transfers } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
-import { command, type CommandDefinition, type Ops, query } from '../command.js';
-import { UnknownOutcome } from '../failures.js';
-import { type Lookup, named } from '../lookups.js';
+import { command, type CommandDefinition, query } from '../command.js';
+import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { option, pair, raw, reason, status, tenant } from '../inputs.js';
 import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
-import { capitalised, type Fields } from '../output.js';
-
-export interface OperationCommands<Row extends Transfer | Payout> {
-  readonly noun: Row extends Payout ? 'payout' : 'transfer';
-  readonly list: OperationList<Row>;
-  readonly examples: readonly [string, ...string[]];
-  readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
-  readonly named: z.ZodType<Lookup<Row>>;
-  readonly show: (ops: Ops, row: Row) => Promise<void>;
-  /** Returns what the question before an action names; null for no question. */
-  readonly described: (ops: Ops, row: Row) => Promise<string | null>;
-  readonly approval: ApprovalFeature<Row>;
-}
-
-export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
+import type { Fields } from '../output.js';
+import {
+  approvalActionCommands,
+  doneBy,
+  EXAMPLE_ID,
+  NO_NOTIFIER,
+  type OperationCommands,
+} from './approvals.js';
 
 export function operationListCommand<Row extends Transfer | Payout>({
   noun,
@@ -72,89 +57,6 @@ export function operationListCommand<Row extends Transfer | Payout>({
       ops.output.newest(found, most, 'No results.', { detailsOnly });
     },
   });
-}
-
-/** Decisions of support. `until`: the last status in which it can be canceled. */
-export function approvalActionCommands<Row extends Transfer | Payout>(
-  kind: OperationCommands<Row>,
-  until = '',
-) {
-  const approve = "record support's approval; all staff count as one approver";
-  const reject = `end a ${kind.noun} that waits: nothing leaves the account`;
-  const cancel = `end it because its requester no longer wants it${until}`;
-  return {
-    'approve <id>': approvalCommand(kind, 'approve', approve),
-    'reject <id>': approvalCommand(kind, 'reject', reject),
-    'cancel <id>': approvalCommand(kind, 'cancel', cancel),
-  };
-}
-
-/** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
-const NO_NOTIFIER = { notify: () => undefined };
-
-function approvalCommand<Row extends Transfer | Payout>(
-  kind: OperationCommands<Row>,
-  action: ApprovalAction,
-  summary: string,
-): CommandDefinition {
-  const { noun, named, show, described, approval } = kind;
-  return command({
-    summary,
-    examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
-    input: {
-      id: named,
-      reason: reason('; the tenant can read it for a rejection'),
-    },
-    needs: `${noun}.${action}`,
-    run: async (ops, { id: row, reason }) => {
-      const what = await described(ops, row);
-      if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
-      const service = new Approvals(approval, { ...ops, notifier: NO_NOTIFIER });
-      const result = await service.performByStaff(row, action, ops.by(), reason);
-      const { outcome } = result;
-      const performed =
-        !outcome.done && outcome.refusal.code === 'invalid_state'
-          ? await readPerformed(kind, ops, row, action)
-          : undefined;
-      if (!outcome.done && performed !== undefined) {
-        const { message } = outcome.refusal;
-        await show(ops, performed);
-        return ops.output.say(`Nothing was changed, because this was done: ${message}.`);
-      }
-      const done = doneBy(result, `${noun}s show ${row.id}`);
-      await show(ops, done);
-      const { status, rejectionReason } = done;
-      // A rule may still refuse the last approval.
-      if (action === 'approve' && status === 'rejected')
-        ops.output.say(
-          `Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`,
-        );
-    },
-  });
-}
-
-/** Returns the row as it is now if the action was performed before, otherwise undefined. */
-async function readPerformed<Row extends Transfer | Payout>(
-  { list: { table } }: OperationCommands<Row>,
-  { database: { reader } }: Ops,
-  { id: resourceId }: Row,
-  action: ApprovalAction,
-): Promise<Row | undefined> {
-  const now = await reader.find(table, { id: resourceId } as Where<Row>);
-  const isPerformed =
-    action === 'approve'
-      ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
-      : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
-  return isPerformed ? now : undefined;
-}
-
-/** Returns the resource, or throws the refusal. `check` is the command that shows what happened. */
-function doneBy<Row>({ outcome }: CommandResult<Row>, check: string): Row {
-  if (outcome.done) return outcome.resource;
-  if (outcome.refusal.code !== 'ledger_unavailable') throw new ApiError(outcome.refusal);
-  throw new UnknownOutcome(
-    `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${check}`,
-  );
 }
 
 function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {

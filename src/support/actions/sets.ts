@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Amount, ASSETS, formatAmount } from '../../core/amount.js';
+import type { Amount } from '../../core/amount.js';
 import { compareText } from '../../core/collections.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import type { ApprovableType } from '../../db/entities/approvals.js';
@@ -41,14 +41,4 @@ interface SetRow {
 export function digestOf(rows: readonly SetRow[]): string {
   const lines = rows.map(({ id, raw, asset }) => `${id} ${raw} ${asset}`).sort(compareText);
   return hash('sha256', lines.join('\n'), 'hex');
-}
-
-/** Returns the sum in each asset, as an enumeration. */
-export function sumsText(rows: readonly SetRow[]): string {
-  const sums = ASSETS.flatMap((asset) => {
-    const own = rows.flatMap((row) => (row.asset === asset ? (row.raw ?? 0n) : []));
-    const raw = own.reduce((one, other) => one + other, 0n);
-    return own.length === 0 ? [] : [formatAmount({ raw, asset })];
-  });
-  return sums.join(' and ');
 }

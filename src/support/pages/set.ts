@@ -1,3 +1,4 @@
+import { formatSums } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
 import { ERRORS } from '../../core/error-table.js';
 import { localDay } from '../../core/instant.js';
@@ -9,7 +10,7 @@ import {
   needsCode,
   textOf,
 } from '../actions/action.js';
-import { digestOf, sumsText } from '../actions/sets.js';
+import { digestOf } from '../actions/sets.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/transfers.js';
@@ -133,7 +134,7 @@ async function setForm<Resource>(
   const path = listPath(list, query).replace(`/${list}`, `/${list}/${action.verb}`);
   const what = `${counted(rows.length, LISTS[list].rows.slice(0, -1))}`;
   const label = `${textOf(action.label, resources[0] as Resource)} ${what}`;
-  return html`<p><strong>${what}</strong>, in total <strong>${sumsText(rows)}</strong>.</p>
+  return html`<p><strong>${what}</strong>, in total <strong>${formatSums(rows)}</strong>.</p>
     ${await decidedItems(site, set, resources)}
     <form class="stacked card" method="post" action="${path}">
       ${tokenField(person.secret)}${actionFields(person, action.verb, digestOf(rows), repeated)}
@@ -156,7 +157,7 @@ export async function setResultPage<Resource>(
   const outcomes = (outcome: ActionResult['outcome']): readonly Resource[] =>
     resources.filter((resource) => resultOf(resource)?.outcome === outcome);
   const [done, refused, unknown] = [outcomes('done'), outcomes('refused'), outcomes('unknown')];
-  const sums = sumsText(done.map((resource) => kind.rowOf(resource)));
+  const sums = formatSums(done.map((resource) => kind.rowOf(resource)));
   const items = await itemTable(site, set, [...unknown, ...refused, ...done], (resource, names) => {
     const result = resultOf(resource);
     if (result?.outcome === 'refused')

@@ -1,0 +1,181 @@
+import type { z } from 'zod';
+import type { ApprovalFeature } from '../../approvals/decide.js';
+import { type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
+import { Approvals } from '../../approvals/service.js';
+import { formatSums } from '../../core/amount.js';
+import { counted } from '../../core/collections.js';
+import { ApiError, type CommandResult } from '../../core/errors.js';
+import { approvals } from '../../db/entities/approvals.js';
+import type { Transfer } from '../../db/entities/operations.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import type { Where } from '../../db/statements.js';
+import type { OperationList } from '../../operations/operation-list.js';
+import { type AuthorisedOps, command, type CommandDefinition, type Ops } from '../command.js';
+import { EXIT, exitCodeOf, explain, OpsError, UnknownOutcome } from '../failures.js';
+import { PROGRAM } from '../help.js';
+import { reason } from '../inputs.js';
+import { type Lookup, several } from '../lookups.js';
+import { capitalised, type Fields } from '../output.js';
+
+export interface OperationCommands<Row extends Transfer | Payout> {
+  readonly noun: Row extends Payout ? 'payout' : 'transfer';
+  readonly list: OperationList<Row>;
+  readonly examples: readonly [string, ...string[]];
+  readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
+  readonly named: z.ZodType<Lookup<Row>>;
+  readonly show: (ops: Ops, row: Row) => Promise<void>;
+  /** Returns what the question before an action names; null for no question. */
+  readonly described: (ops: Ops, row: Row) => Promise<string | null>;
+  readonly approval: ApprovalFeature<Row>;
+}
+
+export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
+
+/** Decisions of support. `until`: the last status in which it can be canceled. */
+export function approvalActionCommands<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+  until = '',
+) {
+  const approve = "record support's approval; all staff count as one approver";
+  const reject = `end a ${kind.noun} that waits: nothing leaves the account`;
+  const cancel = `end it because its requester no longer wants it${until}`;
+  return {
+    'approve <ids...>': setCommand(kind, 'approve', approve),
+    'reject <ids...>': setCommand(kind, 'reject', reject),
+    'cancel <id>': command({
+      summary: cancel,
+      examples: [`${kind.noun}s cancel ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
+      input: { id: kind.named, reason: REASON },
+      needs: `${kind.noun}.cancel`,
+      run: (ops, { id, reason }) => decideOne(kind, ops, id, 'cancel', reason),
+    }),
+  };
+}
+
+const REASON = reason('; the tenant can read it for a rejection');
+/** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
+export const NO_NOTIFIER = { notify: () => undefined };
+
+function setCommand<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+  action: 'approve' | 'reject',
+  summary: string,
+): CommandDefinition {
+  const { noun } = kind;
+  return command({
+    summary,
+    explanation: `
+Of several ids, or of - for the ids on standard input, one on each line, each is decided as an action of its own, after one
+question. The result of each is listed. Exits with 1 if one of them was refused, and with 3 if the result of one is
+unknown; repeated, it decides each only once.`,
+    examples: [
+      `${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`,
+      `${noun}s ${action} - --reason 'checked, ticket 118' --yes < ids.txt`,
+    ],
+    input: { ids: several(kind.named), reason: REASON },
+    needs: `${noun}.${action}`,
+    run: async (ops, { ids: { rows, isSet }, reason }) => {
+      if (isSet) return decideSet(kind, ops, rows, action, reason);
+      for (const row of rows) await decideOne(kind, ops, row, action, reason);
+    },
+  });
+}
+
+async function decideOne<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+  ops: AuthorisedOps,
+  row: Row,
+  action: ApprovalAction,
+  reason: string,
+): Promise<void> {
+  const what = await kind.described(ops, row);
+  if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
+  const { row: decided, remark } = await perform(kind, ops, row, action, reason);
+  await kind.show(ops, decided);
+  if (remark !== null) ops.output.say(`${remark}.`);
+}
+
+async function decideSet<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+  ops: AuthorisedOps,
+  rows: readonly Row[],
+  action: ApprovalAction,
+  reason: string,
+): Promise<void> {
+  const pending = rows.filter(({ status }) => status === 'pending_approval');
+  const what = `${counted(pending.length, kind.noun)}, in total ${formatSums(pending)}`;
+  if (pending.length > 0) await ops.output.confirm(`${capitalised(action)} ${what}`);
+  const results: Fields[] = [];
+  const failures: number[] = [];
+  for (const row of rows) {
+    const { id, raw, asset } = row;
+    const line = { id, amount: { raw, asset } };
+    try {
+      const { row: decided, remark } = await perform(kind, ops, row, action, reason);
+      results.push({ ...line, result: 'done', status: decided.status, remark });
+    } catch (failure) {
+      failures.push(exitCodeOf(failure));
+      const result = failures.at(-1) === EXIT.unknown ? 'unknown' : 'refused';
+      results.push({ ...line, result, status: row.status, remark: explain(failure) });
+    }
+  }
+  ops.output.list(results, '');
+  const count = `${failures.length} of ${counted(rows.length, kind.noun)}`;
+  if (failures.includes(EXIT.unknown))
+    throw new UnknownOutcome(
+      `${count} may not have been decided: repeat the command, which decides each only once`,
+    );
+  if (failures.length > 0)
+    throw new OpsError(`${count} could not be decided: the list has the reasons`);
+}
+
+/** Returns the decided row, and what is remarkable about it. Throws the refusal or UnknownOutcome. */
+async function perform<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+  ops: AuthorisedOps,
+  row: Row,
+  action: ApprovalAction,
+  reason: string,
+): Promise<{ readonly row: Row; readonly remark: string | null }> {
+  const service = new Approvals(kind.approval, { ...ops, notifier: NO_NOTIFIER });
+  const result = await service.performByStaff(row, action, ops.by(), reason);
+  const { outcome } = result;
+  if (!outcome.done && outcome.refusal.code === 'invalid_state') {
+    const performed = await readPerformed(kind, ops, row, action);
+    const { message } = outcome.refusal;
+    if (performed !== undefined)
+      return { row: performed, remark: `Nothing was changed, because this was done: ${message}` };
+  }
+  const done = doneBy(result, `${kind.noun}s show ${row.id}`);
+  // A rule may still refuse the last approval.
+  const isRefused = action === 'approve' && done.status === 'rejected';
+  const why = done.rejectionReason ?? 'a rule refused it';
+  return {
+    row: done,
+    remark: isRefused ? `Its last approval could not complete it: ${why}` : null,
+  };
+}
+
+/** Returns the row as it is now if the action was performed before, otherwise undefined. */
+async function readPerformed<Row extends Transfer | Payout>(
+  { list: { table } }: OperationCommands<Row>,
+  { database: { reader } }: Ops,
+  { id: resourceId }: Row,
+  action: ApprovalAction,
+): Promise<Row | undefined> {
+  const now = await reader.find(table, { id: resourceId } as Where<Row>);
+  const isPerformed =
+    action === 'approve'
+      ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
+      : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
+  return isPerformed ? now : undefined;
+}
+
+/** Returns the resource, or throws the refusal. `check` is the command that shows what happened. */
+export function doneBy<Row>({ outcome }: CommandResult<Row>, check: string): Row {
+  if (outcome.done) return outcome.resource;
+  if (outcome.refusal.code !== 'ledger_unavailable') throw new ApiError(outcome.refusal);
+  throw new UnknownOutcome(
+    `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${check}`,
+  );
+}
