@@ -96,6 +96,11 @@ export function formatAmount(amount: Amount): string {
   return `${amount.raw < 0n ? '-' : ''}${whole}${decimals} ${amount.asset}`;
 }
 
+/** Returns an amount for files: "1234.50". */
+export function decimalText(amount: Amount): string {
+  return formatAmount(amount).replace(/,| .*/g, '');
+}
+
 /** Returns the sum in each asset for messages: "1,234.50 COPM and 2.000000 DUSD". */
 export function formatSums(
   rows: readonly { readonly raw?: bigint; readonly asset?: Asset | null }[],

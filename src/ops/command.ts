@@ -80,6 +80,7 @@ interface LocalCommandSpec<S extends z.ZodRawShape> extends CommandDescription<S
 /** Options that any command may have. `tenant` and `reference` are what the user wrote. */
 const common = z.object({
   json: z.boolean().default(false),
+  csv: z.boolean().default(false),
   yes: z.boolean().default(false),
   as: z.string().optional(),
   code: z.string().optional(),
@@ -206,8 +207,11 @@ const CODE_OPTION = [
   '--code <code>',
   'what your authenticator shows now; without it you are asked',
 ] as const;
-/** Commands that show a list, by their first word. */
-const LISTS = /^(list|stuck|waiting|deliveries|sessions|status)\b/;
+/** Commands that show a list, by their first word; the others have one of the options. */
+const LISTS = /^(list|stuck|waiting|movements|deliveries|sessions)\b/;
+const ALSO_WATCHED = /^status\b/;
+const ALSO_CSV = /^(search|audit-log)\b/;
+const CSV_OPTION = ['--csv', 'print CSV for a spreadsheet, with all fields'] as const;
 const WATCH_OPTION = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
 
 function define<S extends z.ZodRawShape>(
@@ -224,7 +228,8 @@ function define<S extends z.ZodRawShape>(
     declareAcceptedValues(own, schema);
     const more = [
       ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE_OPTION] : []),
-      ...(needs === 'nothing' && LISTS.test(usage) ? [WATCH_OPTION] : []),
+      ...(LISTS.test(usage) || ALSO_CSV.test(usage) ? [CSV_OPTION] : []),
+      ...(LISTS.test(usage) || ALSO_WATCHED.test(usage) ? [WATCH_OPTION] : []),
     ];
     const options = [...optionsOf(schema), ...more];
     for (const [flags, description] of options) own.option(flags, description);
@@ -236,6 +241,8 @@ function define<S extends z.ZodRawShape>(
       const given = { ...own.optsWithGlobals(), ...named };
       const input = parseInput(schema, given, new Set(Object.keys(named)));
       const options = parseInput(common, given);
+      if (options.csv && (options.json || options.watch))
+        throw new UsageError('--csv goes with neither --json nor --watch');
       const [first] = Object.values(named);
       const subject = options.reference ?? [first].flat().join(' ');
       await run({ ...options, command: nameOf(own), subject }, input);

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
-import { type Amount, amountJson, formatAmount } from '../core/amount.js';
+import { type Amount, amountJson, decimalText, formatAmount } from '../core/amount.js';
 import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
@@ -50,10 +50,13 @@ interface ListOptions {
   readonly detailsOnly?: readonly string[];
   /** The field after whose last value --cursor continues the list: by default `id`. */
   readonly position?: string;
+  /** CSV shows amounts as raw integers, for rows that name the asset. */
+  readonly rawInCsv?: boolean;
 }
 
 interface OutputOptions {
   readonly json: boolean;
+  readonly csv?: boolean;
   readonly yes: boolean;
 }
 
@@ -90,9 +93,12 @@ export class Output {
   /**
    * Writes resources as a table, or field by field if the terminal is too narrow. The table leaves
    * out the fields in `detailsOnly`, and columns without any value. JSON: an array of all fields.
+   * CSV: a line with all fields for each resource.
    */
-  list(rows: readonly Fields[], whenNone: string, { detailsOnly = [] }: ListOptions = {}): void {
+  list(rows: readonly Fields[], whenNone: string, options: ListOptions = {}): void {
     if (this.options.json) return this.json(rows.map(toJson));
+    if (this.options.csv === true) return this.csv(rows, options);
+    const { detailsOnly = [] } = options;
     const [first] = rows;
     if (first === undefined) return this.line(whenNone);
     const names = Object.keys(first).filter(
@@ -127,19 +133,17 @@ export class Output {
     return text.split('\n').every((line) => line.length <= width);
   }
 
-  /** Writes rows as CSV, with amounts as raw integers, safe to open in a spreadsheet. */
-  csv(rows: readonly Fields[]): void {
-    const [first] = rows;
-    if (first === undefined) return;
-    const isRaw = (value: Value): value is Amount =>
-      typeof value === 'object' && value !== null && isAmount(value);
-    const kinds = Object.values(first).map((value): CellKind => (isRaw(value) ? 'number' : 'text'));
-    const cells = rows.map((row) =>
-      Object.values(row).map((value) =>
-        value === null ? null : isRaw(value) ? value.raw.toString() : textOf(value),
-      ),
-    );
-    process.stdout.write(csvLines([Object.keys(first)]) + csvLines(cells, kinds));
+  /** Writes rows as CSV that no spreadsheet runs as a formula, with the names of the JSON as header. */
+  private csv(rows: readonly Fields[], { rawInCsv = false }: ListOptions): void {
+    if (rows.length === 0) return;
+    const lines = rows.map((row) => csvFields(row, rawInCsv));
+    const names = [...new Set(lines.flatMap(Object.keys))];
+    const kindOf = (name: string): CellKind => {
+      const isNumber = rows.some(({ [name]: value = null }) => isAmountValue(value));
+      return isNumber ? 'number' : PARTIES.includes(name) ? 'party' : 'text';
+    };
+    const cells = lines.map((line) => names.map((name) => line[name] ?? null));
+    process.stdout.write(csvLines([names]) + csvLines(cells, names.map(kindOf)));
   }
 
   /** Writes one item of an endless list on one line: the text, or JSON. */
@@ -298,11 +302,31 @@ function isAmount(value: object): value is Amount {
   return 'raw' in value && typeof value.raw === 'bigint';
 }
 
+function isAmountValue(value: Value): value is Amount {
+  return typeof value === 'object' && value !== null && isAmount(value);
+}
+
+/** Fields that may have a phone, whose `+` begins no formula. */
+const PARTIES: readonly string[] = ['phone', 'value'];
+
+/** Returns the cells of a line by their columns. An amount has its asset in a column beside it. */
+function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, string | null>> {
+  const cells = Object.entries(fields).flatMap(([name, value]): [string, string | null][] => {
+    if (!isAmountValue(value)) return [[name, value === null ? null : textOf(value)]];
+    if (isRaw) return [[name, value.raw.toString()]];
+    return [
+      [name, decimalText(value)],
+      ['asset', value.asset],
+    ];
+  });
+  return Object.fromEntries(cells);
+}
+
 function toJson(fields: Fields): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      typeof value === 'object' && value !== null && isAmount(value) ? amountJson(value) : value,
+      isAmountValue(value) ? amountJson(value) : value,
     ]),
   );
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { parse } from 'csv-parse/sync';
 import { randomUUID } from 'node:crypto';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
@@ -133,6 +134,23 @@ describe('a list or a search of the command line', () => {
     const since = ['--since', text(made[1]?.created_at), '--until', text(made[2]?.created_at)];
     assert.deepEqual(shown(await rows(...list, ...since)), [second]);
     assert.match((await ops(...list)).stdout, / -2,000\.00 COPM /);
+  });
+
+  it('is printed as CSV, in which no text runs as a formula', async () => {
+    const from = await own.account({ name: '=cmd()', funds: { COPM: 10n * LEAST } });
+    const { id } = await own.bank.sent({ from, to: own.receiver, raw: LEAST });
+    const list = words`transfers list --tenant ${tenant} --account ${from.id} --csv`;
+    const { code, stdout } = await ops(...list);
+    const [header, ...lines]: string[][] = parse(stdout);
+    assert.equal(code, 0);
+    assert.deepEqual(header?.slice(0, 6), ['id', 'status', 'from', 'to', 'amount', 'asset']);
+    assert.deepEqual(
+      lines.map((line) => line.slice(0, 6)),
+      [[id, 'completed', "'=cmd()", own.receiver.name, '1000.00', 'COPM']],
+    );
+    const movements = await ops(...words`accounts movements ${from.id} --csv`);
+    assert.match(movements.stdout, /,transfer_out,-1000\.00,COPM,9000\.00,/);
+    await fails(2, /--csv goes with neither --json nor --watch/, ...list, '--watch');
   });
 
   it('continues after a delivery or a finding', async () => {
@@ -277,7 +295,8 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual([few.length, few[0]?.column], [100, 'recipient'], JSON.stringify(few[0]));
     const { stdout } = await ops('batches', 'problems', id, '--csv');
     const csv = stdout.trim().split('\r\n');
-    assert.equal(csv[0], 'row,column,code,problem');
+    assert.equal(csv[0], 'row,column,code,problem,value');
+    assert.match(csv[1] ?? '', /,\$nobody$/);
     assert.equal(csv.length, 151);
     const batch = await one('batches', 'show', id);
     assert.deepEqual([batch.description, batch.notes], ['November', []]);

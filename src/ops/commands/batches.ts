@@ -52,8 +52,9 @@ async function readAllProblems(
   }
 }
 
-function problemFields({ number, field, code, message }: BatchProblem): Fields {
-  return { row: number === 0 ? 'file' : String(number), column: field, code, problem: message };
+function problemFields({ number, field, code, message, value }: BatchProblem): Fields {
+  const row = number === 0 ? 'file' : String(number);
+  return { row, column: field, code, problem: message, value };
 }
 
 async function show({ database: { reader }, clock, output }: Ops, batch: Batch): Promise<void> {
@@ -149,12 +150,13 @@ export const batchCommands = {
       'batches problems 01930000-0000-7000-8000-000000000000',
       'batches problems 01930000-0000-7000-8000-000000000000 --csv > problems.csv',
     ],
-    input: { batch: named.batch, csv: flag('print all as CSV'), limit },
+    input: { batch: named.batch, csv: flag('print all as CSV for a spreadsheet'), limit },
     run: async ({ database: { reader }, output }, { batch: { id }, csv, limit: most }) => {
       const found = await readAllProblems(reader, id, csv ? Infinity : most);
-      if (csv) return output.csv(found.map(problemFields));
-      output.list(found.map(problemFields), 'The file has no problems.');
-      if (found.length === most) output.say(`The first ${most}; --limit shows more, --csv all.`);
+      const detailsOnly = ['value'];
+      output.list(found.map(problemFields), 'The file has no problems.', { detailsOnly });
+      if (!csv && found.length === most)
+        output.say(`The first ${most}; --limit shows more, --csv all.`);
     },
   }),
   'pause <batch>': controlCommand(

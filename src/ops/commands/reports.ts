@@ -39,7 +39,7 @@ interface ReportLine {
 /** Prints the totals by tenant, asset and nonempty group, then those of all tenants. */
 async function print(
   { database, output }: Ops,
-  { tenant: only, csv }: { readonly tenant?: Tenant | undefined; readonly csv: boolean },
+  only: Tenant | undefined,
   all: readonly LedgerTotals[],
   amounts: (line: ReportLine) => Fields,
 ): Promise<void> {
@@ -65,8 +65,7 @@ async function print(
       accounts: line.group,
       ...amounts(line),
     }));
-  if (csv) output.csv(rows);
-  else output.list(rows, 'The tenant has nothing.');
+  output.list(rows, 'The tenant has nothing.', { rawInCsv: true });
   // In any double-entry ledger, the totals of all tenants sum to zero.
   if (lines.some((line) => line.tenant === null && isNotZero(line)))
     throw new OpsError(`the totals of all tenants are not zero: run ${PROGRAM} audit`);
@@ -89,12 +88,12 @@ export const reportCommands = {
       tenant,
       csv,
     },
-    run: async (ops, { at, ...options }) => {
+    run: async (ops, { at, tenant: only }) => {
       if (at !== undefined && at > ops.clock() - SETTLED_AFTER_MS)
         throw new UsageError(`--at must be at least ${SETTLED_AFTER_MS / 1000} seconds ago`);
       const totals =
         at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
-      await print(ops, options, [totals], ({ totals: [total = 0n], asset }) => ({
+      await print(ops, only, [totals], ({ totals: [total = 0n], asset }) => ({
         total: { raw: total, asset },
       }));
     },
@@ -113,7 +112,7 @@ export const reportCommands = {
       tenant,
       csv,
     },
-    run: async (ops, { month: name, timeZone, ...options }) => {
+    run: async (ops, { month: name, timeZone, tenant: only }) => {
       const month = parseMonth(name, timeZone);
       if (month === null)
         throw new UsageError(`--month: ${name} is not a month: write it as 2026-10`);
@@ -122,7 +121,7 @@ export const reportCommands = {
         throw new UsageError(`--month: ${name} is not over yet`);
       const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
       const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
-      await print(ops, options, [opening, closing], ({ totals, asset }) => {
+      await print(ops, only, [opening, closing], ({ totals, asset }) => {
         const [before = 0n, after = 0n] = totals;
         return {
           opening: { raw: before, asset },

@@ -1,4 +1,4 @@
-import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
+import { type Amount, type Asset, decimalText, formatAmount } from '../../core/amount.js';
 import { type Instant, localTime, toRfc3339 } from '../../core/instant.js';
 import type { Metadata } from '../../core/metadata.js';
 import type { StaffValue } from '../../http/resource.js';
@@ -199,11 +199,6 @@ export function time(
 export function money(amount: Amount): Html {
   const values = { '': decimalText(amount), Asset: amount.asset };
   return withValues(html`<span class="amount">${formatAmount(amount)}</span>`, values);
-}
-
-/** Returns an amount for files: "1234.50". */
-function decimalText(amount: Amount): string {
-  return formatAmount(amount).replace(/,| .*/g, '');
 }
 
 /** Returns a cell with an amount. */
