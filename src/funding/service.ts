@@ -9,7 +9,7 @@ import type { Database, Reader } from '../db/database.js';
 import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities/operations.js';
 import { accounts, type SystemRole } from '../db/entities/parties.js';
 import type { OperationFilter } from '../operations/operation-list.js';
-import { literal, olderSql } from '../db/statements.js';
+import { amountsSql, literal, olderSql } from '../db/statements.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { type CommandKind, accountsFrom, rowKey } from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
@@ -250,7 +250,7 @@ async function decide(
   return resultOf(result, reference);
 }
 
-type AdjustmentFilter = Pick<OperationFilter, 'from' | 'to' | 'amount'> & {
+type AdjustmentFilter = Pick<OperationFilter, 'from' | 'to' | 'amounts'> & {
   readonly before?: TimePosition | null;
 };
 
@@ -260,7 +260,7 @@ export async function listAdjustments(
   tenantId: Uuid,
   status: Adjustment['status'] | null,
   limit: number,
-  { from, to, amount, before = null }: AdjustmentFilter = {},
+  { from, to, amounts, before = null }: AdjustmentFilter = {},
 ): Promise<readonly Adjustment[]> {
   const at = (time: Instant): string => literal(adjustments, 'createdAt', time);
   const conditions = [
@@ -268,7 +268,7 @@ export async function listAdjustments(
     ...(status === null ? [] : [`status=${literal(adjustments, 'status', status)}`]),
     ...(from === undefined ? [] : [`created_at>=${at(from)}`]),
     ...(to === undefined ? [] : [`created_at<=${at(to)}`]),
-    ...(amount === undefined ? [] : [`raw=${literal(adjustments, 'raw', amount)}`]),
+    ...(amounts === undefined ? [] : [amountsSql('asset', 'raw', amounts)]),
     ...(before === null ? [] : [olderSql(adjustments.name, before)]),
   ];
   return reader.list(

@@ -1,4 +1,4 @@
-import type { Asset } from '../core/amount.js';
+import type { AmountRange, Asset } from '../core/amount.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -10,7 +10,7 @@ import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type KeyResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { newestSql, type OrderedRows } from '../db/visible-list.js';
-import { olderSql, columnList, literal } from '../db/statements.js';
+import { amountsSql, olderSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { type LabelledRow, pairSql, refundPair, runPair } from '../db/metadata-index.js';
@@ -48,8 +48,8 @@ export interface OperationFilter {
   /** Inclusive bounds in the smallest unit of `asset`, which is required with them. */
   readonly min?: bigint | undefined;
   readonly max?: bigint | undefined;
-  /** The whole amount, in any asset. */
-  readonly amount?: bigint | undefined;
+  /** Amounts of which the operation has one. */
+  readonly amounts?: readonly AmountRange[] | undefined;
   /** Values of columns of the listed table. */
   readonly columns?: Readonly<Record<string, unknown>>;
 }
@@ -191,7 +191,7 @@ export async function listNewest<Row extends AccountOperation>(
   reader: Reader,
   filter: Pick<
     OperationFilter,
-    'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId' | 'from' | 'to' | 'amount'
+    'status' | 'sourceAccountId' | 'pair' | 'scheduleId' | 'refundOfId' | 'from' | 'to' | 'amounts'
   > & {
     readonly tenantId: Uuid;
   },
@@ -199,13 +199,13 @@ export async function listNewest<Row extends AccountOperation>(
   before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
-  const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId, amount } = filter;
+  const { tenantId, status, sourceAccountId, pair, scheduleId, refundOfId, amounts } = filter;
   const { from, to } = filter;
-  if ((pair ?? scheduleId ?? refundOfId ?? amount) !== undefined) {
+  if ((pair ?? scheduleId ?? refundOfId ?? amounts) !== undefined) {
     const by = { scheduleId, refundOfId };
     const filters = equalFilters(list, { tenantId, status, sourceAccountId, ...by });
-    if (amount !== undefined)
-      filters.push(`l.${list.amountColumn ?? 'raw'}=${bigint.literal(amount)}`);
+    if (amounts !== undefined)
+      filters.push(amountsSql('l.asset', `l.${list.amountColumn ?? 'raw'}`, amounts));
     const entries = chooseIndex(list, { ...filter, pair }, tenantId);
     return readAll(reader, { ...entries, filters }, before, limit);
   }

@@ -1,7 +1,14 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { AUDIT_ACTIONS, PERFORMED_ACTIONS } from '../access/audit-actions.js';
-import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
+import {
+  type AmountRange,
+  ASSET_NAMES,
+  ASSETS,
+  EXAMPLE_ASSET,
+  formatAmount,
+  parseRaw,
+} from '../core/amount.js';
 import { cleanText, faultInWords, MAX_REASON, parsedTextSchema } from '../core/checked-text.js';
 import { parseUuid } from '../core/ids.js';
 import { isMetadataKey } from '../core/metadata.js';
@@ -11,6 +18,7 @@ import { check, readJson } from '../http/input.js';
 import { metadataField } from '../http/schemas.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
+import { amountsBeginning } from '../support/reading/term-search.js';
 import { named } from './lookups.js';
 import { similarTo } from './similar.js';
 
@@ -87,6 +95,19 @@ const notAnAmount = (given: unknown): string =>
   `${String(given)} is not an amount: give an integer in the smallest unit, such as 150000 for ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`;
 /** An integer in the asset's smallest unit, as text. */
 export const raw = parsedTextSchema(parseRaw, notAnAmount);
+
+/** Amounts of any asset: one in the smallest unit, or those that begin as the desk's search finds them, such as `25,000`. */
+export const amounts = parsedTextSchema(
+  parseAmounts,
+  (given) => `${notAnAmount(given)}, or write it as shown, such as 1,500.00 or 1,500`,
+);
+
+function parseAmounts(given: string): readonly AmountRange[] | null {
+  const exact = parseRaw(given);
+  if (exact !== null) return ASSETS.map((asset) => ({ asset, least: exact, most: exact }));
+  const begun = /^[0-9]*$/.test(given) ? [] : amountsBeginning(given, null);
+  return begun.length > 0 ? begun : null;
+}
 
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option(`<asset> ${ASSET_NAMES}`, assetName);

@@ -1,10 +1,11 @@
+import type { AmountRange } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import type { Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { OpsError } from './failures.js';
-import { id, limit, option, raw } from './inputs.js';
+import { amounts, id, limit, option } from './inputs.js';
 import { named } from './lookups.js';
 import { time, untilTime } from './times.js';
 
@@ -20,13 +21,15 @@ export const fromAccount = option(
   named.account.optional(),
 );
 
+export const ofAmount = option(
+  "<amount> only with this amount: digits count the asset's smallest unit; or as shown, 25,000.00 or 25,000",
+  amounts.optional(),
+);
+
 export const pageInput = {
   since: option('<time> only what was created from this time on', time.optional()),
   until: untilTime('was created'),
-  amount: option(
-    "<raw> only with this amount, an integer in the asset's smallest unit",
-    raw.optional(),
-  ),
+  amount: ofAmount,
   cursor,
   limit,
 };
@@ -35,13 +38,13 @@ export const pageInput = {
 export function boundsOf({
   since: from,
   until,
-  amount,
+  amount: amounts,
 }: {
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
-  readonly amount?: bigint | undefined;
+  readonly amount?: readonly AmountRange[] | undefined;
 }) {
-  return { from, to: until && instant(until - 1), amount };
+  return { from, to: until && instant(until - 1), amounts };
 }
 
 /** Returns the row after which a list continues; null without a cursor. Throws OpsError. */

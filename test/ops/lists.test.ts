@@ -64,6 +64,9 @@ describe('a list or a search of the command line', () => {
     assert.deepEqual(ids(await rows(...list)), [fourth, third, second, first]);
     const amount = ['--amount', LEAST.toString()];
     assert.deepEqual(ids(await rows(...list, ...amount)), [fourth, third, first]);
+    assert.deepEqual(ids(await rows(...list, '--amount', '1,000')), [fourth, third, first]);
+    assert.deepEqual(ids(await rows(...list, '--amount', '2.000,00 COPM')), [second]);
+    await fails(2, /--amount: 1e3 is not an amount: .* such as 1,500\.00/, ...list, '--amount=1e3');
     assert.deepEqual(ids(await rows(...list, ...amount, '--limit', '2')), [fourth, third]);
     assert.match(
       (await ops(...list, '--limit', '2')).stderr,
@@ -206,6 +209,14 @@ describe('a list or a search of the command line', () => {
     ] as const)
       assert(ids(await rows('search', asked)).includes(expected), asked);
     assert.deepEqual(await rows('search', 'pérez carlos'), []);
+    const kind = ['--kind', 'transfer', '--tenant', tenant];
+    const found = async (...restriction: readonly string[]): Promise<boolean> =>
+      ids(await rows('search', '43.210', ...restriction)).includes(transfer);
+    assert(await found(...kind, '--since', '1h'));
+    assert(!(await found('--kind', 'payout')));
+    assert(!(await found(...kind, '--since', '0s')));
+    const { tenant: another } = (await openGuarded(api)).bank.tenant;
+    assert(!(await found('--tenant', another.name)));
   });
 
   it('names the member who acted, and shows the notes of the staff', async () => {

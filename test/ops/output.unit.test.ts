@@ -16,12 +16,28 @@ type Case = readonly [
   refused: readonly string[],
 ];
 
+/** Amounts of COPM and of DUSD. */
+const ranges = (least: bigint, most: bigint, leastUsd = 0n, mostUsd = 0n) => [
+  { asset: 'COPM', least, most },
+  { asset: 'DUSD', least: leastUsd, most: mostUsd },
+];
+
 const OPTIONS: readonly Case[] = [
   [
     'an amount is read to its last digit',
     inputs.raw,
     [[MOST, BigInt(MOST)]],
     ['1.5', '-1', '1e3', ' 1', '01', '9223372036854775808', '', '١'],
+  ],
+  [
+    'an amount of a list is read as the desk reads it, or as digits of the smallest unit',
+    inputs.amounts,
+    [
+      ['150000', ranges(150_000n, 150_000n, 150_000n, 150_000n)],
+      ['1,500', ranges(150_000n, 150_099n, 1_500_000_000n, 1_500_999_999n)],
+      ['1.500,25 COPM', ranges(150_025n, 150_025n).slice(0, 1)],
+    ],
+    ['', '007', '-1', '1e3', 'abc', '1,500 2,500'],
   ],
   [
     'scopes are a list, or all',

@@ -6,7 +6,6 @@ import type { Movement } from '../../accounts/movements.js';
 import { displayName } from '../../accounts/recipients.js';
 import { openAccount } from '../../accounts/open-accounts.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
-import { ASSETS } from '../../core/amount.js';
 import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
@@ -193,12 +192,8 @@ export const accountCommands = {
       ),
     },
     run: async ({ database: { reader }, output }, { account: { id }, limit: most, ...page }) => {
-      const { from, to, amount } = boundsOf(page);
-      const amounts =
-        amount === undefined
-          ? null
-          : ASSETS.map((asset) => ({ asset, least: amount, most: amount }));
-      const filter = { from, to, amounts, text: '' };
+      const { amounts = null, ...times } = boundsOf(page);
+      const filter = { ...times, amounts, text: '' };
       const found: Movement[] = [];
       let before = page.cursor === undefined ? null : BigInt(page.cursor);
       do {

@@ -1,7 +1,8 @@
 import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
+import type { Tenant } from '../../db/entities/parties.js';
 import {
   findCreatedWithin,
   RECENT_DAYS,
@@ -12,8 +13,9 @@ import { countFound, MAX_FOUND, type SearchResult } from '../../support/reading/
 import { findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { query } from '../command.js';
-import { text } from '../inputs.js';
+import { oneOf, onlyTenant, option, text } from '../inputs.js';
 import type { Fields } from '../output.js';
+import { time } from '../times.js';
 
 interface Owned {
   readonly id: Uuid;
@@ -24,25 +26,74 @@ interface Owned {
 
 type Paid = Amount & { readonly sourceAccountId: Uuid };
 
+/** The kinds of resources by the names that --kind takes. */
+const KINDS = {
+  tenant: 'tenants',
+  account: 'accounts',
+  transfer: 'transfers',
+  payout: 'payouts',
+  bonus: 'bonuses',
+  batch: 'batches',
+  adjustment: 'adjustments',
+  'pay-in': 'payIns',
+  endpoint: 'endpoints',
+  schedule: 'schedules',
+} as const satisfies Readonly<Record<string, keyof SearchResult>>;
+const KIND_NAMES = Object.keys(KINDS) as readonly (keyof typeof KINDS)[];
+
+interface Restriction {
+  readonly kind?: keyof typeof KINDS | undefined;
+  readonly tenant?: Tenant | undefined;
+  readonly since?: Instant | undefined;
+}
+
 export const searchCommand = query({
   summary: 'find resources of any tenant by what a customer or a bank tells you',
   explanation: `
 TEXT is an id or its beginning, an alias, a phone or its last digits, an Idempotency-Key, a value of metadata, the beginning
-of a reference, or words and amounts in any order, as at the support desk: 'Pérez', 'november rent', 'Ana 25,000'. If nothing has it, operations of the last ${RECENT_DAYS} days are searched for it as a part of their description, of a bank
+of a reference, or words and amounts in any order, as at the support desk: 'Pérez', 'november rent', 'Ana 25,000'. If nothing has it, operations of the last ${RECENT_DAYS} days, or those from --since on, are searched for it as a part of their description, of a bank
 account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are shown.`,
-  examples: ["search '$ana'", "search 'Ana 25,000'", 'search case-118 --json'],
-  input: { text },
-  run: async ({ database: { reader }, clock, output }, { text: asked }) => {
-    const indexed = (await findAnywhere(reader, asked, clock())).found;
+  examples: [
+    "search '$ana'",
+    "search 'Ana 25,000'",
+    'search november --kind payout --since 30d --json',
+  ],
+  input: {
+    text,
+    kind: option('<kind> only resources of this kind', oneOf(KIND_NAMES).optional()),
+    tenant: onlyTenant,
+    since: option('<time> only what was created from this time on', time.optional()),
+  },
+  run: async ({ database: { reader }, clock, output }, { text: asked, ...only }) => {
+    const now = clock();
+    const { since } = only;
+    const indexed = narrow((await findAnywhere(reader, asked, now)).found, only);
+    const window = recentWindow(now, since === undefined ? undefined : Math.max(0, now - since));
     const filter = { amounts: null, about: { text: asked, ids: [] } };
     const found =
       countFound(indexed) > 0
         ? indexed
-        : (await findCreatedWithin(reader, [recentWindow(clock())], filter)).found;
+        : narrow((await findCreatedWithin(reader, [window], filter)).found, only);
     const rows = await linesOf(reader, found);
     output.list(rows, `Nothing was found for "${asked}".`);
   },
 });
+
+/** Returns the rows of this kind and tenant that were created since then. */
+function narrow(
+  found: SearchResult,
+  { kind, tenant, since = instant(0) }: Restriction,
+): SearchResult {
+  const kept = Object.entries(found).map(([name, rows]) => {
+    const isOfKind = kind === undefined || KINDS[kind] === name;
+    const wanted = (rows as readonly (Omit<Owned, 'tenantId'> & Partial<Owned>)[]).filter(
+      ({ id, tenantId = id, createdAt }) =>
+        isOfKind && tenantId === (tenant?.id ?? tenantId) && createdAt >= since,
+    );
+    return [name, wanted];
+  });
+  return Object.fromEntries(kept) as SearchResult;
+}
 
 /** Returns a line for each of these resources. */
 export async function linesOf(

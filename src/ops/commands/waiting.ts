@@ -4,6 +4,7 @@ import { LISTS, readWaiting, WAITING_KINDS } from '../../support/reading/waiting
 import { query } from '../command.js';
 import { limit, oneOf, onlyTenant, option } from '../inputs.js';
 import type { Fields } from '../output.js';
+import { ofAmount } from '../pages.js';
 import { linesOf } from './search.js';
 
 const EXPLANATION = `
@@ -17,10 +18,14 @@ export const waitingCommand = query({
   input: {
     list: option('<list> only this list (default: all of them)', oneOf(WAITING_KINDS).optional()),
     tenant: onlyTenant,
+    amount: ofAmount,
     limit,
   },
-  run: async ({ database: { reader }, clock, output }, { list, tenant, limit: most }) => {
-    const filter = { tenantId: tenant?.id ?? null, amounts: null };
+  run: async (
+    { database: { reader }, clock, output },
+    { list, tenant, amount: amounts = null, limit: most },
+  ) => {
+    const filter = { tenantId: tenant?.id ?? null, amounts };
     const rows: Fields[] = [];
     const cut: string[] = [];
     for (const kind of list === undefined ? WAITING_KINDS : [list]) {
