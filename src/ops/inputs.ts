@@ -19,6 +19,7 @@ import { metadataField } from '../http/schemas.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 import { amountsBeginning } from '../support/reading/term-search.js';
+import { PROGRAM } from './help.js';
 import { named } from './lookups.js';
 import { similarTo } from './similar.js';
 
@@ -185,11 +186,12 @@ export const commaSeparated = z
 /** The name of an action in the audit log. */
 export const auditAction = z.enum(AUDIT_ACTIONS, {
   error: ({ input }) => {
-    const similar = similarTo(String(input), PERFORMED_ACTIONS);
-    const meant =
-      similar.length > 0
-        ? `did you mean ${similar.join(', ')}?`
-        : `use one of ${PERFORMED_ACTIONS.join(', ')}, or what was refused, such as transfer.approve_refused`;
+    const [kind = ''] = String(input).split('.');
+    const [near, ofKind] = [String(input), kind].map((name) => similarTo(name, PERFORMED_ACTIONS));
+    const similar = near?.length === 0 ? ofKind : near;
+    const meant = similar?.length
+      ? `did you mean ${similar.join(', ')}?`
+      : `the shell completes actions (${PROGRAM} completion --help); a refused one is such as transfer.approve_refused`;
     return `${String(input)} is not an action: ${meant}`;
   },
 });

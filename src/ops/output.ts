@@ -70,6 +70,7 @@ export class Output {
   /** Written before the next result, to clear the screen. */
   private prefix = '';
   private indent: number | undefined = 2;
+  private isWatched = false;
 
   /** `width`: the terminal's columns; undefined, if it is not a terminal, folds no line. */
   constructor(
@@ -115,7 +116,12 @@ export class Output {
     this.list(shown, whenNone, options);
     const last = shown.at(-1)?.[options.position ?? 'id'] ?? null;
     if (rows.length > most)
-      this.say(`The newest ${most}. For older ones add --cursor ${textOf(last)}`);
+      this.more(`The newest ${most}. For older ones add --cursor ${textOf(last)}`);
+  }
+
+  /** Remarks that a list goes on, unless it is shown again and again. */
+  more(text: string): void {
+    if (!this.isWatched) this.say(text);
   }
 
   private details(fields: Fields): string {
@@ -182,6 +188,7 @@ export class Output {
   async watch(work: () => Promise<void>): Promise<never> {
     process.stdout.once('error', () => process.exit());
     this.indent = undefined;
+    this.isWatched = true;
     for (;;) {
       const at = `Every ${WATCH_MS / 1000} s until Ctrl-C. ${toRfc3339(systemClock())}\n\n`;
       if (!this.options.json) this.prefix = process.stdout.isTTY ? CLEAR + at : at;

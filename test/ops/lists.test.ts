@@ -234,7 +234,8 @@ describe('a list or a search of the command line', () => {
     for (const [given, meant] of [
       ['transfer.aprove', 'did you mean transfer.approve'],
       ['freeze', 'did you mean account.freeze, account.unfreeze'],
-      ['nonsense', 'use one of account.open, account.close, '],
+      ['transfer.nothing_like_it', 'did you mean transfer\\.'],
+      ['nonsense', 'the shell completes actions'],
     ] as const)
       await fails(
         2,

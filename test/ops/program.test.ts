@@ -123,6 +123,13 @@ describe('the exit code of a command', () => {
     assert.deepEqual(endedByHead(watch), [0, '']);
   });
 
+  it('a list that is shown again and again does not repeat that older lines follow', () => {
+    const watch = `
+      const output = new Output({ json: false, yes: false });
+      await output.watch(async () => output.newest([{ id: 1 }, { id: 2 }], 1, 'none'));`;
+    assert.deepEqual(endedByHead(watch), [0, '']);
+  });
+
   /** A failure comes with a reason on standard error, and nothing on standard output. */
   function assertRefused(code: number, ...args: readonly string[]): void {
     const { status, stdout, stderr } = ended(...args);

@@ -156,7 +156,7 @@ export const batchCommands = {
       const detailsOnly = ['value'];
       output.list(found.map(problemFields), 'The file has no problems.', { detailsOnly });
       if (!csv && found.length === most)
-        output.say(`The first ${most}; --limit shows more, --csv all.`);
+        output.more(`The first ${most}; --limit shows more, --csv all.`);
     },
   }),
   'pause <batch>': controlCommand(

@@ -97,7 +97,7 @@ export const outboxCommands = {
       }));
       const none = 'No entries: Temporal has received everything.';
       output.list(rows, none, { detailsOnly: ['tenant_id', 'due_at'] });
-      if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
+      if (found.length === most) output.more(`The oldest ${most}; --limit shows more.`);
     },
   }),
   'release [resource-id]': managerCommand({

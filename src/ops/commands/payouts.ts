@@ -180,7 +180,7 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       }
       const detailsOnly = ['from', 'rail_reference', 'created_at', 'stuck_for_s'];
       output.list(rows, 'No payout is stuck.', { detailsOnly });
-      if (next !== null) output.say(`The longest stuck ${most}; --limit shows more.`);
+      if (next !== null) output.more(`The longest stuck ${most}; --limit shows more.`);
     },
   }),
   ...approvalActionCommands(PAYOUTS, '; until the rail has it'),

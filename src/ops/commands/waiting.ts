@@ -47,6 +47,6 @@ export const waitingCommand = query({
       }
     }
     output.list(rows, 'Nothing waits.', { detailsOnly: ['kind'] });
-    if (cut.length > 0) output.say(`The first ${most} of ${cut.join(', ')}; --limit shows more.`);
+    if (cut.length > 0) output.more(`The first ${most} of ${cut.join(', ')}; --limit shows more.`);
   },
 });
