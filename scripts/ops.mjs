@@ -2,8 +2,8 @@
  * `npm run ops -- …`: the operators' command line, on the database that MYSQL_URL names
  * or else on the database of the `npm start` that runs in this checkout. It has the commands of `development/` as well.
  */
-import { spawnSync } from 'node:child_process';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { compile } from './lib/build.mjs';
 import { readJson } from './lib/files.mjs';
 import { RUN } from './lib/paths.mjs';
@@ -27,13 +27,12 @@ if (runtime === undefined) {
   process.stderr.write('The service is still starting: repeat this when npm start is ready.\n');
   process.exit(1);
 }
-const env = { ...process.env, ...runtime.settings };
-const args = ['--enable-source-maps', programFile('ops'), ...process.argv.slice(2)];
-// The program names itself in its help as it was called (src/ops/help.ts).
-const argv0 = basename(process.argv[1]);
-const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env, argv0 });
-// With 2, the program has printed that it was called wrongly.
-if (status !== 0 && status !== 2 && !env.MYSQL_URL) {
-  process.stderr.write('No database: start the service with npm start, or set MYSQL_URL.\n');
-}
-process.exit(status ?? 1);
+Object.assign(process.env, runtime.settings);
+process.once('exit', (status) => {
+  // With 2, the program has printed that it was called wrongly.
+  if (status !== 0 && status !== 2 && !process.env.MYSQL_URL)
+    process.stderr.write('No database: start the service with npm start, or set MYSQL_URL.\n');
+});
+process.setSourceMapsEnabled(true);
+// In this process, because another one would take as long to start as some commands take.
+await import(pathToFileURL(programFile('ops')).href);

@@ -43,7 +43,10 @@ export const ASSET_UNITS = ASSETS.map(
 
 /** Joins words for a message: "a", "a or b", "a, b or c". */
 export function disjunction(words: readonly string[]): string {
-  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
+  // Every process calls this as it starts, and Intl.ListFormat takes long to load.
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)]
+    .filter((part) => part !== '')
+    .join(' or ');
 }
 
 export const MAX_RAW = 9_223_372_036_854_775_807n;

@@ -61,6 +61,16 @@ describe('the exit code of a command', () => {
     );
   });
 
+  it('npm run ops is one process, which takes no second start', () => {
+    const started = "process.stderr.write('started\\n')";
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(started)}`;
+    const args = [join(ROOT, 'scripts/ops.mjs'), '--version'];
+    const env = { PATH: process.env.PATH, NODE_OPTIONS };
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
+    assert.equal(stderr, 'started\n');
+    assert.match(stdout, /^\S+ \(API /);
+  });
+
   it('the exit codes of the command line are those of docs/operations/command-line.md: 0 for done, 1 for not done, 2 for wrong usage', () => {
     assert.equal(ended('--help').status, 0);
     assertRefused(1, 'tenants', 'list', '--json');
