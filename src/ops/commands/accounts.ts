@@ -1,8 +1,6 @@
 import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
 import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
-import { searchMovements } from '../../accounts/movement-search.js';
-import type { Movement } from '../../accounts/movements.js';
 import { displayName } from '../../accounts/recipients.js';
 import { openAccount } from '../../accounts/open-accounts.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
@@ -15,7 +13,7 @@ import { type CommandDefinition, managerCommand, type Ops, query } from '../comm
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
-import { boundsOf, cursor, pageInput, positionOf } from '../pages.js';
+import { cursor, positionOf } from '../pages.js';
 import {
   eitherOf,
   flag,
@@ -30,31 +28,15 @@ import {
   tenant,
   text,
   tenantOfAlias,
-  wholeNumber,
 } from '../inputs.js';
 import { time } from '../times.js';
 import { importCommand } from './import.js';
+import { movementsCommand } from './movements.js';
 import { capitalised, type Fields, rowFields } from '../output.js';
 import { readStandardInput } from '../standard-input.js';
 
 export function accountFields(account: Account): Fields {
   return rowFields(accounts, account, 'id type name alias phone status verifiedAt createdAt');
-}
-
-/** Shows a movement; its amount is negative if the account paid. */
-function movementFields({ entry, counterparty, relatedType, relatedId }: Movement): Fields {
-  const { asset } = entry;
-  return {
-    number: entry.seq.toString(),
-    created_at: toRfc3339(entry.createdAt),
-    kind: entry.kind,
-    amount: { raw: entry.raw, asset },
-    total_after: { raw: entry.totalAfter, asset },
-    with: counterparty.displayName,
-    related_type: relatedType,
-    related_id: relatedId,
-    id: entry.id,
-  };
 }
 
 const NO_TERMINAL = '--document-number or --document-number-stdin is required without a terminal';
@@ -176,37 +158,7 @@ export const accountCommands = {
       });
     },
   }),
-  'movements <account>': query({
-    summary: 'movements of an account, newest first, each with the total after it',
-    examples: [
-      "accounts movements '$ana' --tenant acme --since 7d",
-      "accounts movements '$ana' --tenant acme --amount 150000 --json",
-    ],
-    input: {
-      account: named.account,
-      tenant: tenantOfAlias,
-      ...pageInput,
-      cursor: option(
-        '<number> only what came before the movement with this number, the last of a list',
-        wholeNumber(1, 999_999_999).optional(),
-      ),
-    },
-    run: async ({ database: { reader }, output }, { account: { id }, limit: most, ...page }) => {
-      const { amounts = null, ...times } = boundsOf(page);
-      const filter = { ...times, amounts, text: '' };
-      const found: Movement[] = [];
-      let before = page.cursor === undefined ? null : BigInt(page.cursor);
-      do {
-        const count = most + 1 - found.length;
-        const { items, nextBefore } = await searchMovements(reader, id, filter, before, count);
-        found.push(...items);
-        before = nextBefore;
-      } while (before !== null && found.length <= most);
-      const detailsOnly = ['id', 'related_type'];
-      const options = { detailsOnly, position: 'number' };
-      output.newest(found.map(movementFields), most, 'No results.', options);
-    },
-  }),
+  'movements <account>': movementsCommand,
   'verify <account>': managerCommand({
     summary:
       'declare who is behind an account, so that it may send; repeated, it replaces the declaration',

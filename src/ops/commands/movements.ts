@@ -1,0 +1,56 @@
+import { searchMovements } from '../../accounts/movement-search.js';
+import type { Movement } from '../../accounts/movements.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { query } from '../command.js';
+import { option, tenantOfAlias, wholeNumber } from '../inputs.js';
+import { named } from '../lookups.js';
+import type { Fields } from '../output.js';
+import { boundsOf, pageInput } from '../pages.js';
+
+export const movementsCommand = query({
+  summary: 'movements of an account, newest first, each with the total after it',
+  examples: [
+    "accounts movements '$ana' --tenant acme --since 7d",
+    "accounts movements '$ana' --tenant acme --amount 150000 --json",
+  ],
+  input: {
+    account: named.account,
+    tenant: tenantOfAlias,
+    ...pageInput,
+    cursor: option(
+      '<number> only what came before the movement with this number, the last of a list',
+      wholeNumber(1, 999_999_999).optional(),
+    ),
+  },
+  run: async ({ database: { reader }, output }, { account: { id }, limit: most, ...page }) => {
+    const { amounts = null, ...times } = boundsOf(page);
+    const filter = { ...times, amounts, text: '' };
+    const found: Movement[] = [];
+    let before = page.cursor === undefined ? null : BigInt(page.cursor);
+    do {
+      const count = most + 1 - found.length;
+      const { items, nextBefore } = await searchMovements(reader, id, filter, before, count);
+      found.push(...items);
+      before = nextBefore;
+    } while (before !== null && found.length <= most);
+    const detailsOnly = ['id', 'related_type'];
+    const options = { detailsOnly, position: 'number' };
+    output.newest(found.map(movementFields), most, 'No results.', options);
+  },
+});
+
+/** Shows a movement; its amount is negative if the account paid. */
+function movementFields({ entry, counterparty, relatedType, relatedId }: Movement): Fields {
+  const { asset } = entry;
+  return {
+    number: entry.seq.toString(),
+    created_at: toRfc3339(entry.createdAt),
+    kind: entry.kind,
+    amount: { raw: entry.raw, asset },
+    total_after: { raw: entry.totalAfter, asset },
+    with: counterparty.displayName,
+    related_type: relatedType,
+    related_id: relatedId,
+    id: entry.id,
+  };
+}
