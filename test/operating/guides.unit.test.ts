@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { BONUS_BATCHES } from '../../src/batches/kinds/bonus.js';
+import { PAYOUT_SHEET } from '../../src/batches/kinds/payout.js';
 import { PROBLEM_CODES } from '../../src/batches/validation/cells.js';
 import { EXAMPLE_AMOUNTS, MAX_ROWS } from '../../src/batches/rules.js';
 import {
@@ -18,13 +19,16 @@ import { RATE_CLASSES, type RateClass, RATE_CLASS_DEFAULTS } from '../../src/htt
 import { FAILURES } from '../../src/payouts/rails/rail.js';
 import { describeApi } from '../../scripts/docs/described-api.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
+import { STATEMENT_COLUMNS } from '../../src/statements/statement-maker.js';
 import { PAGES, tableRows } from './pages.js';
 
 /** Statements of the pages for tenants about the code. */
 
 const BATCHES = 'docs/guides/batches.md';
+const PAYOUT_BATCHES = 'docs/guides/payout-batches.md';
 const PAYOUTS = 'docs/guides/payouts.md';
 const EVENTS = 'docs/guides/events.md';
+const STATEMENTS = 'docs/guides/statements.md';
 const LIMITS = 'docs/guides/limits.md';
 /** The address of that page for the other guides. */
 const LIMITS_LINK = LIMITS.split('/').at(-1) ?? '';
@@ -41,19 +45,32 @@ function rowsBelow(page: string, head: string): string[][] {
 }
 
 describe('the guides for tenants', () => {
-  it('list every column of a batch, whether it is required, and its description in the template', () => {
-    const amount = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
-    assert.deepEqual(
-      rowsBelow(BATCHES, 'Column'),
-      BONUS_BATCHES.sheet.columns.map(({ name, note, isRequired }) => [
-        name,
-        isRequired ? 'yes' : 'no',
-        note
-          .replace(EXAMPLE_AMOUNTS, amount)
-          .replace(ASSET_NAMES, `An [asset](${LIMITS_LINK}#amounts)`),
-      ]),
+  for (const [page, sheet] of [
+    [BATCHES, BONUS_BATCHES.sheet],
+    [PAYOUT_BATCHES, PAYOUT_SHEET],
+  ] as const)
+    it(`list every column of a file, whether it is required, and its description in the template: ${page}`, () => {
+      const amount = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
+      assert.deepEqual(
+        rowsBelow(page, 'Column'),
+        sheet.columns.map(({ name, note, isRequired }) => [
+          name,
+          isRequired ? 'yes' : 'no',
+          note
+            .replace(EXAMPLE_AMOUNTS, amount)
+            .replace(ASSET_NAMES, `An [asset](${LIMITS_LINK}#amounts)`),
+        ]),
+      );
+      assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MAX_ROWS.toLocaleString('en-US')} rows`));
+    });
+
+  it('list every column of a statement, in order', () => {
+    assert.equal(
+      rowsBelow(STATEMENTS, 'Column')
+        .map(([names]) => names)
+        .join(', '),
+      STATEMENT_COLUMNS.map(({ name }) => name).join(', '),
     );
-    assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MAX_ROWS.toLocaleString('en-US')} rows`));
   });
 
   it('list every code of an errors file', () => {

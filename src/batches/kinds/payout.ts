@@ -33,7 +33,7 @@ export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
       withdraw: 'withdrawPayoutBatch',
     },
     alwaysNeedsSecondPerson: true,
-    sheet: { ...SHEET, readRecipient: recipientReader(deps), conceal: concealNumbers },
+    sheet: { ...PAYOUT_SHEET, readRecipient: recipientReader(deps), conceal: concealNumbers },
     seal: (rowId, secrets) => sealSecrets(deps.encryptionKeys, rowId, secrets),
     payRows: rowPayer<NewPayout, Payout>({
       resourceType: 'payout',
@@ -59,7 +59,7 @@ export function payoutBatches(deps: PayoutBatchDeps): BatchKind {
   };
 }
 
-const SHEET: Omit<SheetKind, 'readRecipient' | 'conceal'> = {
+export const PAYOUT_SHEET: Omit<SheetKind, 'readRecipient' | 'conceal'> = {
   title: 'Payouts',
   columns: [
     column('country', 10, 'CO', 'The country of the bank: two capital letters.'),
