@@ -33,6 +33,5 @@ process.once('exit', (status) => {
   if (status !== 0 && status !== 2 && !process.env.MYSQL_URL)
     process.stderr.write('No database: start the service with npm start, or set MYSQL_URL.\n');
 });
-process.setSourceMapsEnabled(true);
 // In this process, because another one would take as long to start as some commands take.
 await import(pathToFileURL(programFile('ops')).href);

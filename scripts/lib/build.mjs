@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 import { ensurePackages } from './packages.mjs';
-import { ROOT, shortHash } from './paths.mjs';
+import { pathIn, ROOT, shortHash } from './paths.mjs';
 import { part, step } from './progress.mjs';
 import { run } from './run.mjs';
 import { staleSources, transpile } from './transpile.mjs';
@@ -29,14 +29,13 @@ export async function prepareCode() {
  */
 export async function compile({ onlyService = false } = {}) {
   await ensurePackages();
-  const folders = readJson(join(ROOT, 'tsconfig.json')).include;
+  const { include } = readJson(join(ROOT, 'tsconfig.json'));
+  const folders = include.filter((folder) => !onlyService || !NOT_IN_SERVICE.includes(folder));
   const sources = folders.flatMap((folder) => filesUnder(join(ROOT, folder), '.ts'));
-  const isNeeded = (file) =>
-    !onlyService || !NOT_IN_SERVICE.includes(relative(ROOT, file).split('/')[0]);
-  const stale = staleSources(sources.filter(isNeeded), DIST);
+  const stale = staleSources(sources, DIST);
   if (stale.length > 0) await part('Compiled code', () => transpile(stale));
   const outputs = folders.flatMap((folder) => filesUnder(join(DIST, folder), '.js'));
-  removeOrphans(outputs, new Set(sources.map((file) => relative(ROOT, file).replace(/\.ts$/, ''))));
+  removeOrphans(outputs, new Set(sources.map((file) => pathIn(ROOT, file).replace(/\.ts$/, ''))));
 }
 
 /** Checks the types, from the cache of `npm run check`. Throws UserError with the faults. */
@@ -82,7 +81,7 @@ export async function buildSite() {
 
 /** Returns a hash of the packages, of the compiled files whose path below dist/ matches, and of other files. */
 export function hashOfCode(pattern, others = []) {
-  const modules = filesUnder(DIST, '.js').filter((file) => pattern.test(relative(DIST, file)));
+  const modules = filesUnder(DIST, '.js').filter((file) => pattern.test(pathIn(DIST, file)));
   return shortHash(
     [...modules, ...others, join(ROOT, 'package-lock.json')]
       .map((file) => readFileSync(file, 'utf8'))
@@ -98,7 +97,7 @@ export function isStamped(file, state) {
 /** Removes the output of removed sources, such as tests and migrations, which would otherwise still run. */
 function removeOrphans(outputs, modules) {
   for (const file of outputs) {
-    if (modules.has(relative(DIST, file).replace(/\.js$/, ''))) continue;
+    if (modules.has(pathIn(DIST, file).replace(/\.js$/, ''))) continue;
     rmSync(file);
     rmSync(`${file}.map`, { force: true });
   }

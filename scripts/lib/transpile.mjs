@@ -1,13 +1,13 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { ROOT } from './paths.mjs';
+import { pathIn, ROOT } from './paths.mjs';
 import { UserError } from './progress.mjs';
 
 /** The sources that are newer than their output in `dist`, as `{file, out}`. */
 export function staleSources(sources, dist) {
   return sources
     .filter((file) => !file.endsWith('.d.ts'))
-    .map((file) => ({ file, out: join(dist, relative(ROOT, file).replace(/\.ts$/, '.js')) }))
+    .map((file) => ({ file, out: join(dist, pathIn(ROOT, file).replace(/\.ts$/, '.js')) }))
     .filter(isStale);
 }
 
@@ -17,7 +17,7 @@ export async function transpile(stale) {
   const { transformFile } = await import('@swc/core');
   await Promise.all(
     stale.map(async ({ file, out }) => {
-      const name = relative(ROOT, file);
+      const name = pathIn(ROOT, file);
       const { code, map } = await transformFile(file, OPTIONS).catch((error) => {
         throw new UserError(`${name}: ${error.message}`);
       });
