@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
+import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Decision } from '../../src/ledger/writer/types.js';
+import { type Decision, rowKey } from '../../src/ledger/writer/types.js';
+import { idLiteral } from '../helpers/bank.js';
 import { openDatabase, testDatabase } from '../helpers/database.js';
 import { move, SHORT_OF_FUNDS, testKind } from '../helpers/kinds.js';
 import { isCommit, Proxy } from '../helpers/proxy.js';
@@ -58,6 +60,38 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 7n);
     await database.close();
     await proxy.close();
+  });
+
+  it('a row that cannot be read fails only the commands that need it, and not the others of their group', async () => {
+    const { writer, faults } = watched;
+    const bound = move({ from: payer, to: receiver, raw: 1n });
+    const { outcome } = await writer.submit(testKind, bound);
+    assert(outcome.done);
+    const { id } = outcome.resource;
+    const set = (metadata: string): Promise<number> =>
+      db.change(`UPDATE transfers SET metadata=${metadata} WHERE id=${idLiteral(id)}`);
+    const { keysToRead, ...others } = move({ from: payer, to: receiver, raw: 2n });
+    const unreadable = [...keysToRead, rowKey(transfers, { id })];
+    const needing = { ...others, keysToRead: unreadable };
+    const lost: typeof testKind = {
+      ...testKind,
+      accounts: () => Promise.reject(new TypeError('unexpected value')),
+    };
+    await set("'{'");
+    for (const fails of [
+      () => writer.submit(testKind, needing),
+      () => writer.submit(testKind, bound),
+      () => writer.submit(lost, move({ from: payer, to: receiver, raw: 3n })),
+    ]) {
+      const other = move({ from: payer, to: receiver, raw: 4n });
+      const [failed, done] = await Promise.all([fails(), writer.submit(testKind, other)]);
+      assert(!failed.outcome.done && failed.outcome.refusal.code === 'ledger_unavailable');
+      assert(done.outcome.done);
+    }
+    assert.equal(faults.length, 3);
+    await set('NULL');
+    assert.equal((await writer.submit(testKind, bound)).replayed, true);
+    assert.equal(await available(receiver), 13n);
   });
 
   it('commands that arrive before a group has sent COMMIT share the next group, unless the group waits too long for its locks', async () => {

@@ -4,9 +4,11 @@ import type { Uuid } from '../../core/ids.js';
 import { Deadline } from '../../core/timers.js';
 import {
   DatabaseUnavailable,
+  errnoOf,
   isDataFault,
   isDuplicateKey,
   isLockWait,
+  isUnavailable,
   TransactionRetryable,
 } from '../../db/failures.js';
 import {
@@ -158,9 +160,11 @@ export class LedgerWriter {
     for (const { span } of group) span?.setAttributes({ 'ledger.group.commands': group.length });
     await this.runOrGiveUp(group, async () => {
       const [groupAccounts] = await Promise.all([
-        determineAccounts(this.deps.database.lookup, group, { isRetry: false }),
-        this.expectsReplays ? this.answerBound(group) : null,
+        determineAccounts(this.deps.database.lookup, group, { isRetry: false }).catch(() => null),
+        this.expectsReplays ? this.answerBoundIfReadable(group) : null,
       ]);
+      // `post` tries it again, and handles the failure.
+      if (groupAccounts === null) return this.post(group);
       const isBlocked = (pending: PendingCommand): boolean =>
         this.lockWaits.isBlocked(groupAccounts.ids.get(pending) ?? []);
       const blocked = new Set(group.filter((pending) => isOpen(pending) && isBlocked(pending)));
@@ -209,7 +213,7 @@ export class LedgerWriter {
         if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
         // Another session took a unique value after the rows were read: the decision reads it now.
         const mayRefuse = open.length === 1 && isDuplicateKey(failure) && ++duplicates < 2;
-        if (isDataFault(failure) && !mayRefuse) return this.postOneByOne(open, failure);
+        if (mayBeOfOne(failure) && !mayRefuse) return this.postOneByOne(open, failure);
         if (groupAccounts !== undefined && isLockWait(failure)) {
           this.observer.groupRetried('lock_wait');
           return this.waitForLocks(open, groupAccounts);
@@ -239,14 +243,12 @@ export class LedgerWriter {
     this.lockWaits.add(group.filter(isOpen), groupAccounts);
   }
 
-  private async answerBound(group: readonly PendingCommand[]): Promise<void> {
-    this.settle(await findResults(this.deps.database.lookup, group));
-  }
-
   /** Answers the commands whose key is bound. Ignores a failure to read the keys. */
   private async answerBoundIfReadable(group: readonly PendingCommand[]): Promise<void> {
     const open = group.filter(isOpen);
-    if (open.length > 0) await this.answerBound(open).catch(() => undefined);
+    if (open.length === 0) return;
+    const found = await findResults(this.deps.database.lookup, open).catch(() => null);
+    if (found !== null) this.settle(found);
   }
 
   private async giveUp(group: readonly PendingCommand[]): Promise<void> {
@@ -267,7 +269,7 @@ export class LedgerWriter {
   /** Posts each command alone, so that only the command at fault fails. */
   private async postOneByOne(group: readonly PendingCommand[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
-    await this.answerBound(group);
+    await this.answerBoundIfReadable(group);
     const open = group.filter(isOpen);
     if (open.length === 1 && group.length === 1) throw failure;
     for (const pending of open)
@@ -285,6 +287,12 @@ export class LedgerWriter {
     const open = (): readonly PendingCommand[] => group.filter(isOpen);
     return resolveUnknown(this.deps.database.current, unknown, open, (found) => this.settle(found));
   }
+}
+
+/** Returns whether one command may be the cause: its data, or a row that this release cannot read. */
+function mayBeOfOne(failure: unknown): boolean {
+  const isOwnFault = errnoOf(failure) === null && !isUnavailable(failure);
+  return isDataFault(failure) || (isOwnFault && !(failure instanceof AccountNotLocked));
 }
 
 function isOpen({ isAnswered }: PendingCommand): boolean {
