@@ -11,16 +11,19 @@ import { applyDueRoles } from '../members/roles.js';
 import { changeAccount, lockAccount, readAccount } from '../accounts/access.js';
 import { readLastPosting } from '../accounts/balances.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
+import { tryEach } from '../core/collections.js';
 import { ApiError, assertFound, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
+import * as column from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { approvalPolicies, type ApprovalPolicyRow } from '../db/entities/approvals.js';
 import { balances } from '../db/entities/ledger.js';
 import { type Account, tenants } from '../db/entities/parties.js';
 import { deleteSql, literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/reader.js';
+import { rowParser } from '../db/table.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import {
   isSame,
@@ -201,6 +204,8 @@ async function changePolicy(
   return { current: plan.current, pending: plan.pending };
 }
 
+const parseDue = rowParser({ accountId: column.uuid, asset: column.asset });
+
 /** Stores and records at most `limit` changes that have become due. Returns how many it found. */
 export async function applyDueChanges(
   { database, clock }: DatabaseDeps,
@@ -210,15 +215,12 @@ export async function applyDueChanges(
     `SELECT account_id, asset FROM approval_policies
      WHERE effective_at<=${literal(approvalPolicies, 'effectiveAt', clock())} ORDER BY effective_at LIMIT ${Math.trunc(limit)}`,
   );
-  for (const row of due) {
-    const accountId = approvalPolicies
-      .column('accountId')
-      .column.parse(row.account_id) as Account['id'];
-    const asset = approvalPolicies.column('asset').column.parse(row.asset) as Asset;
+  await tryEach(due, async (row) => {
+    const { accountId, asset } = parseDue(row);
     await transact(database, async (transaction) =>
       applyDueChange(transaction, await lockAccount(transaction, accountId), asset, clock()),
     );
-  }
+  });
   return due.length;
 }
 

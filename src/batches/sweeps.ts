@@ -1,11 +1,12 @@
 import { type Actor, recordAction } from '../access/audit-log.js';
-import { performDue, pieceSweep, type Sweep } from '../temporal/sweeper.js';
+import { tryEach } from '../core/collections.js';
+import { performDue, type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { firstIdAt, newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { oneOf, time, uuid } from '../db/columns.js';
-import type { Database, DatabaseDeps, Reader } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import { Deadline } from '../core/timers.js';
 import {
   BATCH_KINDS,
@@ -53,16 +54,9 @@ export function rowsSweep(
   ended: EndedBatches,
   keptDays: number,
 ): Sweep {
-  return pieceSweep(`rows of ${ended}`, async (after) => {
-    const lastId = await removeOldRows(
-      database,
-      clock,
-      ended,
-      instant(clock() - keptDays * DAY_MS),
-      after,
-    );
-    return lastId === null ? null : { lastId, isPieceDone: true };
-  });
+  return pieceSweep(`rows of ${ended}`, (after) =>
+    removeOldRows(database, clock, ended, instant(clock() - keptDays * DAY_MS), after),
+  );
 }
 
 export function filesSweep(service: Pick<BatchWorkflowService, 'generateMissingFiles'>): Sweep {
@@ -124,8 +118,8 @@ export async function deleteUploadedBytes(
       `SELECT c.batch_id, b.tenant_id, b.kind FROM upload_chunks c JOIN batches b ON b.id=c.batch_id
        WHERE c.number=0 AND b.validated_at<${time.literal(validatedBefore)} LIMIT ${FILES_AT_A_TIME}`,
     );
-    for (const row of rows)
-      await transact(database, async (transaction) => {
+    await tryEach(rows, (row) =>
+      transact(database, async (transaction) => {
         const batchId = uuid.parse(row.batch_id);
         await transaction.execute(deleteSql(uploadChunks, { batchId }));
         await transaction.execute(updateSql(batchStorage, { fileBytes: 0 }, { batchId }));
@@ -140,7 +134,8 @@ export async function deleteUploadedBytes(
           ...subject,
           action: `${type}.delete_upload`,
         });
-      });
+      }),
+    );
     deleted += rows.length;
     if (rows.length < FILES_AT_A_TIME) return deleted;
   }
@@ -160,7 +155,7 @@ function endedBeforeSql(ended: EndedBatches, before: Instant): string {
 /**
  * Removes rows, problems and files of batches that ended before a given time, one batch per
  * transaction. Keeps rows that contradict their batch, for the auditor. Processes one page of batches
- * whose ids follow `after`. Returns the last id of the page, or null after the last page.
+ * whose ids follow `after`. Returns null after the last page.
  */
 export async function removeOldRows(
   database: Database,
@@ -168,44 +163,49 @@ export async function removeOldRows(
   ended: EndedBatches,
   before: Instant,
   after: Uuid | null,
-): Promise<Uuid | null> {
+): Promise<Piece | null> {
   const afterSql = after === null ? '' : ` AND s.batch_id>${uuid.literal(after)}`;
   const found = await database.reader.query(
     `SELECT s.batch_id, b.status, b.kind FROM batch_storage s FORCE INDEX (kept) JOIN batches b ON b.id=s.batch_id
      WHERE s.rows_removed_at IS NULL AND s.batch_id<${uuid.literal(firstIdAt(before))}${afterSql}
        AND ${endedBeforeSql(ended, before)} ORDER BY s.batch_id LIMIT ${BATCHES_AT_A_TIME}`,
   );
-  const due = found.map((row) => ({
-    batchId: uuid.parse(row.batch_id),
-    kind: oneOf(BATCH_KINDS).parse(row.kind),
-    wasExecuted: row.status !== 'rejected',
-  }));
-  for (const { batchId, kind, wasExecuted } of due)
-    await database.withTransaction(async (transaction) => {
-      const storage = await transaction.find(batchStorage, { batchId }, { forUpdate: true });
-      if (
-        storage?.rowsRemovedAt !== null ||
-        (wasExecuted && !(await isConfirmed(transaction, batchId, kind)))
-      )
-        return;
-      while (await deleteSomeRows(transaction, { id: batchId, kind }));
-      while (await deleteSomeProblems(transaction, { id: batchId }));
-      await transaction.execute(deleteSql(uploadChunks, { batchId }));
-      while (await removePieces(transaction, batchId));
-      await transaction.execute(updateSql(batches, { filesGeneratedAt: null }, { id: batchId }));
-      const removed = {
-        fileBytes: 0,
-        problemRows: 0,
-        unpaidRows: 0,
-        rowsRemovedAt: clock(),
-        csvBytes: null,
-        xlsxBytes: null,
-        earlierPayments: null,
-        earlierPaymentsAt: null,
-      };
-      await transaction.execute(updateSql(batchStorage, removed, { batchId }));
-    }, Deadline.afterMs(MAX_REMOVAL_MS));
-  return due.length < BATCHES_AT_A_TIME ? null : (due.at(-1)?.batchId ?? null);
+  const last = found.at(-1);
+  if (last === undefined) return null;
+  const faults: unknown[] = [];
+  for (const row of found)
+    await removeRowsOf(database, clock, row).catch((fault: unknown) => faults.push(fault));
+  return { lastId: uuid.parse(last.batch_id), isPieceDone: true, faults };
+}
+
+async function removeRowsOf(database: Database, clock: Clock, row: StoredRow): Promise<void> {
+  const batchId = uuid.parse(row.batch_id);
+  const kind = oneOf(BATCH_KINDS).parse(row.kind);
+  const wasExecuted = row.status !== 'rejected';
+  await database.withTransaction(async (transaction) => {
+    const storage = await transaction.find(batchStorage, { batchId }, { forUpdate: true });
+    if (
+      storage?.rowsRemovedAt !== null ||
+      (wasExecuted && !(await isConfirmed(transaction, batchId, kind)))
+    )
+      return;
+    while (await deleteSomeRows(transaction, { id: batchId, kind }));
+    while (await deleteSomeProblems(transaction, { id: batchId }));
+    await transaction.execute(deleteSql(uploadChunks, { batchId }));
+    while (await removePieces(transaction, batchId));
+    await transaction.execute(updateSql(batches, { filesGeneratedAt: null }, { id: batchId }));
+    const removed = {
+      fileBytes: 0,
+      problemRows: 0,
+      unpaidRows: 0,
+      rowsRemovedAt: clock(),
+      csvBytes: null,
+      xlsxBytes: null,
+      earlierPayments: null,
+      earlierPaymentsAt: null,
+    };
+    await transaction.execute(updateSql(batchStorage, removed, { batchId }));
+  }, Deadline.afterMs(MAX_REMOVAL_MS));
 }
 
 /** Returns whether the rows of a batch agree with its sums and its payments. */

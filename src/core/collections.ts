@@ -29,6 +29,21 @@ export async function mapConcurrently<T, R>(
   return results;
 }
 
+/** Performs the work for each item in order. Throws the first failure once every item was tried. */
+export async function tryEach<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const faults: unknown[] = [];
+  for (const item of items)
+    try {
+      await work(item);
+    } catch (fault) {
+      faults.push(fault);
+    }
+  for (const fault of faults) throw fault;
+}
+
 /** Returns a count with its noun: "1 row", "2 rows". */
 export function counted(count: number | bigint, noun: string): string {
   return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;

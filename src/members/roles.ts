@@ -1,3 +1,4 @@
+import { tryEach } from '../core/collections.js';
 import { ApiError, assertFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
@@ -22,6 +23,7 @@ import {
   literals,
   upsertSql,
 } from '../db/statements.js';
+import { rowParser } from '../db/table.js';
 import type { AuditAction } from '../access/audit-actions.js';
 import {
   type Actor,
@@ -212,19 +214,19 @@ async function assertOtherOwner(
   throw new ApiError(refusal);
 }
 
+const parseDue = rowParser({ accountId: uuid, memberId: uuid });
+
 /** Stores at most `limit` roles whose wait is over. Returns how many it found. */
 export async function applyDueRoles(
   { database, clock }: DatabaseDeps,
   limit: number,
 ): Promise<number> {
-  const due = await database.reader.list(
-    pendingRoles,
-    `WHERE effective_at<=${literal(pendingRoles, 'effectiveAt', clock())} ORDER BY effective_at LIMIT ${Math.trunc(limit)}`,
+  const due = await database.reader.query(
+    `SELECT account_id, member_id FROM pending_roles WHERE effective_at<=${literal(pendingRoles, 'effectiveAt', clock())} ORDER BY effective_at LIMIT ${Math.trunc(limit)}`,
   );
-  for (const { accountId, memberId } of due)
-    await transact(database, (transaction) =>
-      applyDueRole(transaction, clock, { accountId, memberId }),
-    );
+  await tryEach(due, (row) =>
+    transact(database, (transaction) => applyDueRole(transaction, clock, parseDue(row))),
+  );
   return due.length;
 }
 

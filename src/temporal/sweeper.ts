@@ -158,9 +158,14 @@ export interface Piece {
   readonly lastId: Uuid;
   /** False if the piece has more work. */
   readonly isPieceDone: boolean;
+  /** Failures of single rows, which do not stop the sweep. */
+  readonly faults?: readonly unknown[];
 }
 
-/** Returns a sweep that works in pieces, with pauses. `work` returns null after the last piece. */
+/**
+ * Returns a sweep that works in pieces, with pauses. `work` returns null after the last piece. Throws
+ * a failure of a row after the last piece.
+ */
 export function pieceSweep(
   name: string,
   work: (after: Uuid | null) => Promise<Piece | null>,
@@ -169,13 +174,16 @@ export function pieceSweep(
     name,
     everyMs: PIECES_EVERY_MS,
     run: async (signal) => {
+      const faults: unknown[] = [];
       let after: Uuid | null = null;
       while (!signal.aborted) {
         const piece: Piece | null = await work(after);
         if (piece === null) break;
+        faults.push(...(piece.faults ?? []));
         if (piece.isPieceDone) after = piece.lastId;
         await sleep(PIECE_PAUSE_MS);
       }
+      for (const fault of faults) throw fault;
       return false;
     },
   };
@@ -233,38 +241,60 @@ function execute(database: Database, sql: string): Promise<void> {
   });
 }
 
+/** How long a row is set aside that cannot be read, as after a rollback to an older release. */
+const SET_ASIDE_MS = 60_000;
+/** Rows that are set aside, each until a time by `performance.now()`. */
+const setAsideUntil = new Map<Uuid, number>();
+
+function idsSetAside(): readonly Uuid[] {
+  const now = performance.now();
+  for (const [id, until] of setAsideUntil) if (until <= now) setAsideUntil.delete(id);
+  return [...setAsideUntil.keys()];
+}
+
+interface DueRow {
+  readonly id: Uuid;
+  readonly sourceAccountId: Uuid;
+}
+
 /**
- * Finds at most `limit` due rows of a table with `find`, and performs each. If the rows of an account
- * fail, for example because one cannot be read or the account's last posting is later than the
- * clock, searches again without them, and throws the failure at the end. Returns how many rows the
- * last search found.
+ * Finds at most `limit` due rows of a table with `find`, and performs each. Searches again without
+ * rows that cannot be read, which are set aside for a minute, and without the accounts whose rows
+ * fail, for example because the account's last posting is later than the clock. Throws a failure at
+ * the end. Returns how many rows the last search found.
  */
-export async function performDue<Row extends { readonly sourceAccountId: Uuid }>(
+export async function performDue<Row extends DueRow>(
   table: Table<Row>,
   limit: number,
   find: (conditionSql: string, limit: number) => Promise<readonly StoredRow[]>,
   perform: (row: Row) => Promise<unknown>,
 ): Promise<number> {
   const faults = new Map<Uuid, unknown>();
+  const unreadable: unknown[] = [];
+  const performStored = async (stored: StoredRow): Promise<void> => {
+    let row: Row;
+    try {
+      row = parseRow(table, stored);
+    } catch (fault) {
+      setAsideUntil.set(uuid.parse(stored.id), performance.now() + SET_ASIDE_MS);
+      unreadable.push(fault);
+      return;
+    }
+    await perform(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault));
+  };
   for (;;) {
-    const failed = [...faults.keys()];
-    const conditionSql =
-      failed.length === 0
-        ? ''
-        : `AND source_account_id NOT IN (${literals(accounts, 'id', failed)})`;
-    const rows = await find(conditionSql, Math.trunc(limit));
-    await Promise.all(
-      rows.map(async (row) => {
-        try {
-          await perform(parseRow(table, row));
-        } catch (fault) {
-          faults.set(uuid.parse(row.source_account_id), fault);
-        }
-      }),
-    );
+    const [failed, unread] = [[...faults.keys()], unreadable.length];
+    const exclusion = notAmong('source_account_id', failed) + notAmong('id', idsSetAside());
+    const rows = await find(exclusion, Math.trunc(limit));
+    await Promise.all(rows.map(performStored));
     // If as many accounts failed as one search may find, the accounts are not the cause.
-    if (faults.size > failed.length && faults.size < limit) continue;
-    for (const fault of faults.values()) throw fault;
+    const mayFindOthers = faults.size > failed.length && faults.size < limit;
+    if (mayFindOthers || unreadable.length > unread) continue;
+    for (const fault of [...faults.values(), ...unreadable]) throw fault;
     return rows.length;
   }
+}
+
+function notAmong(column: string, ids: readonly Uuid[]): string {
+  return ids.length === 0 ? '' : ` AND ${column} NOT IN (${literals(accounts, 'id', ids)})`;
 }

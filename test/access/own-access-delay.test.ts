@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { listAuditRows } from '../../src/access/audit-log.js';
 import { applyDueRoles, grantRole, grantRoleEverywhere } from '../../src/members/roles.js';
 import { setPolicyDelay } from '../../src/approvals/policies.js';
+import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
-import { answered, type Bank, openBank, text, walk } from '../helpers/bank.js';
+import { answered, type Bank, idLiteral, openBank, text, walk } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { assertLedgerSound, TEST_ACTOR } from '../helpers/world.js';
@@ -69,6 +70,20 @@ describe("the delay of a tenant's wider access", () => {
     assert.equal(await role(clerk), 'operator');
     assert.deepEqual(await pending(clerk), []);
     assert.deepEqual(await lines(clerk), ['role.request api', 'role.take_effect api']);
+  });
+
+  it('a role takes effect at its time, even if an older one cannot be stored', async () => {
+    const { member } = await person(bank);
+    await setRole(bank, account, member, 'operator');
+    const unknown = idLiteral(newId());
+    await db.change(
+      `UPDATE pending_roles SET member_id=${unknown}, effective_at=effective_at-INTERVAL 1 SECOND WHERE member_id=${idLiteral(member.id)}`,
+    );
+    await give(clerk, 'operator');
+    later(DELAY_S);
+    await assert.rejects(apply(), { message: 'the resource does not exist' });
+    assert.equal(await role(clerk), 'operator');
+    await db.change(`DELETE FROM pending_roles WHERE member_id=${unknown}`);
   });
 
   it('a repeated creation of a member shows the role that waits since', async () => {

@@ -11,7 +11,7 @@ import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
-import { answered, type Json, LEAST, object } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, object } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { openGuarded } from '../helpers/guarded.js';
@@ -204,6 +204,26 @@ describe('the delay of a weaker approval policy', () => {
         ['maria', { seconds: 60, before: 0 }],
       ],
     );
+  });
+
+  it('a delayed change of an approval policy takes effect, even if an older one cannot be stored', async () => {
+    const { id: older } = await own.account();
+    const unknown = idLiteral(newId());
+    for (const id of [older, account.id]) {
+      const path = `/v1/accounts/${id}/approval_policies/COPM`;
+      for (const body of [STRICT, LAX])
+        answered(await bank.request('PUT', path, { body, token: own.tokens.admin }), 200);
+    }
+    await db.change(
+      `UPDATE approval_policies SET account_id=${unknown}, effective_at=effective_at-INTERVAL 1 SECOND WHERE account_id=${idLiteral(older)}`,
+    );
+    later(DELAY_S);
+    await assert.rejects(applyDueChanges({ database: db.database, clock: () => now }, 100));
+    const [row] = await db.sql(
+      `SELECT COUNT(effective_at) AS waiting FROM approval_policies WHERE account_id=${idLiteral(account.id)}`,
+    );
+    assert.equal(Number(row!.waiting), 0);
+    await db.change(`DELETE FROM approval_policies WHERE account_id=${unknown}`);
   });
 
   it('a delayed change of an approval policy has a line in the audit log for the request, its effect and its withdrawal', async () => {

@@ -315,11 +315,9 @@ describe('a batch of payouts', () => {
     const { database, clock } = api.core;
     const sealed = () => database.reader.select(payoutSecrets, { id: rows.map((row) => row.id) });
     assert.equal((await sealed()).length, 2);
-    for (let after: Uuid | null = null; ;) {
-      const before = instant(clock() + 60_000);
-      after = await removeOldRows(database, clock, 'paid batches', before, after);
-      if (after === null) break;
-    }
+    const before = instant(clock() + 60_000);
+    for (let after: Uuid | null | undefined = null; after !== undefined;)
+      after = (await removeOldRows(database, clock, 'paid batches', before, after))?.lastId;
     const [payout] = await walk(batches.own.bank, `/v1/payouts?batch=${id}`);
     assert.deepEqual(
       (await sealed()).map((secrets) => secrets.id),

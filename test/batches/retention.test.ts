@@ -30,10 +30,13 @@ describe('retention of ended batches', () => {
     ana = await world.account();
   });
 
-  const remove = async (ended: 'unpaid' | 'paid', before: Instant): Promise<void> => {
-    let after: Uuid | null = null;
-    do after = await removeOldRows(db.database, systemClock, `${ended} batches`, before, after);
-    while (after !== null);
+  const remove = async (ended: 'unpaid' | 'paid', before: Instant): Promise<unknown[]> => {
+    const faults: unknown[] = [];
+    const next = (after: Uuid | null) =>
+      removeOldRows(db.database, systemClock, `${ended} batches`, before, after);
+    for (let piece = await next(null); piece !== null; piece = await next(piece.lastId))
+      faults.push(...(piece.faults ?? []));
+    return faults;
   };
   const isRemoved = async (batchId: Uuid): Promise<boolean> =>
     (await db.database.reader.find(batchStorage, { batchId }))?.rowsRemovedAt !== null;
@@ -106,6 +109,18 @@ describe('retention of ended batches', () => {
     for (const ended of ['unpaid', 'paid'] as const) await remove(ended, later());
     for (const { id } of [ready, executing])
       assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
+  });
+
+  it('retention removes the rows of a batch even if an older batch cannot be read', async () => {
+    const [unreadable, { id }] = [await paid(), await paid()];
+    const set = (kind: string): Promise<number> =>
+      db.change(`UPDATE IGNORE batches SET kind='${kind}' WHERE id=${idLiteral(unreadable.id)}`);
+    await set('unknown');
+    const faults = await remove('paid', later());
+    assert.deepEqual([faults.length, await isRemoved(unreadable.id)], [1, false]);
+    assert.equal(await isRemoved(id), true);
+    await set('bonus');
+    assert.deepEqual(await remove('paid', later()), []);
   });
 
   it('retention keeps rows that contradict their batch, because the auditor needs them', async () => {

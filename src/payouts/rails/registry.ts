@@ -1,3 +1,4 @@
+import { tryEach } from '../../core/collections.js';
 import type { Keyring } from '../../core/fingerprint.js';
 import type { DatabaseDeps } from '../../db/database.js';
 import type { Sweep } from '../../temporal/sweeper.js';
@@ -71,10 +72,10 @@ export function reportSweeps(
 function simulatedReports(simulated: SimulatedRail, callbacks: RailCallbacks): Sweep {
   const run = async (): Promise<boolean> => {
     const due = await simulated.dueReports(REPORTS_AT_ONCE);
-    for (const report of due) {
+    await tryEach(due, async (report) => {
       await callbacks.report(SIMULATED, report);
       await simulated.acknowledge(report);
-    }
+    });
     return due.length === REPORTS_AT_ONCE;
   };
   return { name: 'simulated rail', everyMs: REPORTS_EVERY_MS, run };
