@@ -87,6 +87,35 @@ describe('the deadline of a command', () => {
       await writer.idle();
       assert.deepEqual([await isBound(first), await isBound(second)], [false, true]);
     });
+
+  it('a command that waits for several locks in turn is not committed after its deadline, although each wait is short', async () => {
+    const { writer } = openWriter(db.database);
+    const parties = await openParties();
+    assert.equal(codeOf(await writer.submit(testKind, moveIn(parties))), 'done');
+    const command = moveIn(parties);
+    const deadline = Deadline.afterMs(1_000);
+    const own = idLiteral(parties.tenant.tenant.id);
+    const insertKey = [
+      `CREATE TEMPORARY TABLE other SELECT * FROM idempotency_keys WHERE tenant_id=${own} LIMIT 1`,
+      `UPDATE other SET idempotency_key='${command.key}'`,
+      'INSERT INTO idempotency_keys SELECT * FROM other',
+    ];
+    await whileLocked(counterOf(parties), async () => {
+      const other = await createConnection({ uri: db.adminUrl, database: db.name });
+      await other.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+      await other.query('START TRANSACTION');
+      for (const statement of insertKey) await other.query(statement);
+      const answer = writer.submit(testKind, command, deadline).then(codeOf);
+      await sleep(deadline.leftMs() * 0.7);
+      await other.end();
+      assert.equal(await answer, 'ledger_unavailable');
+      // Until the group may not send COMMIT any more either.
+      await sleep(400);
+    });
+    await writer.idle();
+    await sleep(500);
+    assert.equal(await isBound(command), false);
+  });
 });
 
 describe('the share of a tenant', () => {

@@ -1,5 +1,6 @@
 import { compareText } from '../../core/collections.js';
 import type { Instant } from '../../core/instant.js';
+import { time } from '../../db/columns.js';
 import type { Transaction } from '../../db/database.js';
 import {
   balances,
@@ -22,13 +23,14 @@ import type { GroupWrites } from './group-state.js';
  * Writes a group as multi-row statements, in lock order: keys, rows guarded by the account locks,
  * resources, event counters, audit chains. The statements and COMMIT are sent as one text, so the
  * locks are held for no round trip, except for the audit log, whose hashes this process computes.
- * (docs/decisions/0002-group-commit.md)
+ * Nothing is committed after waits for locks until after `until`. (docs/decisions/0002-group-commit.md)
  */
 export async function writeGroup(
   transaction: Transaction,
   keys: TransactionKeys,
   writes: GroupWrites,
   now: Instant,
+  until: Instant,
 ): Promise<void> {
   const statements = [
     ...keys.insertSql(),
@@ -37,9 +39,15 @@ export async function writeGroup(
   ];
   const events = eventStatements(writes.events, now);
   const auditRows = auditRowsOf(writes.rows);
-  if (auditRows.length === 0) return transaction.withCommit([...statements, ...events]);
+  if (auditRows.length === 0)
+    return transaction.withCommit([...statements, ...events, failSqlAfter(until)]);
   const rows = await transaction.all([...statements, ...events, ...lockChainsSql(auditRows)]);
   transaction.withCommit(chainedInsertsSql(rows.at(-1) ?? [], auditRows));
+}
+
+/** Returns SQL that fails with 1690 (out of range) after this time, by the clock of the server. */
+function failSqlAfter(until: Instant): string {
+  return `SET @late=~0+(SYSDATE(3)>${time.literal(until)})`;
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */

@@ -1,7 +1,7 @@
 import { groupBy } from '../../core/collections.js';
 import { failpoint, isArmed } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
+import { type Instant, instant } from '../../core/instant.js';
 import type { Traceparent } from '../../core/trace.js';
 import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../core/timers.js';
@@ -50,7 +50,8 @@ export async function postGroup(
         await deps.rollbackGuard.checkConnection(transaction);
         const loaded = await lockAndLoad(deps, transaction, group, groupAccounts);
         failpoint('after_lock');
-        results = await decideGroup(deps, transaction, group, { ...loaded, groupAccounts, bound });
+        const input = { ...loaded, groupAccounts, bound, deadline };
+        results = await decideGroup(deps, transaction, group, input);
         newest = loaded.state.writes.transactions.at(-1)?.id;
         // By then, COMMIT has been sent.
         setImmediate(() => {
@@ -74,6 +75,7 @@ export async function postGroup(
 interface DecisionInput extends LockedGroup {
   readonly groupAccounts: GroupAccounts;
   readonly bound: TransactionKeys;
+  readonly deadline: Deadline;
 }
 
 /** Decides the commands and sends all writes except COMMIT. The accounts are already locked. */
@@ -81,12 +83,13 @@ async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  { groupAccounts, state, keys, now, bound }: DecisionInput,
+  { groupAccounts, state, keys, now, bound, deadline }: DecisionInput,
 ): Promise<CommandResults> {
   const replayed = await resultsOf(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
   const decided = decideAll(deps, state, open, groupAccounts, now, bound);
-  await writeGroup(transaction, bound, state.writes, now);
+  // `now` was read before it arrived, so this is not later than the deadline.
+  await writeGroup(transaction, bound, state.writes, now, instant(now + deadline.leftMs()));
   return new Map([...replayed, ...decided]);
 }
 
