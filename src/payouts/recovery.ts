@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UnknownKey } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { string, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
@@ -56,8 +57,8 @@ export class RailRecovery {
   }
 
   /**
-   * Polls a payout that the rail has received, or else submits a waiting payout, or else polls any
-   * payout in progress.
+   * Polls a payout that the rail has received, or else submits a waiting payout or, if that cannot
+   * be sent, polls it, or else polls any payout in progress.
    */
   private async probe(rail: string): Promise<void> {
     const { calls, submitter } = this.deps;
@@ -81,8 +82,13 @@ export class RailRecovery {
       'expiring',
       `status='approved' AND ${maySend} ORDER BY id`,
     );
-    if (waiting !== undefined)
-      return void (await submitter.submit(waiting.id, { ignoresBreaker: true }));
+    if (waiting !== undefined) {
+      const { isHeld } = await submitter
+        .submit(waiting.id, { ignoresBreaker: true })
+        .catch(heldByUnknownKey);
+      // Nothing was sent, for example because the rail does not name the holder of the payout's key.
+      return void (isHeld && (await calls.poll(waiting)));
+    }
     const order = `${inProgress} ORDER BY attempted_at, submitted_at`;
     const lost = await this.pickOne(rail, 'submitted', order);
     if (lost !== undefined) await submitter.poll(lost.id, { ignoresBreaker: true });
@@ -107,6 +113,11 @@ export class RailRecovery {
     const row = rows[Math.floor(Math.random() * rows.length)];
     return row && parseRow(payouts, row);
   }
+}
+
+function heldByUnknownKey(failure: unknown): { readonly isHeld: true } {
+  if (failure instanceof UnknownKey) return { isHeld: true };
+  throw failure;
 }
 
 const SWEEP_PREFIX = 'probes ';

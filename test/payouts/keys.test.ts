@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { payoutSecrets, type Payout } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/service.js';
 import type { KeyHolder } from '../../src/payouts/rails/rail.js';
-import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
 import { answered, type Json, LEAST, object, openBank, text } from '../helpers/bank.js';
@@ -12,6 +12,7 @@ import { describedApi } from '../helpers/described.js';
 import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 import {
   assertSameStory,
+  forgetRails,
   openPayoutBank,
   payoutBody,
   type PayoutBank,
@@ -259,6 +260,27 @@ describe('payouts by key', () => {
     const waiting = await checked();
     await over(['silent']).rails.submissions.submit(waiting);
     answered(await own.act('cancel', waiting, own.bank.token), 200);
+  });
+
+  it('the breaker of a rail closes even if none of its waiting payouts can be sent, because the rail does not say who holds their keys, or because this process cannot read them', async () => {
+    await forgetRails(db);
+    const ids = [await checked(), await checked()];
+    const other = [{ id: 'other', secret: Buffer.alloc(32, 8) }] as const;
+    for (const keyring of [{}, { encryptionKeys: other }]) {
+      const rail = new ScriptedRail(null);
+      const breaker = { opensAfter: 1, probeAfterMs: 0 };
+      const { breakers, recovery } = railsOf(db, { rail, breaker, ...keyring });
+      await breakers.recordFailure('simulated', newId(), 'no answer');
+      assert.equal(await breakers.isClosed('simulated'), false);
+      await recovery.probeDue('simulated');
+      assert.equal(await breakers.isClosed('simulated'), true);
+      assert.equal(rail.given.length, 0);
+      assert.equal(rail.asked.length, 1);
+    }
+    for (const id of ids) {
+      const { status, attempts } = await rowOf(db, id);
+      assert.deepEqual([status, attempts], ['approved', 0]);
+    }
   });
 
   it('a payout whose key no longer exists fails as unknown before money leaves', async () => {
