@@ -4,8 +4,16 @@ import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { type Adjustment, adjustments } from '../db/entities/operations.js';
+import { bonuses } from '../db/entities/bonuses.js';
+import {
+  type Adjustment,
+  adjustments,
+  type Transfer,
+  transfers,
+} from '../db/entities/operations.js';
 import type { FeeOperation } from '../db/entities/parties.js';
+import { payouts } from '../db/entities/payouts.js';
+import type { Table } from '../db/table.js';
 
 interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
@@ -18,11 +26,26 @@ export interface CurrentRefund {
   readonly payerRefunds: readonly PayerRefund[];
 }
 
-/** FROM and WHERE for the operations that have paid their fee. */
-export const CHARGED_SQL: Readonly<Record<FeeOperation, string>> = {
-  transfer: "transfers WHERE status='completed'",
-  bonus: 'bonuses WHERE TRUE',
-  payout: "payouts WHERE status IN ('completed','returned')",
+interface ChargedOperations {
+  readonly table: Table<ChargedOperation>;
+  /** Index of the tenant, these states and the time of creation. */
+  readonly index: string;
+  readonly oneOf: readonly string[];
+}
+export type ChargedOperation = Pick<
+  Transfer,
+  'id' | 'createdAt' | 'sourceAccountId' | 'feeAccountId' | 'raw' | 'feeRaw'
+>;
+
+/** The operations that have paid their fee. */
+export const CHARGED: Readonly<Record<FeeOperation, ChargedOperations>> = {
+  transfer: { table: transfers, index: 'status', oneOf: ["t.status='completed'"] },
+  bonus: { table: bonuses, index: 'tenant', oneOf: [] },
+  payout: {
+    table: payouts,
+    index: 'status',
+    oneOf: ["t.status='completed'", "t.status='returned'"],
+  },
 };
 const PAGE_SIZE = 1_000;
 
@@ -63,8 +86,8 @@ async function readFeeAccounts(
 ): Promise<ReadonlyMap<Uuid, Uuid>> {
   const ids = refunds.map(({ operationId }) => uuid.literal(operationId)).join(',');
   const rows = await reader.query(
-    Object.values(CHARGED_SQL)
-      .map((charged) => `SELECT id, fee_account_id FROM ${charged} AND id IN (${ids})`)
+    Object.values(CHARGED)
+      .map(({ table }) => `SELECT id, fee_account_id FROM ${table.name} WHERE id IN (${ids})`)
       .join(' UNION ALL '),
   );
   return new Map(rows.map((row) => [uuid.parse(row.id), uuid.parse(row.fee_account_id)]));

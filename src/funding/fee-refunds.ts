@@ -1,24 +1,28 @@
 import { type Asset, calculateFee } from '../core/amount.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
-import { firstIdAt, type Uuid } from '../core/ids.js';
+import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { bigint, string, time, uuid } from '../db/columns.js';
+import type { TimePosition } from '../core/page.js';
+import { time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import {
+  accounts,
   type FeeKey,
   feeKeyOf,
   type FeeScheduleRow,
   feeSchedules,
 } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
+import { withColumns } from '../db/table.js';
+import { readVisible } from '../db/visible-list.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { NO_REFUND, type RefundColumns } from './decide.js';
 import { approveAdjustment, type FundingDeps, proposeRefundPart } from './service.js';
 import {
   assertBalanced,
   assertRefundName,
-  CHARGED_SQL,
+  CHARGED,
   type CurrentRefund,
   isActive,
   readCurrentRefund,
@@ -72,13 +76,14 @@ interface RefundPlan {
 
 const PAGE_SIZE = 1_000;
 const CONCURRENCY = 50;
-/**
- * An id may be this much older than its operation, because it is made when the request arrives; a
- * payout's perhaps when the file of its batch was validated, which lapses after 30 days.
- */
-const REQUESTED_BEFORE_MS = { transfer: 3_600_000, bonus: 3_600_000, payout: 31 * 86_400_000 };
-/** An id may be this much newer: a batch's bonus gets its id when its group is decided. */
-const CREATED_AFTER_MS = 60_000;
+const CHARGED_COLUMNS = [
+  'id',
+  'createdAt',
+  'sourceAccountId',
+  'feeAccountId',
+  'raw',
+  'feeRaw',
+] as const;
 
 export async function planRefund(reader: Reader, request: RefundRequest): Promise<RefundPlan> {
   const { tenantId, asset, reference: name } = request;
@@ -87,9 +92,9 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
   const schedule = await reader.find(feeSchedules, feeKeyOf(request));
   const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
   const newRefunds: (Overcharge & { readonly proposal: Proposal })[] = [];
-  let after: Uuid | null = firstIdAt(request.from - REQUESTED_BEFORE_MS[request.operation]);
-  while (after !== null) {
-    const { last, found }: OverchargePage = await readOvercharges(reader, request, after, schedule);
+  let before: TimePosition | null = null;
+  do {
+    const { next, found } = await readOvercharges(reader, request, before, schedule);
     const ids = found.map(({ operationId }) => operationId);
     const lastRefunds = await readLastRefunds(reader, ids);
     for (const one of found) {
@@ -104,8 +109,8 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
         newRefunds.push({ ...one, proposal: payerProposal(request, one, previous) });
       }
     }
-    after = last;
-  }
+    before = next;
+  } while (before !== null);
   const due = sumDue(asset, newRefunds, await readCurrentRefund(reader, tenantId, name));
   return {
     ...counts,
@@ -185,35 +190,43 @@ function feeAccountMoves(
 }
 
 interface OverchargePage {
-  /** The last operation examined; null at the end. */
-  readonly last: Uuid | null;
+  /** Null on the last page. */
+  readonly next: TimePosition | null;
   readonly found: readonly Overcharge[];
 }
 
 async function readOvercharges(
   reader: Reader,
   { tenantId, operation, asset, from, to }: RefundRequest,
-  after: Uuid,
+  before: TimePosition | null,
   schedule: FeeScheduleRow | undefined,
 ): Promise<OverchargePage> {
-  const rows = await reader.query(
-    `SELECT id, source_account_id, fee_account_id, raw, fee_raw,
-       (SELECT a.status FROM accounts a WHERE a.id=source_account_id) AS payer_status FROM ${CHARGED_SQL[operation]} AND id>${uuid.literal(after)}
-     AND id<=${uuid.literal(firstIdAt(to + CREATED_AFTER_MS))} AND tenant_id=${uuid.literal(tenantId)}
-     AND asset=${literal(adjustments, 'asset', asset)} AND fee_account_id IS NOT NULL
-     AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${PAGE_SIZE}`,
-  );
-  const found = rows.flatMap((row): Overcharge[] => {
-    const rightFee = schedule === undefined ? 0n : calculateFee(schedule, bigint.parse(row.raw));
-    const raw = bigint.parse(row.fee_raw) - rightFee;
-    const who = { operationId: uuid.parse(row.id), payerId: uuid.parse(row.source_account_id) };
-    const isClosed = string.parse(row.payer_status) === 'closed';
-    return raw > 0n
-      ? [{ ...who, isClosed, feeAccountId: uuid.parse(row.fee_account_id), raw }]
-      : [];
+  const { table, index, oneOf } = CHARGED[operation];
+  const within = [
+    `t.tenant_id=${uuid.literal(tenantId)}`,
+    `t.created_at>=${time.literal(from)} AND t.created_at<=${time.literal(to)}`,
+  ];
+  const isCharged = [
+    `l.asset=${literal(adjustments, 'asset', asset)}`,
+    'l.fee_account_id IS NOT NULL',
+  ];
+  const list = { table: withColumns(table, CHARGED_COLUMNS), index, oneOf, within };
+  const page = await readVisible(reader, { ...list, filters: isCharged }, before, PAGE_SIZE);
+  const payers = await reader.select(withColumns(accounts, ['id', 'status']), {
+    id: [...new Set(page.items.map(({ sourceAccountId }) => sourceAccountId))],
   });
-  const last = rows.length < PAGE_SIZE ? undefined : rows.at(-1);
-  return { last: last === undefined ? null : uuid.parse(last.id), found };
+  const closed = new Set(payers.flatMap(({ id, status }) => (status === 'closed' ? id : [])));
+  const found = page.items.flatMap(
+    ({ id: operationId, sourceAccountId: payerId, feeAccountId, ...charged }): Overcharge[] => {
+      const rightFee = schedule === undefined ? 0n : calculateFee(schedule, charged.raw);
+      const raw = charged.feeRaw - rightFee;
+      const isClosed = closed.has(payerId);
+      return raw > 0n && feeAccountId !== null
+        ? [{ operationId, payerId, isClosed, feeAccountId, raw }]
+        : [];
+    },
+  );
+  return { next: page.next, found };
 }
 
 /**

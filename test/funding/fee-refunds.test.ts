@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
+import { planRefund } from '../../src/funding/fee-refunds.js';
 import { setFeeAccount } from '../../src/operations/fees.js';
 import { closeAccount } from '../../src/accounts/status.js';
 import { formatAmount } from '../../src/core/amount.js';
+import { asUuid } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../helpers/api.js';
-import { answered, LEAST, object, openBank } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST, object, openBank, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { balanceOf, setFee, TEST_ACTOR } from '../helpers/world.js';
+import { say, ScriptedRail } from '../payouts/scripted-rail.js';
+import { payoutBody, railsOf } from '../payouts/support.js';
 
 const WRONG = LEAST;
 const RIGHT = 300n;
@@ -233,6 +237,31 @@ describe('a refund of wrong fees', () => {
     shown(await approve('fees-8', 'leo'));
     assert.equal(await available(fees), kept - (WRONG - RIGHT));
     assert.equal(await suspense(), 0n);
+  });
+
+  it('includes payouts whose ids are much older, as those of a batch that was paused, whether they were returned or not', async () => {
+    const tenantId = bank.tenant.tenant.id;
+    await setFee(db.database, { tenantId, operation: 'payout', flatRaw: WRONG });
+    const sent = [0, 1, 2].map(() =>
+      bank.request('POST', '/v1/payouts', { body: payoutBody({ from }) }),
+    );
+    const ids = (await Promise.all(sent)).map((one) => text(answered(one, 201).json.id));
+    await setFee(db.database, { tenantId, operation: 'payout', flatRaw: RIGHT });
+    for (const [index, end] of (['completed', 'returned'] as const).entries()) {
+      const rail = new ScriptedRail(say(end, 'account_closed'));
+      await railsOf(db, { rail }).submissions.submit(asUuid(ids[index]!));
+    }
+    const move = (days: string) =>
+      db.change(
+        `UPDATE payouts SET created_at=created_at${days}INTERVAL 90 DAY WHERE id IN (${ids.map(idLiteral).join()})`,
+      );
+    await move('+');
+    const inDays = (days: number) => instant(systemClock() + days * 86_400_000);
+    const request = { tenantId, operation: 'payout', asset: 'COPM', reference: 'r' } as const;
+    const period = { from: inDays(89), to: inDays(91), reason: 'too much' };
+    const plan = await planRefund(db.database.reader, { ...request, ...period });
+    assert.deepEqual([plan.operations, plan.totalRaw], [2, 2n * (WRONG - RIGHT)]);
+    await move('-');
   });
 
   it('is refused with a malformed reference, crossed bounds or missing options', async () => {
