@@ -7,7 +7,7 @@ import { proposeResolution } from '../../src/payouts/resolution/resolutions.js';
 import { DEFAULT_RETURN_WINDOW_MS } from '../../src/payouts/rules.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile } from '../../src/payouts/statements/reconcile.js';
-import { idLiteral, LEAST } from '../helpers/bank.js';
+import { answered, idLiteral, LEAST } from '../helpers/bank.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { balanceOf, someone, TEST_ACTOR } from '../helpers/world.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
@@ -17,10 +17,14 @@ const RAIL = 'http:table';
 const DAY_MS = 86_400_000;
 
 type Word = Parameters<typeof say>;
-type Step = 'line completed' | 'staff completed' | 'staff returned' | Word;
+/** A payout that its rail has not received; without one, it has been submitted to a silent rail. */
+const STARTS = ['pending', 'approved', 'rejected', 'canceled'] as const;
+type Start = (typeof STARTS)[number];
+type Step = Start | 'line completed' | 'staff completed' | 'staff returned' | Word;
 const ACCEPTED: Word = ['accepted'];
 const COMPLETED: Word = ['completed'];
 const FAILED: Word = ['failed', 'account_closed'];
+const RETURNED: Word = ['returned', 'account_closed'];
 /** A second payment. */
 const SECOND: Word = ['completed', null, 'R-2'];
 
@@ -51,7 +55,10 @@ const TABLE: readonly (readonly [PayoutResolution['outcome'], readonly Step[], s
   ['failed', ['line completed'], '- - - c r F F F -! -!'],
   ['failed', ['line completed', FAILED], '-! -! -! c! r! F F F -! -!'],
   ['failed', [COMPLETED], 'x'],
+  ['failed', ['staff completed'], 'x'],
   ['failed', [FAILED], 'x'],
+  ['failed', [RETURNED], 'x'],
+  ['failed', ['staff completed', 'staff returned'], 'x'],
   ['returned', [], '- R - c r f f f f f'],
   ['returned', [ACCEPTED], '- R - c r f f f -! -!'],
   ['returned', [COMPLETED], 'R'],
@@ -62,14 +69,34 @@ const TABLE: readonly (readonly [PayoutResolution['outcome'], readonly Step[], s
   ['returned', ['staff completed', 'line completed'], '- R - - r R R R -! -!'],
   ['returned', [ACCEPTED, 'staff completed'], '- R - - r R R R -! -!'],
   ['returned', [ACCEPTED, 'staff completed', COMPLETED], 'R'],
+  ['returned', ['line completed'], '- R - c r -! -! -! -! -!'],
+  ['returned', [ACCEPTED, SECOND], '-! R -! c! r! -! -! -! -! -!'],
   ['returned', [FAILED], 'x'],
+  ['returned', [RETURNED], 'x'],
   ['returned', [COMPLETED, 'staff returned'], 'x'],
   ['completed', [], 'C'],
+  ['completed', [ACCEPTED], 'C'],
+  ['completed', [FAILED], 'C'],
+  ['completed', ['line completed'], 'C'],
+  ['completed', [COMPLETED], 'x'],
+  ['completed', [RETURNED], 'x'],
   ['completed', [ACCEPTED, SECOND], 'C'],
   ['completed', [FAILED, COMPLETED], 'C'],
   ['unchanged', [FAILED, COMPLETED], 'U'],
   ['unchanged', [COMPLETED, FAILED], 'U'],
+  ['unchanged', [RETURNED, FAILED], 'U'],
+  ['unchanged', ['staff completed', 'staff returned', COMPLETED], 'U'],
   ['unchanged', [ACCEPTED], 'x'],
+  ['unchanged', [ACCEPTED, SECOND], 'x'],
+  ['unchanged', [COMPLETED], 'x'],
+  ...STARTS.flatMap((start) => [
+    ...(['failed', 'returned', 'completed'] as const).flatMap((outcome) => [
+      [outcome, [start], 'x'] as const,
+      [outcome, [start, COMPLETED], 'x'] as const,
+    ]),
+    ['unchanged', [start], 'x'] as const,
+    ['unchanged', [start, COMPLETED], 'U'] as const,
+  ]),
 ];
 
 const textOf = (steps: readonly Step[]): string =>
@@ -101,13 +128,32 @@ describe('two people and the rail of a payout', () => {
       systemClock(),
     );
   };
+  const starts: Readonly<Record<Start, () => Promise<Uuid>>> = {
+    approved: () => own.pay(),
+    canceled: async () => {
+      const id = await own.pay();
+      answered(await own.act('cancel', id, own.bank.token), 200);
+      return id;
+    },
+    pending: async () => {
+      await own.guard();
+      return own.createPending();
+    },
+    rejected: async () => {
+      const id = await starts.pending();
+      answered(await own.act('reject', id), 200);
+      return id;
+    },
+  };
+  const startOf = (steps: readonly Step[]) => STARTS.find((start) => start === steps[0]);
   const prepare = async (steps: readonly Step[]): Promise<Uuid> => {
-    const id = await given();
-    for (const step of steps)
+    const start = startOf(steps);
+    const id = await (start === undefined ? given() : starts[start]());
+    for (const step of start === undefined ? steps : steps.slice(1))
       if (step === 'line completed') await list(id);
       else if (step === 'staff completed') await resolve(over(), db, id, 'completed');
       else if (step === 'staff returned') await resolve(over(say('voided')), db, id, 'returned');
-      else await tell(id, ...step);
+      else await tell(id, ...(step as Word));
     return id;
   };
   const total = async () => {
