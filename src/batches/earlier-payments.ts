@@ -1,6 +1,6 @@
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import { Deadline } from '../core/timers.js';
+import { Deadline, withTimeout } from '../core/timers.js';
 import { integer, nullable, time, uuid } from '../db/columns.js';
 import type { DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import { type Batch, type BatchKindName, batchStorage } from '../db/entities/batches.js';
@@ -41,8 +41,13 @@ const SOURCES: Readonly<Record<BatchKindName, PaymentSource>> = {
 
 /** Age up to which a stored result serves all readers. */
 const KEPT_MS = 3_000;
+/** How long a reader waits for a computation before it gets an older result. */
+const WAIT_MS = 1_500;
 /** Bounds a computation, which readers share, so that no request's deadline ends it. */
 const COMPUTATION_MS = 20_000;
+/** A computation is repeated after this many times its duration, at most half a minute, at the earliest. */
+const REST_TIMES = 4;
+const MAX_REST_MS = 30_000;
 
 /**
  * Reads the earlier payments of ready batches, which are stored when validation ends. A result that
@@ -50,30 +55,51 @@ const COMPUTATION_MS = 20_000;
  */
 export class EarlierPaymentsReader {
   private readonly inProgress = new Map<Uuid, Promise<EarlierPayments>>();
+  /** Batches whose last computation ended a short time ago. */
+  private readonly resting = new Set<Uuid>();
 
-  constructor(private readonly deps: DatabaseDeps) {}
+  constructor(
+    private readonly deps: DatabaseDeps,
+    private readonly waitMs = WAIT_MS,
+  ) {}
 
-  /** Returns a result of the last seconds. Throws DatabaseUnavailable. */
+  /**
+   * Returns a result of the last seconds, or an older one if the computation takes long, as that of
+   * a large batch. Throws DatabaseUnavailable.
+   */
   async read(reader: Reader, batch: OwnBatch): Promise<EarlierPayments> {
-    const recent = await readRecent(reader, batch, this.deps.clock());
-    if (recent !== null) return recent;
-    let current = this.inProgress.get(batch.id);
-    if (current === undefined) {
-      current = this.refresh(batch).finally(() => this.inProgress.delete(batch.id));
-      this.inProgress.set(batch.id, current);
-    }
-    return current;
+    const stored = await readStored(reader, batch);
+    if (stored === null) return this.compute(batch);
+    const { payments } = stored;
+    if (isRecent(stored, this.deps.clock()) || this.resting.has(batch.id)) return payments;
+    const computed = this.compute(batch).catch(() => payments);
+    return withTimeout(this.waitMs, () => computed, payments);
+  }
+
+  /** Begins a computation, or joins the one in progress. */
+  private compute(batch: OwnBatch): Promise<EarlierPayments> {
+    const { id } = batch;
+    const running = this.inProgress.get(id);
+    if (running !== undefined) return running;
+    const beganAt = performance.now();
+    const computed = this.refresh(batch).finally(() => {
+      const restMs = Math.min(MAX_REST_MS, REST_TIMES * (performance.now() - beganAt));
+      this.inProgress.delete(id);
+      this.resting.add(id);
+      setTimeout(() => this.resting.delete(id), restMs).unref();
+    });
+    this.inProgress.set(id, computed);
+    return computed;
   }
 
   private async refresh(batch: OwnBatch): Promise<EarlierPayments> {
     const { database, clock } = this.deps;
     const owner = { tenantId: batch.tenantId, deadline: Deadline.afterMs(COMPUTATION_MS) };
-    const at = clock();
     const { searches } = database.readerFor(owner);
-    const computed = await computeEarlierPayments(searches, batch, at);
+    const computed = await computeEarlierPayments(searches, batch, clock());
     await transact(database, (transaction) =>
       transaction.execute(
-        updateSql(batchStorage, earlierPaymentsColumns(computed, at), { batchId: batch.id }),
+        updateSql(batchStorage, earlierPaymentsColumns(computed, clock()), { batchId: batch.id }),
       ),
     );
     return computed;
@@ -86,24 +112,33 @@ export async function readEarlierPayments(
   batch: OwnBatch,
   at: Instant,
 ): Promise<EarlierPayments> {
-  return (await readRecent(reader, batch, at)) ?? computeEarlierPayments(reader, batch, at);
+  const stored = await readStored(reader, batch);
+  if (stored !== null && isRecent(stored, at)) return stored.payments;
+  return computeEarlierPayments(reader, batch, at);
 }
 
 export function earlierPaymentsColumns(computed: EarlierPayments, at: Instant) {
   return { earlierPayments: JSON.stringify(computed), earlierPaymentsAt: at };
 }
 
-async function readRecent(
+interface StoredPayments {
+  readonly payments: EarlierPayments;
+  readonly at: Instant;
+}
+
+async function readStored(
   reader: Reader,
   { id: batchId }: OwnBatch,
-  at: Instant,
-): Promise<EarlierPayments | null> {
+): Promise<StoredPayments | null> {
   const stored = await reader.find(batchStorage, { batchId });
-  const { earlierPayments = null, earlierPaymentsAt = null } = stored ?? {};
-  if (earlierPayments === null || earlierPaymentsAt === null) return null;
-  if (at > earlierPaymentsAt + KEPT_MS) return null;
+  const { earlierPayments = null, earlierPaymentsAt: at = null } = stored ?? {};
+  if (earlierPayments === null || at === null) return null;
   // The text of `earlierPaymentsColumns`.
-  return JSON.parse(earlierPayments) as EarlierPayments;
+  return { payments: JSON.parse(earlierPayments) as EarlierPayments, at };
+}
+
+function isRecent({ at }: StoredPayments, now: Instant): boolean {
+  return now <= at + KEPT_MS;
 }
 
 const EARLIER_PAYMENTS_MS = 90 * 24 * 3_600_000;

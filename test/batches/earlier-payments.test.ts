@@ -14,6 +14,7 @@ import { startTestApi } from '../helpers/api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
+import { until } from '../helpers/temporal.js';
 import { payroll, ServedBatches } from './support.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -23,6 +24,28 @@ type PaidRow = readonly [to: Pick<Account, 'id'>, reference: string | null];
 
 const db = await testDatabase();
 const api = await describedApi(await startTestApi(db));
+
+/** Longer than a computation takes on a slow machine. */
+const PATIENT_MS = 60_000;
+
+/** Counts the statements that compute earlier payments. Each waits for `released`. */
+function countingDatabase(released = Promise.resolve()) {
+  const counting = { statements: 0 };
+  const database = Object.create(db.database, {
+    readerFor: {
+      value: (owner: StatementOwner): Reader => {
+        const { searches } = db.database.readerFor(owner);
+        const query = async (sql: string) => {
+          counting.statements += 1;
+          await released;
+          return searches.query(sql);
+        };
+        return { ...searches, searches: { ...searches, query } };
+      },
+    },
+  }) as Database;
+  return Object.assign(counting, { database });
+}
 
 describe('the review of earlier payments', () => {
   let bank: Bank;
@@ -50,10 +73,10 @@ describe('the review of earlier payments', () => {
   }
   const shown = async ({ id }: Pick<Batch, 'id'>): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
-  /** As GET shows them once what is stored is older than a few seconds. */
+  /** As GET shows them when nothing is stored. */
   async function earlier(batch: Pick<Batch, 'id'>): Promise<unknown> {
     await db.change(
-      `UPDATE batch_storage SET earlier_payments_at='2020-01-01' WHERE batch_id=${idLiteral(batch.id)}`,
+      `UPDATE batch_storage SET earlier_payments_at=NULL WHERE batch_id=${idLiteral(batch.id)}`,
     );
     return (await shown(batch)).earlier_payments;
   }
@@ -180,33 +203,51 @@ describe('the review of earlier payments', () => {
 
   it('the earlier payments of a batch are stored when its validation ends, and computed again at most every 3 seconds, once for all readers', async () => {
     let at = systemClock();
-    let statements = 0;
-    const counting = Object.create(db.database, {
-      readerFor: {
-        value: (owner: StatementOwner): Reader => {
-          const { searches } = db.database.readerFor(owner);
-          const query = (sql: string) => ((statements += 1), searches.query(sql));
-          return { ...searches, searches: { ...searches, query } };
-        },
-      },
-    }) as Database;
-    const reader = new EarlierPaymentsReader({ database: counting, clock: () => at });
+    const counting = countingDatabase();
+    const reader = new EarlierPaymentsReader(
+      { database: counting.database, clock: () => at },
+      PATIENT_MS,
+    );
     const readAll = async (batch: Batch): Promise<unknown[]> => {
       const all = Array.from({ length: 60 }, () => reader.read(db.database.reader, batch));
       return (await Promise.all(all)).map(({ count }) => count);
     };
     const first = await ready([dora, 'PAY-001']);
     at = (await db.database.reader.find(batchStorage, { batchId: first.id }))!.earlierPaymentsAt!;
-    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([0]), 0]);
+    assert.deepEqual([new Set(await readAll(first)), counting.statements], [new Set([0]), 0]);
     await ready([dora, 'PAY-001']);
     at = instant(at + 3_000);
-    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([0]), 0]);
+    assert.deepEqual([new Set(await readAll(first)), counting.statements], [new Set([0]), 0]);
     at = instant(at + 1);
     // The rows, and the empty page after the last one.
-    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([1]), 2]);
-    assert.deepEqual([new Set(await readAll(first)), statements], [new Set([1]), 2]);
-    const other = new EarlierPaymentsReader({ database: counting, clock: () => at });
-    assert.deepEqual([(await other.read(db.database.reader, first)).count, statements], [1, 2]);
+    assert.deepEqual([new Set(await readAll(first)), counting.statements], [new Set([1]), 2]);
+    assert.deepEqual([new Set(await readAll(first)), counting.statements], [new Set([1]), 2]);
+    const other = new EarlierPaymentsReader(
+      { database: counting.database, clock: () => at },
+      PATIENT_MS,
+    );
+    assert.deepEqual(
+      [(await other.read(db.database.reader, first)).count, counting.statements],
+      [1, 2],
+    );
+  });
+
+  it('a reader of a batch whose earlier payments take long to compute gets the stored ones, and the end of the computation begins the next 3 seconds', async () => {
+    let at = systemClock();
+    let finish = (): void => undefined;
+    const slow = countingDatabase(new Promise<void>((resolve) => (finish = resolve)));
+    const reader = new EarlierPaymentsReader({ database: slow.database, clock: () => at }, 50);
+    const first = await ready([dora, 'PAY-001']);
+    const read = async (): Promise<number> => (await reader.read(db.database.reader, first)).count;
+    await ready([dora, 'PAY-001']);
+    at = instant(at + 60_000);
+    assert.deepEqual(await Promise.all([read(), read()]), [0, 0]);
+    assert.equal(slow.statements, 1);
+    at = instant(at + 10_000);
+    finish();
+    await until('the computation has ended', async () => (await read()) === 1);
+    assert.equal(await read(), 1);
+    assert.equal(slow.statements, 2);
   });
 
   it('one token that reads a ready batch many times takes no read from another tenant', () =>
