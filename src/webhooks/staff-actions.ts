@@ -135,7 +135,7 @@ export function redeliverByStaff(
 }
 
 const NO_ENDPOINT = invalidState(
-  'no endpoint is left: each is disabled, is not subscribed to this event, or has not come to it yet',
+  'no endpoint is left, because each is disabled, is not subscribed to this event, or has not come to it yet',
 );
 
 type Change = (
