@@ -71,6 +71,13 @@ describe('the search of the support desk by words', () => {
       assert(!(await finds(query, path)), JSON.stringify(query));
     assert(!(await finds({ text: 'noviembre alquiler' }, `/transfers/${text(other)}`)));
     assert.match(await found({ day, until: '2020-01-01' }), /a last day that is not before it/);
+    for (const [query, remark] of [
+      [{ text: '43,210' }, /7 days were searched for the totals of batches\./],
+      [{ text: 'x', amount: '43,210' }, /for parts of words and .*, and for the totals of batches\./],
+      [{ text: 'nobody has this' }, /for parts of words and for what an id or alias names\./],
+    ] as const)
+      assert.match((await found(query)).replace(/\s+/g, ' '), remark);
+    assert(!(await found({ amount: '43,210', day })).includes('days were searched'));
   });
 
   it('a pay-in is found by its amount, with the name of its account or alone, and leads to the account', async () => {

@@ -50,7 +50,15 @@ const FIELDS: readonly ListField[] = [
   ...RANGE_FIELDS,
 ];
 
-const RECENT = `Only the last ${RECENT_DAYS} days were searched. Choose a day to find earlier operations.`;
+/** Says what the index does not have. It has words and amounts of any time. */
+function recentRemark({ text, amount }: SearchQuery): Html {
+  const parts = text !== '' && 'parts of words and for what an id or alias names';
+  const searched = [parts, amount !== '' && 'the totals of batches'].filter((one) => one);
+  return html`<p class="soft">
+    Only the last ${RECENT_DAYS} days were searched for ${searched.join(', and for ')}. Choose a day
+    to find earlier ones.
+  </p>`;
+}
 
 const HELP = html`<p class="soft">
   A complete id opens its page. Searches the beginnings of ids and references; aliases and
@@ -123,8 +131,7 @@ async function withinDays(
       'wait',
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
     );
-  const isRecent = isOpen && html`<p class="soft">${RECENT}</p>`;
-  return html`${isRecent}${await results(view, found, query.text || query.amount)}${more}`;
+  return html`${isOpen && recentRemark(query)}${await results(view, found, query.text || query.amount)}${more}`;
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
