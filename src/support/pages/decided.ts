@@ -6,23 +6,13 @@ import { inWords } from '../reading/payouts.js';
 import { findResources, type Rows, type SearchResult } from '../reading/search.js';
 import { actionLine } from '../reading/timeline.js';
 import { namesOf } from '../reading/transfers.js';
-import { downloadForm, type ReadRows } from './export.js';
+import type { ReadRows } from './export.js';
 import { relatedLink } from './history.js';
-import {
-  field,
-  type Page,
-  pageLinks,
-  queryText,
-  type Row,
-  table,
-  tenantFact,
-  time,
-} from './layout.js';
-import { factsOf, NONE, type View } from './rows.js';
+import { field, type Page, type Row, tenantFact, time } from './layout.js';
+import { listContent } from './list.js';
+import { factsOf, type View } from './rows.js';
 
 /** The staff's decisions of a day, by person. */
-
-const ROWS_PER_PAGE = 25;
 
 /** `day` is '' for today, and `person` is '' for all staff. */
 export type DecidedQuery = Readonly<Record<'day' | 'person', string>>;
@@ -85,22 +75,20 @@ export async function decidedPage(
   person: SignedInPerson,
 ): Promise<Page> {
   const { reader, now } = view;
-  const [{ rows, next }, counts] = await Promise.all([
-    readDecidedRows(view, query)(after, ROWS_PER_PAGE),
+  const list = { path: '/decided', filter: query, after, person };
+  const [shown, counts] = await Promise.all([
+    listContent(list, readDecidedRows(view, query)),
     readLocalDays(reader, query.day, now).then((days) => countDecided(reader, days)),
   ]);
   const named = new Map([...(query.person === '' ? [] : [[query.person, 0] as const]), ...counts]);
   const all = [...counts.values()].reduce((one, other) => one + other, 0);
   const people = [...named].map(([name, count]) => [name, `${name}: ${count}`] as const);
   const choices = [['', `Everybody: ${all}`] as const, ...people];
-  const pathAfter = (position: string): string =>
-    `/decided${queryText({ ...query, after: position })}`;
   const content = html`<form class="filter" method="get" action="/decided">
       ${field('Day', { name: 'day', type: 'date', value: query.day })}
       ${field('By', { name: 'person', value: query.person }, { choices })}
       <button class="quiet">Filter</button>
     </form>
-    ${rows.length > 0 ? table(rows, (row) => row) : NONE} ${pageLinks(pathAfter, after, next)}
-    ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+    ${shown}`;
   return { title: query.day === '' ? 'Decided today' : `Decided on ${query.day}`, content };
 }

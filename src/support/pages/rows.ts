@@ -9,7 +9,7 @@ import type { Reader } from '../../db/database.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import { DIRECTIONS } from '../actions/proposals.js';
-import { type Content, element, html, type Html, paragraph, withValues } from '../html.js';
+import { type Content, html, type Html, paragraph, withValues } from '../html.js';
 import { destinationText } from '../../payouts/rules.js';
 import { readTakers } from '../../staff/remarks.js';
 import { inWords, resolutionLine, stuckText } from '../reading/payouts.js';
@@ -67,8 +67,6 @@ export interface TableOptions {
   readonly query?: string;
   /** Set if the rows wait for a person, so that they show who has taken them. */
   readonly isWaiting?: boolean;
-  /** Set if rows can be selected for the form `set`; `all` if all are selected. */
-  readonly selection?: 'some' | 'all' | undefined;
   /** Returns a last cell for a row. */
   readonly more?: (row: object) => Fact;
 }
@@ -81,16 +79,8 @@ export async function tableOf<K extends keyof Rows>(
   options: TableOptions = {},
 ): Promise<Html | null> {
   if (rows.length === 0) return null;
-  const { without, selection } = options;
   const all = await factsOf(view, kind, rows, options);
-  return table([...all.entries()], ([index, cells]) => {
-    const [first, ...others] = cells.filter(([heading]) => heading !== without);
-    if (first === undefined) return others;
-    if (selection === undefined) return [first, ...others];
-    const [heading, content, align] = first;
-    const box = checkbox(rows[index]?.id ?? '', index, selection === 'all');
-    return [[heading, [box, content], align], ...others];
-  });
+  return table(all, (row) => row.filter(([heading]) => heading !== options.without));
 }
 
 /** Returns a part of a list of resources. */
@@ -141,11 +131,6 @@ export async function factsOf<K extends keyof Rows>(
     const taken = paragraph(html`taken by ${taker.name} ${distance(taker.since, now)}`);
     return facts.map((fact): Fact => (fact[0] === 'Status' ? ['Status', [fact[1], taken]] : fact));
   });
-}
-
-function checkbox(id: string, index: number, checked: boolean): Html {
-  const attributes = { type: 'checkbox', name: 'item', value: id, form: 'set', checked };
-  return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {

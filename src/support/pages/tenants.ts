@@ -5,20 +5,10 @@ import { literal } from '../../db/statements.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { type TenantTotals, todayOf } from '../reading/totals.js';
-import { downloadForm, type ReadRows } from './export.js';
-import {
-  type Fact,
-  link,
-  money,
-  type Page,
-  pageLinks,
-  queryText,
-  section,
-  table,
-} from './layout.js';
-import { listRows, NONE, type View } from './rows.js';
-
-const ROWS_PER_PAGE = 25;
+import type { ReadRows } from './export.js';
+import { type Fact, link, money, type Page, section, table } from './layout.js';
+import { listContent } from './list.js';
+import { listRows, type View } from './rows.js';
 
 /** Reads tenants by their names. The position is the last name. */
 export function readTenants(view: View): ReadRows {
@@ -38,11 +28,8 @@ export async function tenantsPage(
   after: string,
   person: SignedInPerson,
 ): Promise<Page> {
-  const { rows, next } = await readTenants(view)(after, ROWS_PER_PAGE);
-  const content = html`${rows.length > 0 ? table(rows, (row) => row) : NONE}
-  ${pageLinks((position) => `/tenants${queryText({ after: position })}`, after, next)}
-  ${rows.length > 0 && downloadForm('/tenants', person)}`;
-  return { title: 'Tenants', content };
+  const list = { path: '/tenants', filter: {}, after, person };
+  return { title: 'Tenants', content: html`${await listContent(list, readTenants(view))}` };
 }
 
 /** Shows what each tenant moved today, with a chart of the last days. */

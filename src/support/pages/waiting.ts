@@ -1,5 +1,4 @@
 import { MAX_RAW } from '../../core/amount.js';
-import type { TimePosition } from '../../core/page.js';
 import type { Reader } from '../../db/database.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
@@ -16,17 +15,17 @@ import {
   type WaitingFilter,
   type WaitingKind,
 } from '../reading/waiting.js';
-import { downloadForm, type ReadRows } from './export.js';
+import type { ReadRows } from './export.js';
 import { type Fault, filterForm, LEAST_FIELDS, type ListField, rangesOf } from './filter.js';
-import { hiddenField, notice, type Page, pageLinks, queryText, section } from './layout.js';
-import { parsePosition, printPosition } from './position.js';
-import { listRows, NONE, tableOf, type TableOptions, type View } from './rows.js';
+import { hiddenField, type Page, queryText, section } from './layout.js';
+import { listContent } from './list.js';
+import { parsePosition } from './position.js';
+import { listRows, tableOf, type View } from './rows.js';
 import { totalsSection } from './tenants.js';
 
 /** Start page with the first resources of each list, and a page for each list. */
 
 const FIRST_OF_EACH = 3;
-const ROWS_PER_PAGE = 25;
 
 export async function startPage(view: View): Promise<Page> {
   const { reader, now } = view;
@@ -35,7 +34,8 @@ export async function startPage(view: View): Promise<Page> {
     readBusiest(reader, now),
     Promise.all(
       WAITING_KINDS.map(async (kind) => {
-        const { items, next } = await readTable(view, kind, null, FIRST_OF_EACH);
+        const { items: first, next } = await readWaiting(reader, kind, null, FIRST_OF_EACH);
+        const items = await tableOf(view, LISTS[kind].rows, first, { isWaiting: true });
         const { title, about } = LISTS[kind];
         const all =
           next !== null && html`. <a href="/waiting/${kind}">All ${title.toLowerCase()}</a>`;
@@ -81,27 +81,19 @@ export async function waitingPage(
   const verbs = setVerbs(kind, by);
   const selection = verbs.length === 0 ? undefined : areSelected ? 'all' : 'some';
   const filter = await filterOf(reader, query);
-  const after = parsePosition(query.after);
-  const [counts, form, { items, next }, count] = await Promise.all([
+  const list = { path: `/waiting/${kind}`, filter: { ...query }, after: query.after };
+  const [counts, form, items, count] = await Promise.all([
     countAll(reader, kind),
     filterFormOf(reader, kind, query),
-    'fault' in filter
-      ? { items: null, next: null }
-      : readTable(view, kind, after, ROWS_PER_PAGE, filter, {
-          query: itemQuery(kind, query),
-          selection,
-        }),
+    listContent({ ...list, person, selection }, readRows(view, kind, query)),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
-  const pathAfter = (position: string): string => listPath(kind, { ...query, after: position });
   const beside =
     count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`;
-  const selected = items && verbs.length > 0 && setBar(kind, query, verbs);
+  const selected = count > 0 && verbs.length > 0 && setBar(kind, query, verbs);
   const content = html`${counts}
     <div class="bar">${form}${selected}</div>
-    ${'fault' in filter && notice('bad', filter.fault)} ${items ?? NONE}
-    ${pageLinks(pathAfter, query.after, printPosition(next))}
-    ${count > 0 && downloadForm(pathAfter(''), person)}`;
+    ${items}`;
   return { title: LISTS[kind].title, count: countText(count), beside, content };
 }
 
@@ -122,28 +114,15 @@ async function countAll(reader: Reader, current: WaitingKind | null): Promise<Ht
   </nav>`;
 }
 
-async function readTable(
-  view: View,
-  kind: WaitingKind,
-  after: TimePosition | null,
-  limit: number,
-  filter?: WaitingFilter,
-  options: TableOptions = {},
-): Promise<{ readonly items: Html | null; readonly next: TimePosition | null }> {
-  const { items, next } = await readWaiting(view.reader, kind, after, limit, filter);
-  const all = { ...options, isWaiting: true };
-  return { items: await tableOf(view, LISTS[kind].rows, items, all), next };
-}
-
 /** Reads the rows of a list with its filter. */
-export function readRows({ reader, now }: View, kind: WaitingKind, query: ListQuery): ReadRows {
+export function readRows(view: View, kind: WaitingKind, query: ListQuery): ReadRows {
   return async (after, limit) => {
-    const filter = await filterOf(reader, query);
-    if ('fault' in filter) return { ids: [], rows: [], next: null };
+    const filter = await filterOf(view.reader, query);
+    if ('fault' in filter) return { ids: [], rows: [], next: null, ...filter };
     const position = parsePosition(after);
-    const page = await readWaiting<WaitingKind>(reader, kind, position, limit, filter);
-    const options = { isWaiting: true };
-    return listRows({ reader, now }, LISTS[kind].rows, page.items, page.next, options);
+    const page = await readWaiting<WaitingKind>(view.reader, kind, position, limit, filter);
+    const options = { isWaiting: true, query: itemQuery(kind, query) };
+    return listRows(view, LISTS[kind].rows, page.items, page.next, options);
   };
 }
 

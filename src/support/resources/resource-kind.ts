@@ -6,22 +6,19 @@ import type { Decision } from '../../operations/decision-context.js';
 import type { DeskAction } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, html } from '../html.js';
-import { downloadForm, type ListRows, type ReadRows } from '../pages/export.js';
+import type { ListRows, ReadRows } from '../pages/export.js';
 import { filterForm, type ListField, type ListFilter } from '../pages/filter.js';
 import {
   type Fact,
-  notice,
   type Page,
-  pageLinks,
   pathOf,
-  queryText,
   relative,
   section,
   table,
   tenantFact,
   time,
 } from '../pages/layout.js';
-import { NONE } from '../pages/rows.js';
+import { listContent } from '../pages/list.js';
 import type { HistorySource } from '../reading/timeline.js';
 import { namesOf, type Owned } from '../reading/transfers.js';
 import type { ResourcePath } from '../reading/search.js';
@@ -104,7 +101,6 @@ export interface ListOfResource<Resource> {
   ): Promise<ListRows>;
 }
 
-const ROWS_PER_PAGE = 25;
 const SHOWN_FIRST = 10;
 
 /** Returns a section for each list that has rows. */
@@ -140,8 +136,6 @@ export function readRowsOf<Resource>(
     list.read(resource, await contextOf(site, kind.rowOf(resource)), after, limit, filter);
 }
 
-const MORE = 'Only a part of the list was searched. The search continues on the next page.';
-
 export async function listPage<Resource>(
   site: Site,
   shown: ShownList<Resource>,
@@ -149,16 +143,12 @@ export async function listPage<Resource>(
   person: SignedInPerson,
 ): Promise<Page> {
   const { kind, resource, list, filter } = shown;
-  const { rows, next, fault } = await readRowsOf(site, shown)(after, ROWS_PER_PAGE);
   const title = kind.titleOf(resource);
   const owner = pathOf(kind.name, kind.rowOf(resource).id);
   const path = `${owner}/${list.name}`;
-  const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
   const fields = (await list.fieldsOf?.(site.database.reader, resource)) ?? list.fields;
   const content = html`<p><a href="${owner}">${title}</a></p>
-    ${fields && filterForm(path, fields, filter)} ${fault !== undefined && notice('bad', fault)}
-    ${rows.length > 0 ? table(rows, (row) => row) : NONE}
-    ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
-    ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+    ${fields && filterForm(path, fields, filter)}
+    ${await listContent({ path, filter, after, person }, readRowsOf(site, shown))}`;
   return { title: `${title}: ${list.name}`, content };
 }

@@ -1,0 +1,43 @@
+import type { SignedInPerson } from '../desk.js';
+import { type Content, element, html, type Html } from '../html.js';
+import { downloadForm, type ReadRows } from './export.js';
+import type { ListFilter } from './filter.js';
+import { type Fact, notice, pageLinks, queryText, table } from './layout.js';
+import { NONE } from './rows.js';
+
+const ROWS_PER_PAGE = 25;
+const MORE = 'Only a part of the list was searched. The search continues on the next page.';
+
+interface List {
+  readonly path: string;
+  readonly filter: ListFilter;
+  /** Position after which the page begins; '' for the first page. */
+  readonly after: string;
+  readonly person: SignedInPerson;
+  /** Set if rows can be selected for the form `set`; `all` if all are selected. */
+  readonly selection?: 'some' | 'all' | undefined;
+}
+
+/** Shows a page of a list, with links to the other pages and its download. */
+export async function listContent(
+  { path, filter, after, person, selection }: List,
+  read: ReadRows,
+): Promise<Content> {
+  const { ids, rows, next, fault } = await read(after, ROWS_PER_PAGE);
+  const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
+  const shown = table([...rows.entries()], ([index, row]) => {
+    const [first, ...others] = row;
+    if (selection === undefined || first === undefined) return row;
+    const [heading, content, kind] = first;
+    const box = checkbox(ids[index] ?? '', index, selection === 'all');
+    return [[heading, [box, content], kind] satisfies Fact, ...others];
+  });
+  return html`${fault !== undefined && notice('bad', fault)} ${rows.length > 0 ? shown : NONE}
+  ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
+  ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+}
+
+function checkbox(id: string, index: number, checked: boolean): Html {
+  const attributes = { type: 'checkbox', name: 'item', value: id, form: 'set', checked };
+  return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
+}
