@@ -80,7 +80,11 @@ describe('the decisions of a day at the support desk', () => {
       ],
       [false, true, true, false],
     );
-    assert.deepEqual(await rowsOf('?day=2020-02-30'), []);
+    for (const wrong of ['2020-02-30', 'foo']) {
+      assert.deepEqual(await rowsOf(`?day=${wrong}`), []);
+      const { text: page } = await maria.get(`/decided?day=${wrong}`);
+      assert(page.includes(`&quot;${wrong}&quot; is not a day.`) && page.includes('<h1>Decided</h1>'));
+    }
   });
 
   /** Returns the id with another time. */

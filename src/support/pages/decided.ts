@@ -6,7 +6,8 @@ import { inWords } from '../reading/payouts.js';
 import { findResources, type Rows, type SearchResult } from '../reading/search.js';
 import { actionLine } from '../reading/timeline.js';
 import { namesOf } from '../reading/transfers.js';
-import type { ReadRows } from './export.js';
+import { NO_ROWS, type ReadRows } from './export.js';
+import { dayFault } from './filter.js';
 import { relatedLink } from './history.js';
 import { field, type Page, type Row, tenantFact, time } from './layout.js';
 import { listContent } from './list.js';
@@ -23,6 +24,8 @@ export function readDecidedRows(view: View, { day, person }: DecidedQuery): Read
   return async (after, limit) => {
     const before = parseUuid(after);
     if (before === null && after !== '') throw noSuchPage();
+    const wrong = dayFault(day);
+    if (wrong !== null) return { ...NO_ROWS, ...wrong };
     const days = await readLocalDays(reader, day, now);
     const found = await readDecided(reader, days, { name: person, before }, limit + 1);
     const items = found.slice(0, limit);
@@ -90,5 +93,7 @@ export async function decidedPage(
       <button class="quiet">Filter</button>
     </form>
     ${shown}`;
-  return { title: query.day === '' ? 'Decided today' : `Decided on ${query.day}`, content };
+  const { day } = query;
+  const title = dayFault(day) === null ? `Decided ${day === '' ? 'today' : `on ${day}`}` : 'Decided';
+  return { title, content };
 }

@@ -13,6 +13,8 @@ export interface ListRows {
   readonly fault?: string;
 }
 
+export const NO_ROWS: ListRows = { ids: [], rows: [], next: null };
+
 /** Reads rows after a position, which is '' for the first rows. */
 export type ReadRows = (after: string, limit: number) => Promise<ListRows>;
 

@@ -77,6 +77,11 @@ export interface Fault {
   readonly fault: string;
 }
 
+/** Returns a message unless the text is a day or ''. */
+export function dayFault(day: string): Fault | null {
+  return day === '' || parseDay(day, 'UTC') !== null ? null : { fault: `"${day}" is not a day.` };
+}
+
 interface Ranges {
   /** Null for any amount. */
   readonly amounts: readonly AmountRange[] | null;
@@ -93,9 +98,9 @@ export function rangesOf(
   const asset = isAsset(name) ? name : null;
   const amounts = amountsBeginning(amount, asset);
   if (amount !== '' && amounts.length === 0) return { fault: notAnAmount(amount) };
+  const wrong = dayFault(day) ?? dayFault(until);
+  if (wrong !== null) return wrong;
   const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
-  if (day !== '' && first === null) return { fault: `"${day}" is not a day.` };
-  if (until !== '' && last === null) return { fault: `"${until}" is not a day.` };
   if (first !== null && last !== null && last.to <= first.from)
     return { fault: `"${until}" is before "${day}".` };
   const whole = asset && [{ asset, least: 0n, most: MAX_RAW }];

@@ -15,7 +15,7 @@ import {
   type WaitingFilter,
   type WaitingKind,
 } from '../reading/waiting.js';
-import type { ReadRows } from './export.js';
+import { NO_ROWS, type ReadRows } from './export.js';
 import { type Fault, filterForm, LEAST_FIELDS, type ListField, rangesOf } from './filter.js';
 import { hiddenField, type Page, queryText, section } from './layout.js';
 import { listContent } from './list.js';
@@ -118,7 +118,7 @@ async function countAll(reader: Reader, current: WaitingKind | null): Promise<Ht
 export function readRows(view: View, kind: WaitingKind, query: ListQuery): ReadRows {
   return async (after, limit) => {
     const filter = await filterOf(view.reader, query);
-    if ('fault' in filter) return { ids: [], rows: [], next: null, ...filter };
+    if ('fault' in filter) return { ...NO_ROWS, ...filter };
     const position = parsePosition(after);
     const page = await readWaiting<WaitingKind>(view.reader, kind, position, limit, filter);
     const options = { isWaiting: true, query: itemQuery(kind, query) };

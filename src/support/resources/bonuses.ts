@@ -7,6 +7,7 @@ import { type Original, receiverOf } from '../../transfers/originals.js';
 import { transferList } from '../../transfers/service.js';
 import { REFUND_ACTION } from '../actions/proposals.js';
 import { html } from '../html.js';
+import { NO_ROWS } from '../pages/export.js';
 import { type Fact, link, metadataFact, money, tag } from '../pages/layout.js';
 import { parsePosition } from '../pages/position.js';
 import { listRows } from '../pages/rows.js';
@@ -27,7 +28,7 @@ export const REFUNDS: ListOfResource<Original> = {
   async read(original, context, after, limit) {
     const { reader } = context;
     const receiver = await reader.find(accounts, { id: receiverOf(original) });
-    if (receiver === undefined) return { ids: [], rows: [], next: null };
+    if (receiver === undefined) return NO_ROWS;
     const filter = { tenantId: receiver.tenantId, refundOfId: original.id };
     const position = parsePosition(after);
     const found = await listNewest(transferList, reader, filter, limit + 1, position);

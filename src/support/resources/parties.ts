@@ -25,6 +25,7 @@ import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html, withValues } from '../html.js';
+import { NO_ROWS } from '../pages/export.js';
 import { type ListField, RANGE_FIELDS, rangesOf } from '../pages/filter.js';
 import { type Fact, section, sumFact, tableSection, tag, metadataFact } from '../pages/layout.js';
 import { relatedLink } from '../pages/history.js';
@@ -39,7 +40,6 @@ import { type ListOfResource, type PageContext, type ResourceKind } from './reso
 
 const SHOWN_OF_ACCOUNT = 20;
 const TEXT: ListField = { name: 'text', label: 'Part of a description or name' };
-const NO_ROWS = { ids: [], rows: [], next: null };
 
 export const accountKind: ResourceKind<Account> = {
   name: 'accounts',
