@@ -8,8 +8,7 @@ import { actionLine } from '../reading/timeline.js';
 import { namesOf } from '../reading/transfers.js';
 import { NO_ROWS, type ReadRows } from './export.js';
 import { dayFault } from './filter.js';
-import { relatedLink } from './history.js';
-import { field, type Page, type Row, tenantFact, time } from './layout.js';
+import { field, type Page, relatedLink, type Row, tenantFact, time } from './layout.js';
 import { listContent } from './list.js';
 import { factsOf, type View } from './rows.js';
 

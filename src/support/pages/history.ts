@@ -3,7 +3,6 @@ import { isSubscribable } from '../../db/entities/events.js';
 import { type Content, html, type Html, withValues } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
 import { inWords } from '../reading/payouts.js';
-import { RESOURCE_PATHS } from '../reading/search.js';
 import type { History } from '../reading/timeline.js';
 import type { PageContext } from '../resources/resource-kind.js';
 import {
@@ -116,9 +115,3 @@ const CAUSES: Readonly<Record<DeliveryHistory['delivery']['cause'], string>> = {
   redeliver: 'sent again',
   test: 'test',
 };
-
-/** Links the text to the resource if it has a page. */
-export function relatedLink(type: string, id: string, text: string | null): Content {
-  const path = RESOURCE_PATHS[type];
-  return path === undefined ? text : link(path, id, text);
-}

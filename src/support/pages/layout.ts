@@ -5,7 +5,7 @@ import type { StaffValue } from '../../http/resource.js';
 import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 import type { SignedInPerson } from '../desk.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
-import type { ResourcePath } from '../reading/search.js';
+import { RESOURCE_PATHS, type ResourcePath } from '../reading/search.js';
 import {
   type Attributes,
   type Content,
@@ -344,6 +344,12 @@ export function queryText(parts: Readonly<Record<string, string>>): string {
 export function link(path: ResourcePath, id: string, content: Content, query = ''): Html {
   const shown = html`<a href="${pathOf(path, id)}${query}">${content}</a>`;
   return withValues(shown, valuesOf(content)[0]);
+}
+
+/** Links the text to the resource if it has a page. */
+export function relatedLink(type: string, id: string, text: string | null): Content {
+  const path = RESOURCE_PATHS[type];
+  return path === undefined ? text : link(path, id, text);
 }
 
 /** Returns the fact that names a resource's tenant. */

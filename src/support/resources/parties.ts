@@ -27,8 +27,15 @@ import { noSuchPage } from '../desk.js';
 import { type Content, html, withValues } from '../html.js';
 import { NO_ROWS } from '../pages/export.js';
 import { type ListField, RANGE_FIELDS, rangesOf } from '../pages/filter.js';
-import { type Fact, section, sumFact, tableSection, tag, metadataFact } from '../pages/layout.js';
-import { relatedLink } from '../pages/history.js';
+import {
+  type Fact,
+  metadataFact,
+  relatedLink,
+  section,
+  sumFact,
+  tableSection,
+  tag,
+} from '../pages/layout.js';
 import { parsePosition } from '../pages/position.js';
 import { listRows, tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/tenants.js';
