@@ -66,6 +66,7 @@ describe('the webhooks of a transfer at the support desk', () => {
     assert.deepEqual(others, []);
     assert.match(page, /Webhook sent again[^]*maria[^]*“Asked for in ticket 118”/);
     assert.match((await maria.get(event)).text, new RegExp(`href="/transfers/${id}"`));
+    assert((await maria.get('/decided')).text.includes(`href="/events/${eventId}">event</a>`));
     const lines = await desk.acts(eventId);
     assert.deepEqual(
       lines.map((line) => [line.action, line.actorClaimed, parseDetails(line)]),

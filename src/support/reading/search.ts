@@ -65,7 +65,11 @@ export const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   schedule: 'schedules',
   webhook_endpoint: 'endpoints',
   account: 'accounts',
-} satisfies Record<WorkflowResourceType | 'bonus' | 'adjustment' | 'account', ResourcePath>;
+  event: 'events',
+} satisfies Record<
+  WorkflowResourceType | 'bonus' | 'adjustment' | 'account' | 'event',
+  ResourcePath
+>;
 
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
