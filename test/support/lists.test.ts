@@ -136,6 +136,12 @@ describe('the lists of the support desk', () => {
       assert.deepEqual(await listed(query), [first], JSON.stringify(query));
     assert.deepEqual(await listed({ day: today }), [first, other, 'pay-in']);
     assert.deepEqual(await listed({ asset: 'DUSD' }), ['pay-in']);
+    const rowOf = async (account: string): Promise<string> => {
+      const { text: page } = await maria.get(`/accounts/${account}/movements?amount=1,333`);
+      return (page.split('<tr>')[2] ?? '').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    };
+    assert.match(await rowOf(own.guarded.id), /^ transfer out -1,333\.00 COPM /);
+    assert.match(await rowOf(to.id), /^ transfer in \+1,333\.00 COPM /);
     for (const query of [{ text: 'ingrid', amount: '1,334' }, { until: '2020-01-01' }])
       assert.deepEqual(await listed(query), [], JSON.stringify(query));
   });

@@ -196,9 +196,10 @@ export function time(
   });
 }
 
-export function money(amount: Amount): Html {
+/** Shows an amount after a sign. */
+export function money(amount: Amount, sign: '' | '+' = ''): Html {
   const values = { '': decimalText(amount), Asset: amount.asset };
-  return withValues(html`<span class="amount">${formatAmount(amount)}</span>`, values);
+  return withValues(html`<span class="amount">${sign + formatAmount(amount)}</span>`, values);
 }
 
 /** Returns a cell with an amount. */

@@ -30,6 +30,7 @@ import { type ListField, RANGE_FIELDS, rangesOf } from '../pages/filter.js';
 import {
   type Fact,
   metadataFact,
+  money,
   relatedLink,
   section,
   sumFact,
@@ -170,10 +171,12 @@ async function limitSection(
 function movementRow(movement: Movement, { time }: PageContext): readonly Fact[] {
   const { kind, raw, asset, totalAfter, createdAt } = movement.entry;
   const { relatedType, relatedId } = movement;
-  const shown = relatedLink(relatedType, relatedId, movementText(movement));
+  const text = movementText(movement).replace(/ (?:in|out)$/, '');
+  const shown = relatedLink(relatedType, relatedId, text);
   return [
     ['Movement', withValues(html`${shown}`, { '': kind, 'Related id': relatedId })],
-    sumFact('Amount', raw, asset),
+    ['Direction', raw < 0n ? 'out' : 'in'],
+    ['Amount', money({ raw, asset }, raw < 0n ? '' : '+'), 'number'],
     sumFact('Balance after', totalAfter, asset),
     ['With', movement.counterparty.displayName],
     ['Description', movement.description],
