@@ -1,5 +1,6 @@
 import { isAsset } from '../../core/amount.js';
 import { parseUuid } from '../../core/ids.js';
+import { instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
@@ -20,7 +21,7 @@ import {
   MIN_PHONE_DIGITS,
   termsOf,
 } from '../reading/term-search.js';
-import { filterForm, type ListField, MAX_TEXT, notAnAmount, RANGE_FIELDS } from './filter.js';
+import { daysOf, filterForm, type ListField, MAX_TEXT, RANGE_FIELDS, rangesOf } from './filter.js';
 import { type Fact, notice, type Page, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
@@ -36,7 +37,7 @@ interface SearchQuery {
 }
 
 export async function searchPage(view: View, query: SearchQuery): Promise<Page> {
-  const isAsked = query.text !== '' || query.day !== '' || query.amount !== '';
+  const isAsked = query.text !== '' || isNarrowed(query);
   const content = html`${filterForm('/search', FIELDS, { ...query }, 'Search')}${isAsked ? await answer(view, query) : HELP}`;
   return { title: 'Search', content };
 }
@@ -69,6 +70,11 @@ const HELP = html`<p class="soft">
   (Svc-Request-Id) finds what it created.
 </p>`;
 
+/** Whether the search is restricted by days or an amount. */
+export function isNarrowed({ day, until, amount }: SearchQuery): boolean {
+  return day !== '' || until !== '' || amount !== '';
+}
+
 async function answer(view: View, query: SearchQuery): Promise<Html> {
   const { reader } = view;
   const { text } = query;
@@ -76,7 +82,7 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
   if (text === '') return withinDays(view, query, null);
   const { exact, found } = await findAnywhere(reader, text, view.now);
   const about = { text, ids: Object.values(exact).flatMap((rows) => rows.map(({ id }) => id)) };
-  if (query.day !== '' || query.amount !== '') return withinDays(view, query, about);
+  if (isNarrowed(query)) return withinDays(view, query, about);
   const isAmount = amountsBeginning(text, null).length > 0;
   if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
@@ -101,24 +107,22 @@ async function withinDays(
   about: Parameters<typeof findCreatedWithin>[2]['about'],
 ): Promise<Html> {
   const { reader, now } = view;
-  const isOpen = query.day === '';
+  const isOpen = query.day === '' && query.until === '';
+  // A first day alone is the only one.
+  const filter = { ...query, until: query.until || query.day };
+  const ranges = rangesOf(filter, 'UTC');
+  if ('fault' in ranges) return notice('bad', ranges.fault);
+  const allTime = { from: instant(0), to: instant(now + 1) };
   const windows = isOpen
     ? [recentWindow(now)]
-    : await windowsOf(reader, query.day, query.until || query.day);
-  if (windows.length === 0)
-    return notice(
-      'bad',
-      'Choose the day from which to search, and a last day that is not before it.',
-    );
+    : await windowsOf(reader, (timeZone) => ({ ...allTime, ...daysOf(filter, timeZone) }));
   const asset = isAsset(query.asset) ? query.asset : null;
-  const amounts = amountsBeginning(query.amount, asset);
-  if (query.amount !== '' && amounts.length === 0) return notice('bad', notAnAmount(query.amount));
   const terms = termsOf(`${query.text} ${query.amount}`);
   const [{ found: examined, next }, indexed] = await Promise.all([
     findCreatedWithin(
       reader,
       windows,
-      { amounts: query.amount === '' ? null : amounts, about },
+      { amounts: ranges.amounts, about },
       parseUuid(query.from),
     ),
     findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),

@@ -1,5 +1,5 @@
 import type { AmountRange } from '../../core/amount.js';
-import { parseDay, type Instant, instant } from '../../core/instant.js';
+import { type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import { string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
@@ -19,19 +19,15 @@ export interface Window {
   readonly timeZone: string | null;
 }
 
-/** Returns the days in each time zone of tenants, or an empty list for invalid days. */
+/** Returns a time span for each time zone of tenants. */
 export async function windowsOf(
   reader: Reader,
-  day: string,
-  until: string,
+  spanIn: (timeZone: string) => Omit<Window, 'timeZone'>,
 ): Promise<readonly Window[]> {
   const rows = await reader.query("SELECT time_zone FROM tenants UNION SELECT 'UTC'");
-  return rows.flatMap((row) => {
+  return rows.map((row) => {
     const timeZone = string.parse(row.time_zone);
-    const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
-    return first === null || last === null || last.to <= first.from
-      ? []
-      : [{ from: first.from, to: last.to, timeZone }];
+    return { ...spanIn(timeZone), timeZone };
   });
 }
 
