@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { instant, localTime } from '../../src/core/instant.js';
-import { answered, idLiteral, type Json, text } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { HOLDER, openPayoutBank, payoutBody } from '../payouts/support.js';
@@ -74,6 +74,36 @@ describe('the search of the support desk', () => {
     for (const text of ['quetzal ra', 'QUÉTZAL RAMIREZ'])
       assert((await found({ text })).includes(`href="/accounts/${named.id}"`), text);
     assert.match(await found({ day: '2026-02-30' }), /&quot;2026-02-30&quot; is not a day/);
+  });
+
+  it('a search by days alone shows the newest 25 of each kind, bonuses too, and leads to more of each', async () => {
+    const { bank, guarded: from, receiver: to } = own;
+    await own.createPending();
+    const paid = {
+      source_account: from.id,
+      recipient: { account_id: to.id },
+      amount: { raw: `${LEAST}`, asset: 'COPM' },
+    };
+    const created = await bank.request('POST', '/v1/bonuses', { body: paid });
+    const bonus = text(answered(created, 201).json.id);
+    const ids = new Set<string>();
+    for (let index = 0; index < 26; index += 1)
+      ids.add(text((await bank.sent({ from, to, raw: LEAST })).id));
+    const day = dayOf(await own.createPending());
+    const shown = await found({ day });
+    assert(shown.includes(`href="/bonuses/${bonus}"`), shown);
+    assert(!shown.includes('More bonuses') && !shown.includes('Continue the search'), shown);
+    const seen: string[] = [];
+    for (let path: string | undefined = `/search?day=${day}`; path !== undefined;) {
+      const { text: page } = await maria.get(path);
+      const links = [...page.matchAll(/href="\/transfers\/([^"?]+)"/g)].map(([, id = '']) => id);
+      assert(links.length <= 25, path);
+      assert.equal(page.includes('/bonuses/'), seen.length === 0, path);
+      seen.push(...links);
+      path = /href="([^"]*)">More transfers</.exec(page)?.[1]?.replaceAll('&amp;', '&');
+    }
+    assert.equal(new Set(seen).size, seen.length);
+    for (const id of ids) assert(seen.includes(id));
   });
 
   it('a search by text and by amount or day finds only resources that match both', async () => {

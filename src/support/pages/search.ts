@@ -1,11 +1,12 @@
 import { isAsset } from '../../core/amount.js';
-import { parseUuid } from '../../core/ids.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import { type Content, html, type Html } from '../html.js';
 import {
+  DATED_KINDS,
   findCreatedAfter,
   findCreatedWithin,
   RECENT_DAYS,
@@ -22,7 +23,7 @@ import {
   termsOf,
 } from '../reading/term-search.js';
 import { daysOf, filterForm, type ListField, MAX_TEXT, RANGE_FIELDS, rangesOf } from './filter.js';
-import { type Fact, notice, type Page, section, time } from './layout.js';
+import { type Fact, notice, type Page, queryText, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
 interface SearchQuery {
@@ -34,6 +35,8 @@ interface SearchQuery {
   readonly until: string;
   /** Id of the operation from which an interrupted search continues. */
   readonly from: string;
+  /** The only kind of operations of these days; '' for all. */
+  readonly kind: string;
 }
 
 export async function searchPage(view: View, query: SearchQuery): Promise<Page> {
@@ -118,24 +121,34 @@ async function withinDays(
     : await windowsOf(reader, (timeZone) => ({ ...allTime, ...daysOf(filter, timeZone) }));
   const asset = isAsset(query.asset) ? query.asset : null;
   const terms = termsOf(`${query.text} ${query.amount}`);
-  const [{ found: examined, next }, indexed] = await Promise.all([
+  const isOfDays = query.text === '' && query.amount === '';
+  const only = DATED_KINDS.filter((kind) => kind === query.kind);
+  const kinds = isOfDays ? { kinds: only.length > 0 ? only : DATED_KINDS } : {};
+  const [{ found: examined, next, nextOf }, indexed] = await Promise.all([
     findCreatedWithin(
       reader,
       windows,
-      { amounts: ranges.amounts, about },
+      { amounts: ranges.amounts, about, ...kinds },
       parseUuid(query.from),
     ),
     findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),
   ]);
   const found = mergeResults(examined, query.from === '' ? indexed : examined);
-  const on = new URLSearchParams({ ...query, from: next ?? '' });
+  const pathOn = (from: Uuid, kind: string): string =>
+    `/search${queryText({ ...query, from, kind })}`;
   const more =
     next !== null &&
+    (!isOfDays || countFound(found) === 0) &&
     notice(
       'wait',
-      html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
+      html`There may be more. <a href="${pathOn(next, query.kind)}">Continue the search</a>`,
     );
-  return html`${isOpen && recentRemark(query)}${await results(view, found, query.text || query.amount)}${more}`;
+  const moreOf = (kind: keyof SearchResult): Content => {
+    const from = isOfDays ? nextOf.get(kind) : undefined;
+    const text = `More ${TITLES[kind].toLowerCase()}`;
+    return from && html`<p class="screen"><a href="${pathOn(from, kind)}">${text}</a></p>`;
+  };
+  return html`${isOpen && recentRemark(query)}${await results(view, found, query.text || query.amount, moreOf)}${more}`;
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
@@ -170,13 +183,20 @@ function foundIn({ railReference, metadata, phone }: HiddenColumns, text: string
   ];
 }
 
-async function results(view: View, found: SearchResult, text: string): Promise<Html> {
+async function results(
+  view: View,
+  found: SearchResult,
+  text: string,
+  moreOf: (kind: keyof SearchResult) => Content = () => null,
+): Promise<Html> {
   if (countFound(found) === 0)
     return html`<p class="card soft">No results.</p>
       ${HELP}`;
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
     const rows = await tableOf(view, kind, found[kind], { more: (row) => foundIn(row, text) });
-    return rows && section(kind, `${TITLES[kind]}: ${found[kind].length}`, rows);
+    const more = moreOf(kind);
+    const heading = `${TITLES[kind]}: ${found[kind].length}`;
+    return (rows ?? more) && section(kind, heading, [rows, more]);
   };
   const kinds = Object.keys(TITLES) as (keyof SearchResult)[];
   return html`${await Promise.all(kinds.map((kind) => sectionOf(kind)))}`;

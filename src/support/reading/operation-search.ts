@@ -35,7 +35,7 @@ export async function windowsOf(
 const PAYOUT_IDS_BEFORE_MS = 31 * 86_400_000;
 
 /** Returns the SQL condition that the row `t` of tenant `o` was created in the window. */
-function withinSql(kind: keyof typeof ID_COLUMNS, { from, to, timeZone }: Window): string {
+function withinSql(kind: DatedKind, { from, to, timeZone }: Window): string {
   const within =
     kind === 'payouts'
       ? `t.created_at>=${time.literal(from)} AND t.created_at<${time.literal(to)}`
@@ -58,27 +58,34 @@ interface OperationFilter {
    * Ids of operations, or of their tenants or accounts, and a part of a text of the operation.
    */
   readonly about: { readonly ids: readonly Uuid[]; readonly text: string } | null;
+  /** By default all but bonuses. */
+  readonly kinds?: readonly DatedKind[];
 }
 
-/** Columns with ids of the kinds whose rows have an amount. */
+/** Columns with ids of the kinds that a time finds. */
 const ID_COLUMNS = {
   transfers: ['id', 'tenant_id', 'source_account_id', 'destination_account_id'],
   payouts: ['id', 'tenant_id', 'source_account_id'],
   batches: ['id', 'tenant_id', 'source_account_id'],
   adjustments: ['id', 'tenant_id', 'account_id'],
   payIns: ['id', 'tenant_id', 'account_id'],
+  bonuses: ['id', 'tenant_id', 'source_account_id', 'recipient_account_id'],
 } as const;
+type DatedKind = keyof typeof ID_COLUMNS;
 /** Columns of which any part is found, in any case and without accents. */
-const TEXT_SQL: Readonly<Record<keyof typeof ID_COLUMNS, string>> = {
+const TEXT_SQL: Readonly<Record<DatedKind, string>> = {
   transfers: 't.description',
   payouts: "CONCAT_WS(' ', t.rail_reference, t.holder_name, t.description)",
   batches: 't.description',
   adjustments: 't.reason',
   payIns: 't.description',
+  bonuses: 't.description',
 };
-const OPERATIONS = Object.keys(ID_COLUMNS) as readonly (keyof typeof ID_COLUMNS)[];
+export const DATED_KINDS = Object.keys(ID_COLUMNS) as readonly DatedKind[];
+/** Bonuses are many, and are found by words and amounts. */
+const EXAMINED_KINDS = DATED_KINDS.filter((kind) => kind !== 'bonuses');
 
-function filterSql(kind: keyof typeof ID_COLUMNS, { amounts, about }: OperationFilter): string {
+function filterSql(kind: DatedKind, { amounts, about }: OperationFilter): string {
   const sum = kind === 'batches' ? 'total_raw' : 'raw';
   const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
   const named = ids === '' ? [] : ID_COLUMNS[kind].map((column) => `t.${column} IN (${ids})`);
@@ -88,8 +95,9 @@ function filterSql(kind: keyof typeof ID_COLUMNS, { amounts, about }: OperationF
 }
 
 /**
- * Returns operations created in these windows, newest first, from the id `newest` down, and in
- * `next` the id of the first operation that was not examined, or null if all were.
+ * Returns operations created in these windows, newest first, from the id `newest` down. `nextOf` has
+ * the id of the first operation of each kind that was not examined, and `next` that of all kinds,
+ * or null if all were.
  */
 export async function findCreatedWithin(
   reader: Reader,
@@ -99,8 +107,8 @@ export async function findCreatedWithin(
 ) {
   const oldest = Math.min(...windows.map(({ from }) => from));
   const end = newest ?? firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
-  const stops: Uuid[] = [];
-  const found = await findEach(OPERATIONS, async (table, kind) => {
+  const nextOf = new Map<string, Uuid>();
+  const found = await findEach(filter.kinds ?? EXAMINED_KINDS, async (table, kind) => {
     const fromEnd = `t.id<=${uuid.literal(end)}`;
     const before = kind === 'payouts' ? PAYOUT_IDS_BEFORE_MS : 0;
     const toOldest = `t.id>=${uuid.literal(firstIdAt(oldest - before))}`;
@@ -117,10 +125,10 @@ export async function findCreatedWithin(
     );
     const items = rows.map((row) => parseRow(table, row));
     const next = items[MAX_FOUND]?.id ?? stop;
-    if (next !== null) stops.push(next);
+    if (next !== null) nextOf.set(kind, next);
     return items.slice(0, MAX_FOUND);
   });
-  return { found, next: stops.sort().at(-1) ?? null };
+  return { found, nextOf, next: [...nextOf.values()].sort().at(-1) ?? null };
 }
 
 /** Time after a request within which its operation is created. */
