@@ -97,11 +97,19 @@ describe('the lists of the support desk', () => {
     for (const query of [
       { amount: '77.777' },
       { amount: '77 777', asset: 'COPM', status: 'pending_approval' },
+      ...[{ amount: '77,000..77,777' }, { amount: '..77.777', text: 'de ano' }],
       { text: 'de ano' },
       { text: 'URSULA N', day: today, until: today },
       { text: 'arriendo', amount: '77,777', day: '2020-01-01' },
     ])
       assert.deepEqual(await listed(query), [id], JSON.stringify(query));
+    for (const query of [{ amount: '77 777 .. COPM 77,778' }, { amount: '77,777..', day: today }])
+      assert.deepEqual(await listed(query), [id, other], JSON.stringify(query));
+    for (const amount of ['77,779..77,776', '1..2..3', '..', '1..x'])
+      assert.match(
+        (await maria.get(`${path}?amount=${amount}`)).text,
+        new RegExp(`&quot;${amount}&quot; is not an amount`),
+      );
     for (const query of [{}, { status: 'pending_approval', asset: 'COPM' }, { day: today }])
       assert.deepEqual(await listed(query), [id, other], JSON.stringify(query));
     for (const query of [
@@ -130,7 +138,7 @@ describe('the lists of the support desk', () => {
     const listed = async (query: Query): Promise<string[]> =>
       shown(`/accounts/${own.guarded.id}/movements`, query, [first, other, 'pay-in']);
     for (const query of [
-      ...[{ amount: '1.333' }, { amount: 'COPM 1,333' }, { text: 'cena DE ano' }],
+      ...[{ amount: '1.333' }, { amount: 'COPM 1,333' }, { amount: '1,332..1,333' }, { text: 'cena DE ano' }],
       { text: 'ingrid', amount: '1 333', day: today, until: today },
     ])
       assert.deepEqual(await listed(query), [first], JSON.stringify(query));

@@ -117,6 +117,8 @@ describe('the search of the support desk', () => {
     for (const [query, isFound] of [
       [{ text: id, amount }, true],
       [{ text: id, amount: '23,456.79' }, false],
+      [{ text: id, amount: '23,456.78..23,456.78' }, true],
+      [{ text: id, amount: '23,456.79..', day }, false],
       [{ text: id, amount, asset: 'DUSD' }, false],
       [{ text: id, amount, asset, day: '2020-01-01' }, false],
       [{ text: id, until: '2020-01-01' }, false],

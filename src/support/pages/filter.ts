@@ -1,5 +1,6 @@
 import {
   type AmountRange,
+  type Asset,
   ASSETS,
   EXAMPLE_ASSET,
   formatAmount,
@@ -29,7 +30,7 @@ export interface ListField {
 
 /** Example of an amount as the desk prints it. */
 const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
-const AMOUNT: ListField = { name: 'amount', label: 'Amount', placeholder: PRINTED };
+const AMOUNT: ListField = { name: 'amount', label: 'Amount or from..to', placeholder: PRINTED };
 const ASSET: ListField = { name: 'asset', label: 'Asset', choices: ASSETS };
 export const LEAST_FIELDS: readonly ListField[] = [
   { ...AMOUNT, name: 'least', label: 'At least' },
@@ -90,13 +91,28 @@ interface Ranges {
   readonly to?: Instant;
 }
 
-/** Returns the amounts that begin with `amount`, or all of `asset`, and the days in the time zone. */
+const EVERY_AMOUNT = ASSETS.map((asset): AmountRange => ({ asset, least: 0n, most: MAX_RAW }));
+
+/** Returns the amounts that begin with the text, or those between the two of `1,000..2,500`. */
+function amountsOf(text: string, asset: Asset | null): readonly AmountRange[] {
+  const [from = '', to = from, ...others] = text.split('..').map((one) => one.trim());
+  const startingWith = (bound: string): readonly AmountRange[] =>
+    bound === '' && from !== to ? EVERY_AMOUNT : amountsBeginning(bound, asset);
+  const highest = others.length > 0 ? [] : startingWith(to);
+  return startingWith(from).flatMap((low) =>
+    highest
+      .filter((high) => high.asset === low.asset && high.most >= low.least)
+      .map(({ most }) => ({ ...low, most })),
+  );
+}
+
+/** Returns the amounts that `amount` names, or all of `asset`, and the days in the time zone. */
 export function rangesOf(
   { amount = '', asset: name = '', day = '', until = '' }: ListFilter,
   timeZone: string,
 ): Ranges | Fault {
   const asset = isAsset(name) ? name : null;
-  const amounts = amountsBeginning(amount, asset);
+  const amounts = amountsOf(amount, asset);
   if (amount !== '' && amounts.length === 0) return { fault: notAnAmount(amount) };
   const wrong = dayFault(day) ?? dayFault(until);
   if (wrong !== null) return wrong;

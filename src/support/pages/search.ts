@@ -57,12 +57,16 @@ const FIELDS: readonly ListField[] = [
 /** Says what the index does not have. It has words and amounts of any time. */
 function recentRemark({ text, amount }: SearchQuery): Html {
   const parts = text !== '' && 'parts of words and for what an id or alias names';
-  const searched = [parts, amount !== '' && 'the totals of batches'].filter((one) => one);
+  const ofAmount = isRange(amount) ? 'ranges of amounts' : 'the totals of batches';
+  const searched = [parts, amount !== '' && ofAmount].filter((one) => one);
   return html`<p class="soft">
     Only the last ${RECENT_DAYS} days were searched for ${searched.join(', and for ')}. Choose a day
     to find earlier ones.
   </p>`;
 }
+
+/** The index has no order of amounts. */
+const isRange = (amount: string): boolean => amount.includes('..');
 
 const HELP = html`<p class="soft">
   A complete id opens its page. Searches the beginnings of ids and references; aliases and
@@ -123,7 +127,8 @@ async function withinDays(
   const terms = termsOf(`${query.text} ${query.amount}`);
   const isOfDays = query.text === '' && query.amount === '';
   const only = DATED_KINDS.filter((kind) => kind === query.kind);
-  const kinds = isOfDays ? { kinds: only.length > 0 ? only : DATED_KINDS } : {};
+  const isExamined = isOfDays || isRange(query.amount);
+  const kinds = isExamined ? { kinds: only.length > 0 ? only : DATED_KINDS } : {};
   const [{ found: examined, next, nextOf }, indexed] = await Promise.all([
     findCreatedWithin(
       reader,
@@ -131,9 +136,11 @@ async function withinDays(
       { amounts: ranges.amounts, about, ...kinds },
       parseUuid(query.from),
     ),
-    findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),
+    isExamined || query.from !== ''
+      ? null
+      : findByWords(reader, { ...terms, asset: asset ?? terms.asset }, isOpen ? null : windows),
   ]);
-  const found = mergeResults(examined, query.from === '' ? indexed : examined);
+  const found = mergeResults(examined, indexed ?? examined);
   const pathOn = (from: Uuid, kind: string): string =>
     `/search${queryText({ ...query, from, kind })}`;
   const more =
