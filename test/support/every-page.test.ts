@@ -306,6 +306,7 @@ describe('every page of the support desk', () => {
     ] as const) {
       const first = await page(`${path}?${query}`);
       assert.match(first.text, /Only a part of the list was searched/);
+      assert.match(first.text, />\d+ found, in total [\d,.]+ COPM\.</);
       assert(!first.text.includes(rest), path);
       assert((await page(nextOf(first) ?? '')).text.includes(rest), path);
     }

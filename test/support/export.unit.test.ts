@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instant } from '../../src/core/instant.js';
 import { html, withValues } from '../../src/support/html.js';
-import { listCsv } from '../../src/support/pages/export.js';
+import { listCsv, summaryOf } from '../../src/support/pages/export.js';
 import { link, money, type Row, sumFact, tag, time } from '../../src/support/pages/layout.js';
 
 const AT = instant(Date.parse('2026-11-30T23:00:00Z'));
@@ -71,6 +71,26 @@ describe('a list of the support desk as CSV', () => {
     assert.deepEqual(await read(1_000), [10_000, 10]);
     assert.deepEqual(await read(700), [10_000, 15]);
     assert.deepEqual(await read(0), [0, 25]);
+  });
+
+  it('has a summary with the sum in each asset, which says if there are more rows', async () => {
+    const part = (count: number, next: string | null, raw = 1n) => ({
+      ids: [],
+      rows: Array.from({ length: count }, (): Row => [['Name', 'acme']]),
+      amounts: Array.from({ length: count }, () => ({ raw, asset: 'COPM' }) as const),
+      next,
+    });
+    const one = { ...part(1, null), amounts: [COPM, { raw: -5n, asset: 'COPM' }] as const };
+    const all = await summaryOf(one, () => assert.fail('the list has no other part'));
+    assert.equal(all, '1 found, in total 1,234,567.89 COPM and -0.05 COPM.');
+    const many = await summaryOf(part(25, 'x'), (_after, limit) =>
+      Promise.resolve(part(limit, 'x')),
+    );
+    assert.equal(many, 'More than 10000 found; these are in total 100.00 COPM.');
+    const few = await summaryOf(part(0, 'x'), () => Promise.resolve(part(1, 'x')));
+    assert.equal(few, 'At least 25 found; these are in total 0.25 COPM.');
+    const { amounts: _, ...plain } = part(2, null);
+    assert.equal(await summaryOf(plain, () => assert.fail()), '2 found.');
   });
 
   it('has no cell that runs as a formula, and keeps a phone', async () => {

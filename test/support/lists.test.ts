@@ -105,6 +105,9 @@ describe('the lists of the support desk', () => {
       assert.deepEqual(await listed(query), [id], JSON.stringify(query));
     for (const query of [{ amount: '77 777 .. COPM 77,778' }, { amount: '77,777..', day: today }])
       assert.deepEqual(await listed(query), [id, other], JSON.stringify(query));
+    const summed = await maria.get(`${path}?amount=77,777..77,778&status=pending_approval`);
+    assert.match(summed.text, />2 found, in total 155,555\.00 COPM\.</);
+    assert(!(await maria.get(path)).text.includes(' found'));
     for (const amount of ['77,779..77,776', '1..2..3', '..', '1..x'])
       assert.match(
         (await maria.get(`${path}?amount=${amount}`)).text,
@@ -138,7 +141,12 @@ describe('the lists of the support desk', () => {
     const listed = async (query: Query): Promise<string[]> =>
       shown(`/accounts/${own.guarded.id}/movements`, query, [first, other, 'pay-in']);
     for (const query of [
-      ...[{ amount: '1.333' }, { amount: 'COPM 1,333' }, { amount: '1,332..1,333' }, { text: 'cena DE ano' }],
+      ...[
+        { amount: '1.333' },
+        { amount: 'COPM 1,333' },
+        { amount: '1,332..1,333' },
+        { text: 'cena DE ano' },
+      ],
       { text: 'ingrid', amount: '1 333', day: today, until: today },
     ])
       assert.deepEqual(await listed(query), [first], JSON.stringify(query));
@@ -148,6 +156,8 @@ describe('the lists of the support desk', () => {
       const { text: page } = await maria.get(`/accounts/${account}/movements?amount=1,333`);
       return (page.split('<tr>')[2] ?? '').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
     };
+    const { text: of } = await maria.get(`/accounts/${own.guarded.id}/movements?asset=COPM`);
+    assert.match(of, /> *3 found, in total [\d,.]+ COPM and -2,667\.00 COPM\.</);
     assert.match(await rowOf(own.guarded.id), /^ transfer out -1,333\.00 COPM /);
     assert.match(await rowOf(to.id), /^ transfer in \+1,333\.00 COPM /);
     for (const query of [{ text: 'ingrid', amount: '1,334' }, { until: '2020-01-01' }])

@@ -1,12 +1,17 @@
+import { formatSums } from '../../core/amount.js';
 import { type Column, csvOf } from '../../spreadsheets/writing/cells.js';
 import type { SignedInPerson } from '../desk.js';
 import { html, type Html, type Values, valuesOf } from '../html.js';
 import { type Row, tokenField } from './layout.js';
 
+export type RowAmount = Parameters<typeof formatSums>[0][number];
+
 /** A part of a list: the id and the cells of each row, and the position of the next part. */
 export interface ListRows {
   readonly ids: readonly (string | null)[];
   readonly rows: readonly Row[];
+  /** The amounts of the rows, if they have any. */
+  readonly amounts?: readonly RowAmount[];
   /** Null after the last row. */
   readonly next: string | null;
   /** Message about a wrong filter, for which `rows` is empty. */
@@ -23,20 +28,45 @@ const SLICE = 1_000;
 /** A filter without an index may read 10,000 rows for each slice, and find none. */
 const MAX_SLICES = 25;
 
+/** Reads a list up to its 10,000th row. A filter may end it earlier, after 25 slices. */
+async function readAll(read: ReadRows) {
+  const all: Row[] = [];
+  const amounts: RowAmount[] = [];
+  let after: string | null = '';
+  for (
+    let slices = 0;
+    after !== null && slices < MAX_SLICES && all.length < MAX_EXPORTED;
+    slices += 1
+  ) {
+    const part = await read(after, Math.min(SLICE, MAX_EXPORTED - all.length));
+    all.push(...part.rows.map((row, index): Row => [['Id', part.ids[index]], ...row]));
+    amounts.push(...(part.amounts ?? []));
+    after = part.next;
+  }
+  return { all, amounts, isWhole: after === null };
+}
+
 /**
- * Returns a list as CSV, up to its 10,000th row, and the number of lines. A filter may end it earlier,
- * after 25 slices.
+ * Returns how many rows a list has whose first part is known, and the sum in each asset. What left an
+ * account has a sum of its own.
  */
+export async function summaryOf(first: ListRows, read: ReadRows): Promise<string> {
+  const isShort = first.next === null;
+  const { all, amounts, isWhole } = await readAll(isShort ? () => Promise.resolve(first) : read);
+  const isOut = ({ raw = 0n }: RowAmount): boolean => raw < 0n;
+  const sums = [amounts.filter((one) => !isOut(one)), amounts.filter(isOut)].map((part) => formatSums(part));
+  const total = sums.filter((sum) => sum !== '').join(' and ');
+  const least = all.length < MAX_EXPORTED ? 'At least ' : 'More than ';
+  const found = `${isWhole ? '' : least}${all.length} found`;
+  if (total === '') return `${found}.`;
+  return isWhole ? `${found}, in total ${total}.` : `${found}; these are in total ${total}.`;
+}
+
+/** Returns a list as CSV with the number of lines, as far as `readAll` reads it. */
 export async function listCsv(
   read: ReadRows,
 ): Promise<{ readonly csv: string; readonly lines: number }> {
-  const all: Row[] = [];
-  let after: string | null = '';
-  for (let slices = 0; after !== null && slices < MAX_SLICES; slices += 1) {
-    const { ids, rows, next } = await read(after, Math.min(SLICE, MAX_EXPORTED - all.length));
-    all.push(...rows.map((row, index): Row => [['Id', ids[index]], ...row]));
-    after = all.length < MAX_EXPORTED ? next : null;
-  }
+  const { all } = await readAll(read);
   const kinds = new Map(all.flat().map(([label, , kind]) => [label, kind]));
   const lines = all.flatMap(linesOf);
   const names = [...new Set(lines.flatMap((line) => Object.keys(line)))];

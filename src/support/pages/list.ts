@@ -1,6 +1,6 @@
 import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
-import { downloadForm, type ReadRows } from './export.js';
+import { downloadForm, type ReadRows, summaryOf } from './export.js';
 import type { ListFilter } from './filter.js';
 import { type Fact, notice, pageLinks, queryText, table } from './layout.js';
 import { NONE } from './rows.js';
@@ -23,7 +23,11 @@ export async function listContent(
   { path, filter, after, person, selection }: List,
   read: ReadRows,
 ): Promise<Content> {
-  const { ids, rows, next, fault } = await read(after, ROWS_PER_PAGE);
+  const part = await read(after, ROWS_PER_PAGE);
+  const { ids, rows, next, fault } = part;
+  const isFiltered = Object.values(filter).some((value) => value !== '');
+  const isFound = rows.length > 0 || next !== null;
+  const summary = isFiltered && isFound && after === '' && (await summaryOf(part, read));
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
   const shown = table([...rows.entries()], ([index, row]) => {
     const [first, ...others] = row;
@@ -32,7 +36,8 @@ export async function listContent(
     const box = checkbox(ids[index] ?? '', index, selection === 'all');
     return [[heading, [box, content], kind] satisfies Fact, ...others];
   });
-  return html`${fault !== undefined && notice('bad', fault)} ${rows.length > 0 ? shown : NONE}
+  return html`${fault !== undefined && notice('bad', fault)}
+  ${summary && html`<p class="soft">${summary}</p>`} ${rows.length > 0 ? shown : NONE}
   ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
   ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
 }

@@ -17,7 +17,7 @@ import type { Rows } from '../reading/search.js';
 import { readTotals, type TenantTotals, todayOf } from '../reading/totals.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { readApprovedBySupport } from '../reading/waiting.js';
-import type { ListRows } from './export.js';
+import type { ListRows, RowAmount } from './export.js';
 import {
   distance,
   type Fact,
@@ -91,9 +91,11 @@ export async function listRows<K extends keyof Rows>(
   next: TimePosition | null,
   options: TableOptions = {},
 ): Promise<ListRows> {
-  const all = await factsOf(view, kind, items, options);
-  const rows = all.map((row) => row.filter(([heading]) => heading !== options.without));
-  return { ids: items.map(({ id }) => id), rows, next: printPosition(next) };
+  const facts = await factsOf(view, kind, items, options);
+  const rows = facts.map((row) => row.filter(([heading]) => heading !== options.without));
+  const all: readonly (RowAmount & { id: Uuid; totalRaw?: bigint })[] = items;
+  const amounts = all.map((one) => ({ ...one, raw: one.raw ?? one.totalRaw ?? 0n }));
+  return { ids: items.map(({ id }) => id), rows, amounts, next: printPosition(next) };
 }
 
 /** Returns the facts of each row. */

@@ -133,7 +133,8 @@ const ROWS: ListOfResource<Batch> = {
     const madeById = new Map(made.map((payout) => [payout.id, payout]));
     const rows = items.map((row) => rowOf(batch, row, madeById, context));
     const ids = items.map(({ paymentId }) => paymentId);
-    return { ids, rows, next: next?.toString() ?? null };
+    const amounts = items.map(({ raw }) => ({ raw, asset: batch.asset }));
+    return { ids, rows, amounts, next: next?.toString() ?? null };
   },
 };
 

@@ -78,7 +78,8 @@ export const accountKind: ResourceKind<Account> = {
         );
         const rows = items.map((item) => movementRow(item, context));
         const ids = items.map(({ entry }) => entry.id);
-        return { ids, rows, next: nextBefore?.toString() ?? null };
+        const amounts = items.map(({ entry }) => entry);
+        return { ids, rows, amounts, next: nextBefore?.toString() ?? null };
       },
     },
   ],
