@@ -169,8 +169,13 @@ describe('every page of the support desk', () => {
     let pages = 0;
     for (let next: string | undefined = `/waiting/${kind}`; next !== undefined; pages += 1) {
       const answer = await page(next);
-      seen.push(...(all.length === 0 ? [] : linked(answer, lists[kind].path)));
-      const first = answer.text.includes(`rel="prev" href="/waiting/${kind}"`);
+      const own = all.length === 0 ? [] : linked(answer, lists[kind].path);
+      const back = linkedAs('prev', answer);
+      assert.equal(back === undefined, pages === 0, next);
+      if (back !== undefined)
+        assert.deepEqual(linked(await page(back), lists[kind].path), seen.slice(-PAGE), next);
+      seen.push(...own);
+      const first = new RegExp(`rel="(?:prev|first)" href="/waiting/${kind}"`).test(answer.text);
       assert.equal(first, pages > 0, next);
       next = nextOf(answer);
     }
@@ -180,8 +185,9 @@ describe('every page of the support desk', () => {
       await page(`/waiting/${kind}?after=${wrong}`, 404);
   }
 
-  const nextOf = ({ text: shown }: Answer): string | undefined =>
-    /rel="next"\s+href="([^"]*)"/.exec(shown)?.[1]?.replaceAll('&amp;', '&');
+  const linkedAs = (rel: string, { text: shown }: Answer): string | undefined =>
+    new RegExp(`rel="${rel}"\\s+href="([^"]*)"`).exec(shown)?.[1]?.replaceAll('&amp;', '&');
+  const nextOf = (answer: Answer): string | undefined => linkedAs('next', answer);
 
   /** Returns the first cells of a list of a resource, from its page to the last of the older ones. */
   async function listed(path: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { downloadForm, type ReadRows, summaryOf } from './export.js';
 import type { ListFilter } from './filter.js';
-import { type Fact, notice, pageLinks, queryText, table } from './layout.js';
+import { type Fact, notice, ownPosition, pageLinks, queryText, table } from './layout.js';
 import { NONE } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
@@ -23,7 +23,7 @@ export async function listContent(
   { path, filter, after, person, selection }: List,
   read: ReadRows,
 ): Promise<Content> {
-  const part = await read(after, ROWS_PER_PAGE);
+  const part = await read(ownPosition(after), ROWS_PER_PAGE);
   const { ids, rows, next, fault } = part;
   const isFiltered = Object.values(filter).some((value) => value !== '');
   const isFound = rows.length > 0 || next !== null;

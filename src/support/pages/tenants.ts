@@ -10,16 +10,18 @@ import { type Fact, link, money, type Page, section, table } from './layout.js';
 import { listContent } from './list.js';
 import { listRows, type View } from './rows.js';
 
-/** Reads tenants by their names. The position is the last name. */
+/** Reads tenants by their names. The position is the last name, as base64. */
 export function readTenants(view: View): ReadRows {
   return async (after, limit) => {
+    const last = Buffer.from(after, 'base64url').toString();
     const found = await view.reader.list(
       tenants,
-      `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${limit + 1}`,
+      `WHERE name>${literal(tenants, 'name', last)} ORDER BY name LIMIT ${limit + 1}`,
     );
     const items = found.slice(0, limit);
     const { ids, rows } = await listRows(view, 'tenants', items, null);
-    return { ids, rows, next: found.length > limit ? (items.at(-1)?.name ?? null) : null };
+    const next = Buffer.from(items.at(-1)?.name ?? '').toString('base64url');
+    return { ids, rows, next: found.length > limit ? next : null };
   };
 }
 
