@@ -187,6 +187,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
   form.filter label { flex: 1 1 8rem; }
   h1 { font-size: 1.375rem; }
 }
+@media screen { .print { display: none; } }
 @media print {
   :root { color-scheme: light; --back: #fff; --text: #000; --soft: #333; --link: #000; }
   header, footer, nav, form, input, button, details, section:has(> details):not(:has(> ol)), .links, .skip, .screen { display: none !important; }

@@ -248,14 +248,17 @@ describe('in a browser, the traps of the support desk', () => {
     const controls = page.locator(
       'form, input, select, button, summary, nav, header, footer, .skip, a[rel=next], a[href$="/resend"]',
     );
+    const PRINTED =
+      /Printed by maria at .* UTC.*Filter: least 1\. \d+ rows? on this page[^]*pending approval/;
     for (const [path, shown] of [
-      ['/waiting/transfers', /pending approval/],
+      ['/waiting/transfers?least=1', PRINTED],
       [`/transfers/${id}`, /pending approval[^]*Seen by two people/],
       [`/transfers/${sent}`, /completed[^]*Seen by two people[^]*transfer\.completed/],
     ] as const) {
       await page.emulateMedia({ media: 'screen' });
       await page.goto(desk.url + path);
       assert((await controls.filter({ visible: true }).count()) > 0);
+      assert.equal(await page.getByText('Printed by').filter({ visible: true }).count(), 0);
       await page.emulateMedia({ media: 'print' });
       assert.equal(await controls.filter({ visible: true }).count(), 0, path);
       assert.match(await page.locator('main').innerText(), shown);

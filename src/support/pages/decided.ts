@@ -77,7 +77,7 @@ export async function decidedPage(
   person: SignedInPerson,
 ): Promise<Page> {
   const { reader, now } = view;
-  const list = { path: '/decided', filter: query, after, person };
+  const list = { path: '/decided', filter: query, after, person, now };
   const [shown, counts] = await Promise.all([
     listContent(list, readDecidedRows(view, query)),
     readLocalDays(reader, query.day, now).then((days) => countDecided(reader, days)),
@@ -93,6 +93,7 @@ export async function decidedPage(
     </form>
     ${shown}`;
   const { day } = query;
-  const title = dayFault(day) === null ? `Decided ${day === '' ? 'today' : `on ${day}`}` : 'Decided';
+  const title =
+    dayFault(day) === null ? `Decided ${day === '' ? 'today' : `on ${day}`}` : 'Decided';
   return { title, content };
 }

@@ -1,8 +1,10 @@
+import { counted } from '../../core/collections.js';
+import type { Instant } from '../../core/instant.js';
 import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { downloadForm, type ReadRows, summaryOf } from './export.js';
 import type { ListFilter } from './filter.js';
-import { type Fact, notice, ownPosition, pageLinks, queryText, table } from './layout.js';
+import { type Fact, notice, ownPosition, pageLinks, queryText, table, time } from './layout.js';
 import { NONE } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
@@ -14,18 +16,20 @@ interface List {
   /** Position after which the page begins; '' for the first page. */
   readonly after: string;
   readonly person: SignedInPerson;
+  readonly now: Instant;
   /** Set if rows can be selected for the form `set`; `all` if all are selected. */
   readonly selection?: 'some' | 'all' | undefined;
 }
 
 /** Shows a page of a list, with links to the other pages and its download. */
 export async function listContent(
-  { path, filter, after, person, selection }: List,
+  { path, filter, after, person, now, selection }: List,
   read: ReadRows,
 ): Promise<Content> {
   const part = await read(ownPosition(after), ROWS_PER_PAGE);
   const { ids, rows, next, fault } = part;
-  const isFiltered = Object.values(filter).some((value) => value !== '');
+  const given = Object.entries(filter).filter(([name, value]) => name !== 'after' && value !== '');
+  const isFiltered = given.length > 0;
   const isFound = rows.length > 0 || next !== null;
   const summary = isFiltered && isFound && after === '' && (await summaryOf(part, read));
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
@@ -37,9 +41,14 @@ export async function listContent(
     return [[heading, [box, content], kind] satisfies Fact, ...others];
   });
   return html`${fault !== undefined && notice('bad', fault)}
-  ${summary && html`<p class="soft">${summary}</p>`} ${rows.length > 0 ? shown : NONE}
-  ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
-  ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
+    <p class="print">
+      Printed by ${person.identity.name} at ${time(now, 'UTC')}. Filter:
+      ${given.map((pair) => pair.join(' ')).join('; ') || 'none'}. ${counted(rows.length, 'row')} on
+      this page.
+    </p>
+    ${summary && html`<p class="soft">${summary}</p>`} ${rows.length > 0 ? shown : NONE}
+    ${next !== null && rows.length < ROWS_PER_PAGE && notice('wait', MORE)}
+    ${pageLinks(pathAfter, after, next)} ${rows.length > 0 && downloadForm(pathAfter(''), person)}`;
 }
 
 function checkbox(id: string, index: number, checked: boolean): Html {

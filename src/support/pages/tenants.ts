@@ -30,7 +30,7 @@ export async function tenantsPage(
   after: string,
   person: SignedInPerson,
 ): Promise<Page> {
-  const list = { path: '/tenants', filter: {}, after, person };
+  const list = { path: '/tenants', filter: {}, after, person, now: view.now };
   return { title: 'Tenants', content: html`${await listContent(list, readTenants(view))}` };
 }
 

@@ -85,7 +85,7 @@ export async function waitingPage(
   const [counts, form, items, count] = await Promise.all([
     countAll(reader, kind),
     filterFormOf(reader, kind, query),
-    listContent({ ...list, person, selection }, readRows(view, kind, query)),
+    listContent({ ...list, person, selection, now: view.now }, readRows(view, kind, query)),
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const beside =

@@ -149,6 +149,6 @@ export async function listPage<Resource>(
   const fields = (await list.fieldsOf?.(site.database.reader, resource)) ?? list.fields;
   const content = html`<p><a href="${owner}">${title}</a></p>
     ${fields && filterForm(path, fields, filter)}
-    ${await listContent({ path, filter, after, person }, readRowsOf(site, shown))}`;
+    ${await listContent({ path, filter, after, person, now: site.clock() }, readRowsOf(site, shown))}`;
   return { title: `${title}: ${list.name}`, content };
 }
