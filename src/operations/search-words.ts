@@ -184,13 +184,21 @@ const MAX_EXAMINED = 4_000;
 
 /**
  * Returns the newest resources that match every term, at most `limit`. Reads the entries of the
- * rarest term, newest first, and looks up the others. `among` restricts the resources.
+ * rarest term, newest first, and looks up the others. `among` and `table` restrict the resources.
  */
 export async function findByTerms(
   reader: Reader,
   terms: readonly SearchTerm[],
   limit: number,
-  { range = null, among = null }: { range?: IdRange | null; among?: readonly Uuid[] | null } = {},
+  {
+    range = null,
+    among = null,
+    table,
+  }: {
+    range?: IdRange | null;
+    among?: readonly Uuid[] | null;
+    table?: { readonly name: string };
+  } = {},
 ): Promise<readonly Uuid[]> {
   if (terms.length === 0 || among?.length === 0) return [];
   const within = [
@@ -216,6 +224,10 @@ export async function findByTerms(
     .map(
       (term) =>
         ` AND EXISTS (SELECT 1 FROM search_words o FORCE INDEX (PRIMARY) WHERE o.id=w.id AND ${beginsSql('o.word', term)})`,
+    );
+  if (table !== undefined)
+    others.push(
+      ` AND EXISTS (SELECT 1 FROM ${table.name} t FORCE INDEX (PRIMARY) WHERE t.id=w.id)`,
     );
   const rows = await reader.query(
     `SELECT DISTINCT w.id FROM (${entriesOf(terms[rarest] ?? [], MAX_EXAMINED)}) w

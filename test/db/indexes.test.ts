@@ -31,6 +31,7 @@ import { dueSql, dueTenantsSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/service.js';
 import { transferWorkflowResource } from '../../src/transfers/approval-outcomes.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
+import { findByWords } from '../../src/support/reading/term-search.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
 import { countEndpoints } from '../../src/webhooks/registration.js';
 import { readEndpointSlice } from '../../src/webhooks/sweeps.js';
@@ -447,6 +448,15 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.deepEqual([found?.paid, found?.approved], [paid, []]);
   });
 
+  it('the operations of a person that have a common word', async () => {
+    await db.sql(`INSERT INTO search_words SELECT id, 'lunch' FROM transfers`);
+    await db.sql(`INSERT INTO search_words VALUES (${uuid.literal(accountId)}, 'bruno')`);
+    const terms = { words: [['bruno'], ['lunch']], amounts: [], asset: null };
+    const found = await within(MAX_FOUND_BY_WORDS, () => findByWords(reader, terms, null));
+    assert.equal(found.transfers.length, 200);
+    for (const { createdAt } of found.transfers) assert(createdAt > at(ROWS - 300));
+  });
+
   it('the webhook endpoints of a tenant that has deleted nearly all of them', async () => {
     const { tenantId } = caller;
     const now = at(ROWS);
@@ -475,4 +485,6 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
 
 /** Two thousand rows of each status, in the index and in the table, and the sorting of what was merged. */
 const MAX_LOOKED_FOR = 4 * 2_000 + 30_000;
+/** Two thousand entries that are counted, 4,000 that are looked up, and what 400 ids find in ten tables. */
+const MAX_FOUND_BY_WORDS = 30_000;
 const MIN_ID = '00000000-0000-0000-0000-000000000000' as Uuid;

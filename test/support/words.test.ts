@@ -3,7 +3,7 @@ import { instant, localTime } from '../../src/core/instant.js';
 import { searchWordsSweep } from '../../src/operations/search-words.js';
 import { termsOf } from '../../src/support/reading/term-search.js';
 import { SupplierBatches } from '../batches/payout-support.js';
-import { answered, idLiteral, type Json, text, walk } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, text, walk } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { openDesk } from './desk.js';
@@ -71,14 +71,42 @@ describe('the search of the support desk by words', () => {
     ])
       assert(!(await finds(query, path)), JSON.stringify(query));
     assert(!(await finds({ text: 'noviembre alquiler' }, `/transfers/${text(other)}`)));
-    assert.match(await found({ day, until: '2020-01-01' }), /&quot;2020-01-01&quot; is before &quot;/);
+    assert.match(
+      await found({ day, until: '2020-01-01' }),
+      /&quot;2020-01-01&quot; is before &quot;/,
+    );
     for (const [query, remark] of [
       [{ text: '43,210' }, /7 days were searched for the totals of batches\./],
-      [{ text: 'x', amount: '43,210' }, /for parts of words and .*, and for the totals of batches\./],
+      [
+        { text: 'x', amount: '43,210' },
+        /for parts of words and .*, and for the totals of batches\./,
+      ],
       [{ text: 'nobody has this' }, /for parts of words and for what an id or alias names\./],
     ] as const)
       assert.match((await found(query)).replace(/\s+/g, ' '), remark);
     assert(!(await found({ amount: '43,210', day })).includes('days were searched'));
+  });
+
+  it('an operation is found by words of a name together with words of its description', async () => {
+    const to = await own.account({ name: 'Brunilda Sáenz', type: 'person' });
+    const { guarded: from } = own;
+    const [paid, other] = ['Almuerzo del viernes', 'Cena del viernes'];
+    const sent = await own.bank.sent({ from, to, raw: LEAST, description: paid });
+    await own.bank.sent({ from, to: own.receiver, raw: LEAST, description: paid });
+    await own.bank.sent({ from, to, raw: LEAST, description: other });
+    await index();
+    for (const words of ['brunilda almuerzo', 'viernes SAENZ almuerzo', 'alm saenz brunilda']) {
+      const page = await found({ text: words });
+      assert.match(page, /Transfers: 1</, words);
+      assert(page.includes(`href="/transfers/${text(sent.id)}"`), words);
+    }
+    for (const query of [
+      ...[{ text: 'brunilda desayuno' }, { text: 'bruna almuerzo' }],
+      { text: 'brunilda almuerzo', day: '2020-01-01' },
+    ])
+      assert(!(await finds(query, `/transfers/${text(sent.id)}`)), JSON.stringify(query));
+    const day = dayOf(sent);
+    assert(await finds({ text: 'brunilda almuerzo', day }, `/transfers/${text(sent.id)}`));
   });
 
   it('a pay-in is found by its amount, with the name of its account or alone, and leads to the account', async () => {

@@ -6,11 +6,19 @@ import {
   LISTED_ASSETS,
   MAX_RAW,
 } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import { uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { tenants } from '../../db/entities/parties.js';
-import { findByTerms, phoneWord, type SearchTerm, wordsOf } from '../../operations/search-words.js';
+import { accounts, tenants } from '../../db/entities/parties.js';
+import {
+  findByTerms,
+  type IdRange,
+  phoneWord,
+  type SearchTerm,
+  wordsOf,
+} from '../../operations/search-words.js';
 import { findCreatedWithin, recentWindow, type Window } from './operation-search.js';
 import { findByText, findResources, FRESH_MS, type SearchResult } from './search.js';
 
@@ -99,9 +107,46 @@ export function amountsBeginning(text: string, asset: Asset | null): readonly Am
 /** Number of resources that one search examines. */
 const MAX_EXAMINED = 300;
 
+/** Number of people whose operations one search reads, and of movements and transfers of each. */
+const MAX_PEOPLE = 10;
+const MAX_OF_EACH = 200;
+
+/** Returns the operations that have in their own text the words that a person's name lacks. */
+async function findOfPeople(
+  reader: Reader,
+  words: readonly SearchTerm[],
+  range: IdRange | null,
+): Promise<readonly Uuid[]> {
+  if (words.length < 2) return [];
+  const named = await Promise.all(
+    words.map((word) => findByTerms(reader, [word], MAX_EXAMINED, { table: accounts })),
+  );
+  const people = [...new Set(named.flat())]
+    .map((id) => ({ id, lacked: words.filter((_, index) => named[index]?.includes(id) !== true) }))
+    .filter(({ lacked }) => lacked.length > 0)
+    .sort((one, other) => one.lacked.length - other.lacked.length);
+  const groups = groupBy(people.slice(0, MAX_PEOPLE), ({ lacked }) => lacked.join(' '));
+  const found = [...groups.values()].map(async (group) => {
+    const parts = group.map(({ id }) => newestOfSql(uuid.literal(id)));
+    const rows = await reader.query(parts.join(' UNION ALL '));
+    const among = [...new Set(rows.map((row) => uuid.parse(row.id)))];
+    return findByTerms(reader, group[0]?.lacked ?? [], MAX_EXAMINED, { range, among });
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Returns SQL for the ids of what moved the account's money last, and of its newest transfers, which may wait. */
+function newestOfSql(account: string): string {
+  const newest = `DESC LIMIT ${MAX_OF_EACH}`;
+  return `(SELECT t.related_id AS id FROM (SELECT transaction_id FROM entries FORCE INDEX (PRIMARY)
+      WHERE account_id=${account} ORDER BY seq ${newest}) e STRAIGHT_JOIN ledger_transactions t ON t.id=e.transaction_id)
+    UNION ALL (SELECT id FROM transfers FORCE INDEX (source) WHERE source_account_id=${account}
+      ORDER BY created_at DESC, id ${newest})`;
+}
+
 /**
- * Finds resources of these windows, or of all time for null. A search for an amount also finds the
- * operations of accounts with the other words in their names.
+ * Finds resources of these windows, or of all time for null. Some of the words may be in the name
+ * of an account whose operation has the others, or the amount.
  */
 export async function findByWords(
   reader: Reader,
@@ -112,7 +157,10 @@ export async function findByWords(
     from: firstIdAt(Math.min(...windows.map(({ from }) => from))),
     to: firstIdAt(Math.max(...windows.map(({ to }) => to))),
   };
-  const ids = await findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range });
+  const [ids, ofPeople] = await Promise.all([
+    findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range }),
+    amounts.length === 0 ? findOfPeople(reader, words, range) : [],
+  ]);
   const ofAmount =
     amounts.length === 0 || words.length === 0
       ? []
@@ -135,7 +183,7 @@ export async function findByWords(
           createdAt < window.to &&
           (window.timeZone === null || window.timeZone === zoneOf.get(tenantId ?? id))),
     );
-  const found = await findResources(reader, [...ids, ...ofNamed.map(({ id }) => id)]);
+  const found = await findResources(reader, [...ids, ...ofPeople, ...ofNamed.map(({ id }) => id)]);
   const wanted = Object.entries(found).map(([kind, all]) => [
     kind,
     (all as readonly SearchedRow[]).filter(isWanted),
