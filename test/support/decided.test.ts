@@ -83,7 +83,9 @@ describe('the decisions of a day at the support desk', () => {
     for (const wrong of ['2020-02-30', 'foo']) {
       assert.deepEqual(await rowsOf(`?day=${wrong}`), []);
       const { text: page } = await maria.get(`/decided?day=${wrong}`);
-      assert(page.includes(`&quot;${wrong}&quot; is not a day.`) && page.includes('<h1>Decided</h1>'));
+      assert(
+        page.includes(`&quot;${wrong}&quot; is not a day.`) && page.includes('<h1>Decided</h1>'),
+      );
     }
   });
 

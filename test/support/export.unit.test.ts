@@ -82,13 +82,13 @@ describe('a list of the support desk as CSV', () => {
     });
     const one = { ...part(1, null), amounts: [COPM, { raw: -5n, asset: 'COPM' }] as const };
     const all = await summaryOf(one, () => assert.fail('the list has no other part'));
-    assert.equal(all, '1 found, in total 1,234,567.89 COPM and -0.05 COPM.');
+    assert.equal(all, '1 found, in total 1,234,567.84 COPM.');
     const many = await summaryOf(part(25, 'x'), (_after, limit) =>
       Promise.resolve(part(limit, 'x')),
     );
-    assert.equal(many, 'More than 10000 found; these are in total 100.00 COPM.');
+    assert.equal(many, 'More than 10000 found, in total 100.00 COPM so far.');
     const few = await summaryOf(part(0, 'x'), () => Promise.resolve(part(1, 'x')));
-    assert.equal(few, 'At least 25 found; these are in total 0.25 COPM.');
+    assert.equal(few, 'At least 25 found, in total 0.25 COPM so far.');
     const { amounts: _, ...plain } = part(2, null);
     assert.equal(await summaryOf(plain, () => assert.fail()), '2 found.');
   });

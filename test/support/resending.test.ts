@@ -88,7 +88,10 @@ describe('the webhooks of a transfer at the support desk', () => {
     const { event, eventId } = await transferred(['https://behind.example/']);
     const answer = await maria.act(event, 'resend', { reason: 'Asked for' });
     assert.equal(answer.status, 409);
-    assert.match(answer.text, /Nothing was changed:<\/strong> no endpoint is left, because each is disabled/);
+    assert.match(
+      answer.text,
+      /Nothing was changed:<\/strong> no endpoint is left, because each is disabled/,
+    );
     const [line] = await desk.acts(eventId);
     assert.equal(line?.action, 'webhook.redeliver_refused');
     assert.equal((await maria.get(`/events/${eventId}/nonsense`)).status, 404);

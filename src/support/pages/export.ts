@@ -46,20 +46,13 @@ async function readAll(read: ReadRows) {
   return { all, amounts, isWhole: after === null };
 }
 
-/**
- * Returns how many rows a list has whose first part is known, and the sum in each asset. What left an
- * account has a sum of its own.
- */
+/** Returns how many rows a list has, of which the first are known, and their sum in each asset. */
 export async function summaryOf(first: ListRows, read: ReadRows): Promise<string> {
   const isShort = first.next === null;
   const { all, amounts, isWhole } = await readAll(isShort ? () => Promise.resolve(first) : read);
-  const isOut = ({ raw = 0n }: RowAmount): boolean => raw < 0n;
-  const sums = [amounts.filter((one) => !isOut(one)), amounts.filter(isOut)].map((part) => formatSums(part));
-  const total = sums.filter((sum) => sum !== '').join(' and ');
-  const least = all.length < MAX_EXPORTED ? 'At least ' : 'More than ';
-  const found = `${isWhole ? '' : least}${all.length} found`;
-  if (total === '') return `${found}.`;
-  return isWhole ? `${found}, in total ${total}.` : `${found}; these are in total ${total}.`;
+  const total = formatSums(amounts);
+  const least = isWhole ? '' : all.length < MAX_EXPORTED ? 'At least ' : 'More than ';
+  return `${least}${all.length} found${total && `, in total ${total}`}${isWhole ? '' : ' so far'}.`;
 }
 
 /** Returns a list as CSV with the number of lines, as far as `readAll` reads it. */

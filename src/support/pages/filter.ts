@@ -116,22 +116,13 @@ export function rangesOf(
   if (amount !== '' && amounts.length === 0) return { fault: notAnAmount(amount) };
   const wrong = dayFault(day) ?? dayFault(until);
   if (wrong !== null) return wrong;
-  const { from, to } = daysOf({ day, until }, timeZone);
-  if (from !== undefined && to !== undefined && to <= from)
+  const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
+  if (first !== null && last !== null && last.to <= first.from)
     return { fault: `"${until}" is before "${day}".` };
   const whole = asset && [{ asset, least: 0n, most: MAX_RAW }];
   return {
     amounts: amount === '' ? whole : amounts,
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to: instant(to - 1) }),
+    ...(first && { from: first.from }),
+    ...(last && { to: instant(last.to - 1) }),
   };
-}
-
-/** Returns the bounds of the days in the time zone, of which `to` is exclusive. Omits a day that is not given. */
-export function daysOf(
-  { day = '', until = '' }: ListFilter,
-  timeZone: string,
-): { readonly from?: Instant; readonly to?: Instant } {
-  const [first, last] = [parseDay(day, timeZone), parseDay(until, timeZone)];
-  return { ...(first && { from: first.from }), ...(last && { to: last.to }) };
 }

@@ -322,37 +322,6 @@ export function tableSection<Item>(
   return items.length > 0 && section(id, heading, table(items, rowOf));
 }
 
-/** Separates the positions of earlier pages from that of a page. No position has it. */
-const BETWEEN = '~';
-/** Number of earlier pages that an address keeps. */
-const MAX_BACK = 20;
-
-/** Returns the position of a page, without those of earlier pages before it. */
-export function ownPosition(after: string): string {
-  return after.slice(after.lastIndexOf(BETWEEN) + 1);
-}
-
-/** Shows links to the first, previous and next page of a list, if they lead to other pages. */
-export function pageLinks(
-  pathAfter: (position: string) => string,
-  after: string,
-  next: string | null,
-): Html {
-  const linkTo = (rel: string, text: string, position: string): Html =>
-    element('a', { class: 'button', rel, href: pathAfter(position) }, text);
-  const passed = after === '' ? [] : after.split(BETWEEN);
-  const earlier = passed.slice(0, -1);
-  const kept = next === null ? [] : [...passed, next];
-  // An empty position stands for pages that the address has lost.
-  const on = kept.length > MAX_BACK ? ['', ...kept.slice(-MAX_BACK)] : kept;
-  const isKnown = after !== '' && earlier.at(-1) !== '';
-  return html`<nav class="pages" aria-label="Pages">
-    ${earlier.length > 0 && linkTo('first', 'First page', '')}
-    ${isKnown && linkTo('prev', 'Previous page', earlier.join(BETWEEN))}
-    ${next !== null && linkTo('next', 'Next page', on.join(BETWEEN))}
-  </nav>`;
-}
-
 /** Returns the query of an address, without empty parts. */
 export function queryText(parts: Readonly<Record<string, string>>): string {
   const given = Object.entries(parts).filter(([, value]) => value !== '');

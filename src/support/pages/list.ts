@@ -4,7 +4,7 @@ import type { SignedInPerson } from '../desk.js';
 import { type Content, element, html, type Html } from '../html.js';
 import { downloadForm, type ReadRows, summaryOf } from './export.js';
 import type { ListFilter } from './filter.js';
-import { type Fact, notice, ownPosition, pageLinks, queryText, table, time } from './layout.js';
+import { type Fact, notice, queryText, table, time } from './layout.js';
 import { NONE } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
@@ -54,4 +54,35 @@ export async function listContent(
 function checkbox(id: string, index: number, checked: boolean): Html {
   const attributes = { type: 'checkbox', name: 'item', value: id, form: 'set', checked };
   return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
+}
+
+/** Separates the positions of earlier pages from that of a page. No position has it. */
+const BETWEEN = '~';
+/** Number of earlier pages that an address keeps. */
+const MAX_BACK = 20;
+
+/** Returns the position of a page, without those of earlier pages before it. */
+function ownPosition(after: string): string {
+  return after.slice(after.lastIndexOf(BETWEEN) + 1);
+}
+
+/** Shows links to the first, previous and next page of a list, if they lead to other pages. */
+function pageLinks(
+  pathAfter: (position: string) => string,
+  after: string,
+  next: string | null,
+): Html {
+  const linkTo = (rel: string, text: string, position: string): Html =>
+    element('a', { class: 'button', rel, href: pathAfter(position) }, text);
+  const passed = after === '' ? [] : after.split(BETWEEN);
+  const earlier = passed.slice(0, -1);
+  const kept = next === null ? [] : [...passed, next];
+  // An empty position stands for pages that the address has lost.
+  const on = kept.length > MAX_BACK ? ['', ...kept.slice(-MAX_BACK)] : kept;
+  const isKnown = after !== '' && earlier.at(-1) !== '';
+  return html`<nav class="pages" aria-label="Pages">
+    ${earlier.length > 0 && linkTo('first', 'First page', '')}
+    ${isKnown && linkTo('prev', 'Previous page', earlier.join(BETWEEN))}
+    ${next !== null && linkTo('next', 'Next page', on.join(BETWEEN))}
+  </nav>`;
 }

@@ -22,7 +22,7 @@ import {
   MIN_PHONE_DIGITS,
   termsOf,
 } from '../reading/term-search.js';
-import { daysOf, filterForm, type ListField, MAX_TEXT, RANGE_FIELDS, rangesOf } from './filter.js';
+import { filterForm, type ListField, MAX_TEXT, RANGE_FIELDS, rangesOf } from './filter.js';
 import { type Fact, notice, type Page, queryText, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
 
@@ -54,16 +54,11 @@ const FIELDS: readonly ListField[] = [
   ...RANGE_FIELDS,
 ];
 
-/** Says what the index does not have. It has words and amounts of any time. */
-function recentRemark({ text, amount }: SearchQuery): Html {
-  const parts = text !== '' && 'parts of words and for what an id or alias names';
-  const ofAmount = isRange(amount) ? 'ranges of amounts' : 'the totals of batches';
-  const searched = [parts, amount !== '' && ofAmount].filter((one) => one);
-  return html`<p class="soft">
-    Only the last ${RECENT_DAYS} days were searched for ${searched.join(', and for ')}. Choose a day
-    to find earlier ones.
-  </p>`;
-}
+/** The index has words and amounts of any time. */
+const RECENT = html`<p class="soft">
+  Only the last ${RECENT_DAYS} days were searched for parts of words, ranges of amounts, totals of
+  batches, and what an id or alias names. Choose a day to find earlier ones.
+</p>`;
 
 /** The index has no order of amounts. */
 const isRange = (amount: string): boolean => amount.includes('..');
@@ -119,10 +114,10 @@ async function withinDays(
   const filter = { ...query, until: query.until || query.day };
   const ranges = rangesOf(filter, 'UTC');
   if ('fault' in ranges) return notice('bad', ranges.fault);
-  const allTime = { from: instant(0), to: instant(now + 1) };
+  const allTime = { from: instant(0), to: now };
   const windows = isOpen
     ? [recentWindow(now)]
-    : await windowsOf(reader, (timeZone) => ({ ...allTime, ...daysOf(filter, timeZone) }));
+    : await windowsOf(reader, (timeZone) => ({ ...allTime, ...rangesOf(filter, timeZone) }));
   const asset = isAsset(query.asset) ? query.asset : null;
   const terms = termsOf(`${query.text} ${query.amount}`);
   const isOfDays = query.text === '' && query.amount === '';
@@ -155,7 +150,7 @@ async function withinDays(
     const text = `More ${TITLES[kind].toLowerCase()}`;
     return from && html`<p class="screen"><a href="${pathOn(from, kind)}">${text}</a></p>`;
   };
-  return html`${isOpen && recentRemark(query)}${await results(view, found, query.text || query.amount, moreOf)}${more}`;
+  return html`${isOpen && RECENT}${await results(view, found, query.text || query.amount, moreOf)}${more}`;
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {

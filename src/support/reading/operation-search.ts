@@ -15,6 +15,7 @@ const MAX_EXAMINED = 20_000;
 /** A time span for the tenants of one time zone, or for all tenants if `timeZone` is null. */
 export interface Window {
   readonly from: Instant;
+  /** Inclusive. */
   readonly to: Instant;
   readonly timeZone: string | null;
 }
@@ -38,8 +39,8 @@ const PAYOUT_IDS_BEFORE_MS = 31 * 86_400_000;
 function withinSql(kind: DatedKind, { from, to, timeZone }: Window): string {
   const within =
     kind === 'payouts'
-      ? `t.created_at>=${time.literal(from)} AND t.created_at<${time.literal(to)}`
-      : `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
+      ? `t.created_at>=${time.literal(from)} AND t.created_at<=${time.literal(to)}`
+      : `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to + 1))}`;
   return timeZone === null
     ? `(${within})`
     : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
@@ -47,7 +48,7 @@ function withinSql(kind: DatedKind, { from, to, timeZone }: Window): string {
 
 /** Returns the last days, for searches that name none. */
 export function recentWindow(now: Instant, ms = RECENT_DAYS * 86_400_000): Window {
-  return { from: instant(now - ms), to: instant(now + 1), timeZone: null };
+  return { from: instant(now - ms), to: now, timeZone: null };
 }
 export const RECENT_DAYS = 7;
 
@@ -106,7 +107,7 @@ export async function findCreatedWithin(
   newest: Uuid | null = null,
 ) {
   const oldest = Math.min(...windows.map(({ from }) => from));
-  const end = newest ?? firstIdAt(instant(Math.max(...windows.map(({ to }) => to))));
+  const end = newest ?? firstIdAt(Math.max(...windows.map(({ to }) => to)) + 1);
   const nextOf = new Map<string, Uuid>();
   const found = await findEach(filter.kinds ?? EXAMINED_KINDS, async (table, kind) => {
     const fromEnd = `t.id<=${uuid.literal(end)}`;

@@ -6,7 +6,6 @@ import {
   LISTED_ASSETS,
   MAX_RAW,
 } from '../../core/amount.js';
-import { groupBy } from '../../core/collections.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { uuid } from '../../db/columns.js';
@@ -111,37 +110,32 @@ const MAX_EXAMINED = 300;
 const MAX_PEOPLE = 10;
 const MAX_OF_EACH = 200;
 
-/** Returns the operations that have in their own text the words that a person's name lacks. */
+/** Returns operations of people that have in their own text the words that the person's name lacks. */
 async function findOfPeople(
   reader: Reader,
   words: readonly SearchTerm[],
   range: IdRange | null,
 ): Promise<readonly Uuid[]> {
-  if (words.length < 2) return [];
   const named = await Promise.all(
     words.map((word) => findByTerms(reader, [word], MAX_EXAMINED, { table: accounts })),
   );
+  const lackedBy = (id: Uuid): readonly SearchTerm[] =>
+    words.filter((_, index) => named[index]?.includes(id) !== true);
   const people = [...new Set(named.flat())]
-    .map((id) => ({ id, lacked: words.filter((_, index) => named[index]?.includes(id) !== true) }))
-    .filter(({ lacked }) => lacked.length > 0)
-    .sort((one, other) => one.lacked.length - other.lacked.length);
-  const groups = groupBy(people.slice(0, MAX_PEOPLE), ({ lacked }) => lacked.join(' '));
-  const found = [...groups.values()].map(async (group) => {
-    const parts = group.map(({ id }) => newestOfSql(uuid.literal(id)));
-    const rows = await reader.query(parts.join(' UNION ALL '));
-    const among = [...new Set(rows.map((row) => uuid.parse(row.id)))];
-    return findByTerms(reader, group[0]?.lacked ?? [], MAX_EXAMINED, { range, among });
+    .filter((id) => lackedBy(id).length > 0)
+    .sort((one, other) => lackedBy(one).length - lackedBy(other).length);
+  const newest = `DESC LIMIT ${MAX_OF_EACH}`;
+  const found = people.slice(0, MAX_PEOPLE).map(async (id) => {
+    const account = uuid.literal(id);
+    const rows = await reader.query(
+      `(SELECT t.related_id AS id FROM (SELECT transaction_id FROM entries FORCE INDEX (PRIMARY)
+        WHERE account_id=${account} ORDER BY seq ${newest}) e STRAIGHT_JOIN ledger_transactions t ON t.id=e.transaction_id)
+       UNION (SELECT id FROM transfers FORCE INDEX (source) WHERE source_account_id=${account} ORDER BY created_at DESC, id ${newest})`,
+    );
+    const among = rows.map((row) => uuid.parse(row.id));
+    return findByTerms(reader, lackedBy(id), MAX_EXAMINED, { range, among });
   });
   return (await Promise.all(found)).flat();
-}
-
-/** Returns SQL for the ids of what moved the account's money last, and of its newest transfers, which may wait. */
-function newestOfSql(account: string): string {
-  const newest = `DESC LIMIT ${MAX_OF_EACH}`;
-  return `(SELECT t.related_id AS id FROM (SELECT transaction_id FROM entries FORCE INDEX (PRIMARY)
-      WHERE account_id=${account} ORDER BY seq ${newest}) e STRAIGHT_JOIN ledger_transactions t ON t.id=e.transaction_id)
-    UNION ALL (SELECT id FROM transfers FORCE INDEX (source) WHERE source_account_id=${account}
-      ORDER BY created_at DESC, id ${newest})`;
 }
 
 /**
@@ -155,11 +149,11 @@ export async function findByWords(
 ): Promise<SearchResult> {
   const range = windows && {
     from: firstIdAt(Math.min(...windows.map(({ from }) => from))),
-    to: firstIdAt(Math.max(...windows.map(({ to }) => to))),
+    to: firstIdAt(Math.max(...windows.map(({ to }) => to)) + 1),
   };
   const [ids, ofPeople] = await Promise.all([
     findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range }),
-    amounts.length === 0 ? findOfPeople(reader, words, range) : [],
+    amounts.length === 0 && words.length > 1 ? findOfPeople(reader, words, range) : [],
   ]);
   const ofAmount =
     amounts.length === 0 || words.length === 0
@@ -180,7 +174,7 @@ export async function findByWords(
       (window) =>
         window === null ||
         (window.from <= createdAt &&
-          createdAt < window.to &&
+          createdAt <= window.to &&
           (window.timeZone === null || window.timeZone === zoneOf.get(tenantId ?? id))),
     );
   const found = await findResources(reader, [...ids, ...ofPeople, ...ofNamed.map(({ id }) => id)]);
