@@ -236,6 +236,39 @@ export async function findByTerms(
   return rows.map((row) => uuid.parse(row.id));
 }
 
+/** Number of people whose operations one search reads, and of movements and transfers of each. */
+const MAX_PEOPLE = 10;
+const MAX_OF_EACH = 200;
+const MAX_FOUND = 300;
+
+/** Returns operations that have in their own text the words that a person's name lacks. Only the newest of a person are examined. */
+export async function findByNames(
+  reader: Reader,
+  words: readonly SearchTerm[],
+  range: IdRange | null,
+): Promise<readonly Uuid[]> {
+  const named = await Promise.all(
+    words.map((word) => findByTerms(reader, [word], MAX_FOUND, { table: accounts })),
+  );
+  const lackedBy = (id: Uuid): readonly SearchTerm[] =>
+    words.filter((_, index) => named[index]?.includes(id) !== true);
+  const people = [...new Set(named.flat())]
+    .filter((id) => lackedBy(id).length > 0)
+    .sort((one, other) => lackedBy(one).length - lackedBy(other).length);
+  const newest = `DESC LIMIT ${MAX_OF_EACH}`;
+  const found = people.slice(0, MAX_PEOPLE).map(async (id) => {
+    const account = uuid.literal(id);
+    const rows = await reader.query(
+      `(SELECT t.related_id AS id FROM (SELECT transaction_id FROM entries FORCE INDEX (PRIMARY)
+        WHERE account_id=${account} ORDER BY seq ${newest}) e STRAIGHT_JOIN ledger_transactions t ON t.id=e.transaction_id)
+       UNION (SELECT id FROM transfers FORCE INDEX (source) WHERE source_account_id=${account} ORDER BY created_at DESC, id ${newest})`,
+    );
+    const among = rows.map((row) => uuid.parse(row.id));
+    return findByTerms(reader, lackedBy(id), MAX_FOUND, { range, among });
+  });
+  return (await Promise.all(found)).flat();
+}
+
 function beginsSql(column: string, term: SearchTerm): string {
   const patterns = term.map((start) => `${start.replace(/[\\%_]/g, '\\$&')}%`);
   return `(${patterns.map((pattern) => `${column} LIKE ${string.literal(pattern)}`).join(' OR ')})`;

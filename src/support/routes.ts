@@ -74,14 +74,14 @@ export function waitingRoutes(router: DeskRouter, site: Site): void {
   });
   addDownload(router, site, '/waiting/:kind', (context) => {
     const list = kindOf(context);
-    const subject = { tenantId: null, subjectType: 'list', subjectId: list };
-    return { list, subject, read: readRows(viewOf(site), list, listQueryOf(context)) };
+    return { list, read: readRows(viewOf(site), list, listQueryOf(context)) };
   });
 }
 
 interface Exported {
   readonly list: string;
-  readonly subject: Pick<AuditEntry, 'tenantId' | 'subjectType' | 'subjectId'>;
+  /** The list itself if absent. */
+  readonly subject?: Pick<AuditEntry, 'tenantId' | 'subjectType' | 'subjectId'>;
   readonly read: ReadRows;
 }
 
@@ -94,7 +94,8 @@ function addDownload(
 ): void {
   const download = async (context: DeskContext, person: SignedInPerson): Promise<void> => {
     await ownForm(context, site, person.secret);
-    const { list, subject, read } = await listOf(context);
+    const { list, read, ...given } = await listOf(context);
+    const subject = given.subject ?? { tenantId: null, subjectType: 'list', subjectId: list };
     const { csv, lines: rows } = await listCsv(read);
     const entry = { ...subject, action: 'list.export' as const, details: { list, rows } };
     await recordOnce(site, newId(), person.identity, entry);
@@ -212,14 +213,13 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
     return decidedPage(viewOf(site), query, textsOf(context, 'after').after, person);
   });
   addDownload(router, site, '/decided', (context) => {
-    const subject = { tenantId: null, subjectType: 'list', subjectId: 'decided' };
     const read = readDecidedRows(viewOf(site), textsOf(context, 'day', 'person'));
-    return { list: 'decided', subject, read };
+    return { list: 'decided', read };
   });
-  addDownload(router, site, '/tenants', () => {
-    const subject = { tenantId: null, subjectType: 'list', subjectId: 'tenants' };
-    return { list: 'tenants', subject, read: readTenants(viewOf(site)) };
-  });
+  addDownload(router, site, '/tenants', () => ({
+    list: 'tenants',
+    read: readTenants(viewOf(site)),
+  }));
   for (const addPages of Object.values(WORKFLOW_PAGES)) addPages(router, site);
   addResourceKind(router, site, bonusKind);
   addResourceKind(router, site, eventKind);

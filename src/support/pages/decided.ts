@@ -92,8 +92,6 @@ export async function decidedPage(
       <button class="quiet">Filter</button>
     </form>
     ${shown}`;
-  const { day } = query;
-  const title =
-    dayFault(day) === null ? `Decided ${day === '' ? 'today' : `on ${day}`}` : 'Decided';
-  return { title, content };
+  const when = query.day === '' ? 'today' : dayFault(query.day) === null && `on ${query.day}`;
+  return { title: `Decided ${when || ''}`.trim(), content };
 }

@@ -33,11 +33,8 @@ async function readAll(read: ReadRows) {
   const all: Row[] = [];
   const amounts: RowAmount[] = [];
   let after: string | null = '';
-  for (
-    let slices = 0;
-    after !== null && slices < MAX_SLICES && all.length < MAX_EXPORTED;
-    slices += 1
-  ) {
+  for (let slices = 0; after !== null && slices < MAX_SLICES; slices += 1) {
+    if (all.length >= MAX_EXPORTED) break;
     const part = await read(after, Math.min(SLICE, MAX_EXPORTED - all.length));
     all.push(...part.rows.map((row, index): Row => [['Id', part.ids[index]], ...row]));
     amounts.push(...(part.amounts ?? []));

@@ -8,6 +8,9 @@ import { type Fact, notice, queryText, table, time } from './layout.js';
 import { NONE } from './rows.js';
 
 const ROWS_PER_PAGE = 25;
+/** Number of earlier pages that an address keeps. Between their positions is a sign that none has. */
+const MAX_BACK = 20;
+const BETWEEN = '~';
 const MORE = 'Only a part of the list was searched. The search continues on the next page.';
 
 interface List {
@@ -26,12 +29,11 @@ export async function listContent(
   { path, filter, after, person, now, selection }: List,
   read: ReadRows,
 ): Promise<Content> {
-  const part = await read(ownPosition(after), ROWS_PER_PAGE);
+  const part = await read(after.split(BETWEEN).at(-1) ?? '', ROWS_PER_PAGE);
   const { ids, rows, next, fault } = part;
   const given = Object.entries(filter).filter(([name, value]) => name !== 'after' && value !== '');
-  const isFiltered = given.length > 0;
-  const isFound = rows.length > 0 || next !== null;
-  const summary = isFiltered && isFound && after === '' && (await summaryOf(part, read));
+  const isFirst = after === '' && (rows.length > 0 || next !== null);
+  const summary = isFirst && given.length > 0 && (await summaryOf(part, read));
   const pathAfter = (position: string): string => path + queryText({ ...filter, after: position });
   const shown = table([...rows.entries()], ([index, row]) => {
     const [first, ...others] = row;
@@ -54,16 +56,6 @@ export async function listContent(
 function checkbox(id: string, index: number, checked: boolean): Html {
   const attributes = { type: 'checkbox', name: 'item', value: id, form: 'set', checked };
   return element('input', { ...attributes, 'aria-label': `Select row ${index + 1}` });
-}
-
-/** Separates the positions of earlier pages from that of a page. No position has it. */
-const BETWEEN = '~';
-/** Number of earlier pages that an address keeps. */
-const MAX_BACK = 20;
-
-/** Returns the position of a page, without those of earlier pages before it. */
-function ownPosition(after: string): string {
-  return after.slice(after.lastIndexOf(BETWEEN) + 1);
 }
 
 /** Shows links to the first, previous and next page of a list, if they lead to other pages. */

@@ -22,6 +22,7 @@ import {
   MIN_PHONE_DIGITS,
   termsOf,
 } from '../reading/term-search.js';
+import { sentenceCase } from '../reading/timeline.js';
 import { filterForm, type ListField, MAX_TEXT, RANGE_FIELDS, rangesOf } from './filter.js';
 import { type Fact, notice, type Page, queryText, section, time } from './layout.js';
 import { tableOf, type View } from './rows.js';
@@ -54,14 +55,10 @@ const FIELDS: readonly ListField[] = [
   ...RANGE_FIELDS,
 ];
 
-/** The index has words and amounts of any time. */
 const RECENT = html`<p class="soft">
   Only the last ${RECENT_DAYS} days were searched for parts of words, ranges of amounts, totals of
   batches, and what an id or alias names. Choose a day to find earlier ones.
 </p>`;
-
-/** The index has no order of amounts. */
-const isRange = (amount: string): boolean => amount.includes('..');
 
 const HELP = html`<p class="soft">
   A complete id opens its page. Searches the beginnings of ids and references; aliases and
@@ -122,7 +119,8 @@ async function withinDays(
   const terms = termsOf(`${query.text} ${query.amount}`);
   const isOfDays = query.text === '' && query.amount === '';
   const only = DATED_KINDS.filter((kind) => kind === query.kind);
-  const isExamined = isOfDays || isRange(query.amount);
+  // No index has the order of amounts.
+  const isExamined = isOfDays || query.amount.includes('..');
   const kinds = isExamined ? { kinds: only.length > 0 ? only : DATED_KINDS } : {};
   const [{ found: examined, next, nextOf }, indexed] = await Promise.all([
     findCreatedWithin(
@@ -146,25 +144,18 @@ async function withinDays(
       html`There may be more. <a href="${pathOn(next, query.kind)}">Continue the search</a>`,
     );
   const moreOf = (kind: keyof SearchResult): Content => {
-    const from = isOfDays ? nextOf.get(kind) : undefined;
-    const text = `More ${TITLES[kind].toLowerCase()}`;
+    const from = isOfDays && nextOf.get(kind);
+    const text = `More ${titleOf(kind).toLowerCase()}`;
     return from && html`<p class="screen"><a href="${pathOn(from, kind)}">${text}</a></p>`;
   };
   return html`${isOpen && RECENT}${await results(view, found, query.text || query.amount, moreOf)}${more}`;
 }
 
-const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
-  tenants: 'Tenants',
-  accounts: 'Accounts',
-  transfers: 'Transfers',
-  bonuses: 'Bonuses',
-  payouts: 'Payouts',
-  schedules: 'Schedules',
-  batches: 'Batches',
-  adjustments: 'Adjustments',
-  payIns: 'Pay-ins',
-  endpoints: 'Webhook endpoints',
-};
+const TITLES = new Map([
+  ['payIns', 'Pay-ins'],
+  ['endpoints', 'Webhook endpoints'],
+]);
+const titleOf = (kind: string): string => TITLES.get(kind) ?? sentenceCase(kind);
 
 type HiddenColumns = Partial<Pick<Payout, 'railReference' | 'metadata'> & Pick<Account, 'phone'>>;
 
@@ -197,9 +188,9 @@ async function results(
   const sectionOf = async <Kind extends keyof SearchResult>(kind: Kind): Promise<Content> => {
     const rows = await tableOf(view, kind, found[kind], { more: (row) => foundIn(row, text) });
     const more = moreOf(kind);
-    const heading = `${TITLES[kind]}: ${found[kind].length}`;
+    const heading = `${titleOf(kind)}: ${found[kind].length}`;
     return (rows ?? more) && section(kind, heading, [rows, more]);
   };
-  const kinds = Object.keys(TITLES) as (keyof SearchResult)[];
+  const kinds = Object.keys(found) as (keyof SearchResult)[];
   return html`${await Promise.all(kinds.map((kind) => sectionOf(kind)))}`;
 }

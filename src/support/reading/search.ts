@@ -6,54 +6,36 @@ import { normaliseText } from '../../core/text.js';
 import { uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type Batch, batches } from '../../db/entities/batches.js';
-import { type Bonus, bonuses } from '../../db/entities/bonuses.js';
+import { bonuses } from '../../db/entities/bonuses.js';
 import { events } from '../../db/entities/events.js';
 import { idempotencyKeys, ledgerTransactions } from '../../db/entities/ledger.js';
 import { METADATA_TYPES, metadataPairs } from '../../db/entities/metadata.js';
-import {
-  type Adjustment,
-  adjustments,
-  type PayIn,
-  payIns,
-  type Transfer,
-  transfers,
-} from '../../db/entities/operations.js';
-import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
+import { adjustments, payIns, transfers } from '../../db/entities/operations.js';
+import { accounts, tenants } from '../../db/entities/parties.js';
 import type { WorkflowResourceType } from '../../db/entities/outbox.js';
-import { type Payout, payouts } from '../../db/entities/payouts.js';
-import { type Schedule, schedules } from '../../db/entities/schedules.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
+import { payouts } from '../../db/entities/payouts.js';
+import { schedules } from '../../db/entities/schedules.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { hashOf } from '../../db/metadata-index.js';
 import { likeSql, literal, patternSql } from '../../db/statements.js';
-import type { Table } from '../../db/table.js';
+import type { RowOf, Table } from '../../db/table.js';
 
-/** Rows of each kind of resource that the desk lists. */
-export interface Rows {
-  readonly transfers: Transfer;
-  readonly schedules: Schedule;
-  readonly bonuses: Bonus;
-  readonly payouts: Payout;
-  readonly batches: Batch;
-  readonly endpoints: WebhookEndpoint;
-  readonly adjustments: Adjustment;
-  readonly payIns: PayIn;
-  readonly accounts: Account;
-  readonly tenants: Tenant;
-}
-export type ResourcePath = keyof Rows | 'payout_batches' | 'events';
-
-export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
+/** The table of each kind of resource that the desk lists, in the order of search results. */
+export const TABLES = {
+  tenants,
+  accounts,
   transfers,
-  schedules,
   bonuses,
   payouts,
+  schedules,
   batches,
-  endpoints: webhookEndpoints,
   adjustments,
   payIns,
-  accounts,
-  tenants,
+  endpoints: webhookEndpoints,
 };
+export type Rows = { readonly [Kind in keyof typeof TABLES]: RowOf<(typeof TABLES)[Kind]> };
+export type ResourcePath = keyof Rows | 'payout_batches' | 'events';
+
 /** The page of each type of resource that the audit log names. */
 export const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   transfer: 'transfers',

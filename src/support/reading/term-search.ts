@@ -8,12 +8,11 @@ import {
 } from '../../core/amount.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import { uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { accounts, tenants } from '../../db/entities/parties.js';
+import { tenants } from '../../db/entities/parties.js';
 import {
+  findByNames,
   findByTerms,
-  type IdRange,
   phoneWord,
   type SearchTerm,
   wordsOf,
@@ -106,38 +105,6 @@ export function amountsBeginning(text: string, asset: Asset | null): readonly Am
 /** Number of resources that one search examines. */
 const MAX_EXAMINED = 300;
 
-/** Number of people whose operations one search reads, and of movements and transfers of each. */
-const MAX_PEOPLE = 10;
-const MAX_OF_EACH = 200;
-
-/** Returns operations of people that have in their own text the words that the person's name lacks. */
-async function findOfPeople(
-  reader: Reader,
-  words: readonly SearchTerm[],
-  range: IdRange | null,
-): Promise<readonly Uuid[]> {
-  const named = await Promise.all(
-    words.map((word) => findByTerms(reader, [word], MAX_EXAMINED, { table: accounts })),
-  );
-  const lackedBy = (id: Uuid): readonly SearchTerm[] =>
-    words.filter((_, index) => named[index]?.includes(id) !== true);
-  const people = [...new Set(named.flat())]
-    .filter((id) => lackedBy(id).length > 0)
-    .sort((one, other) => lackedBy(one).length - lackedBy(other).length);
-  const newest = `DESC LIMIT ${MAX_OF_EACH}`;
-  const found = people.slice(0, MAX_PEOPLE).map(async (id) => {
-    const account = uuid.literal(id);
-    const rows = await reader.query(
-      `(SELECT t.related_id AS id FROM (SELECT transaction_id FROM entries FORCE INDEX (PRIMARY)
-        WHERE account_id=${account} ORDER BY seq ${newest}) e STRAIGHT_JOIN ledger_transactions t ON t.id=e.transaction_id)
-       UNION (SELECT id FROM transfers FORCE INDEX (source) WHERE source_account_id=${account} ORDER BY created_at DESC, id ${newest})`,
-    );
-    const among = rows.map((row) => uuid.parse(row.id));
-    return findByTerms(reader, lackedBy(id), MAX_EXAMINED, { range, among });
-  });
-  return (await Promise.all(found)).flat();
-}
-
 /**
  * Finds resources of these windows, or of all time for null. Some of the words may be in the name
  * of an account whose operation has the others, or the amount.
@@ -153,7 +120,7 @@ export async function findByWords(
   };
   const [ids, ofPeople] = await Promise.all([
     findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range }),
-    amounts.length === 0 && words.length > 1 ? findOfPeople(reader, words, range) : [],
+    amounts.length === 0 && words.length > 1 ? findByNames(reader, words, range) : [],
   ]);
   const ofAmount =
     amounts.length === 0 || words.length === 0

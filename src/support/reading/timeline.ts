@@ -96,7 +96,7 @@ export function memberLine(at: Instant, what: string, name: string): TimelineLin
   return line(at, what, { name, as: 'member of the tenant' });
 }
 
-function sentenceCase(code: string): string {
+export function sentenceCase(code: string): string {
   const words = code.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
