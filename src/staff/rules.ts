@@ -35,6 +35,7 @@ export const STAFF_ACTIONS = {
   'payout.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'payout.reject': { right: 'approve' },
   'payout.cancel': { right: 'cancel' },
+  'payout.retry': { right: 'resolve' },
   'payout.resolve_propose': { right: 'resolve', movesMoney: true, twoPeople: true },
   'payout.resolve_approve': { right: 'resolve', movesMoney: true, twoPeople: true },
   'payout.resolve_reject': { right: 'resolve', twoPeople: true },

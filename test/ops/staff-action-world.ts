@@ -81,6 +81,7 @@ async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
   };
   const resolve = (id: Uuid, ...more: readonly string[]) => ['payouts', 'resolve', id, ...more];
   const resolutions = {
+    'payout.retry': ['payouts', 'retry', await silent()],
     'payout.resolve_propose': resolve(await silent(), '--outcome', 'completed', ...WHY),
     'payout.resolve_approve': resolve(await proposed(), '--approve'),
     'payout.resolve_reject': resolve(await proposed(), '--reject'),

@@ -24,7 +24,7 @@ const ACTS = Object.keys(STAFF_ACTIONS).filter(
 /** The tables that actions change. Of the staff only the columns of a reset: wrong codes are counted. */
 const CHANGED = [
   ...words`accounts adjustments approvals balances batches entries events holds pay_ins`,
-  ...words`outbox payout_resolutions payouts staff_factor_resets transfers webhook_endpoints`,
+  ...words`outbox payout_rail_events payout_resolutions payouts staff_factor_resets transfers webhook_endpoints`,
 ];
 const WRONG = '000000';
 

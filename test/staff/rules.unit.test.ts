@@ -32,6 +32,7 @@ const NEEDS: Readonly<Record<StaffActionName, StaffRight>> = {
   'payout.approve': 'approve',
   'payout.reject': 'approve',
   'payout.cancel': 'cancel',
+  'payout.retry': 'resolve',
   'payout.resolve_propose': 'resolve',
   'payout.resolve_approve': 'resolve',
   'payout.resolve_reject': 'resolve',

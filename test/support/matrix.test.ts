@@ -173,6 +173,12 @@ describe('a staff action at the support desk needs exactly the right and the pro
     'payout.approve': () => payout('approve'),
     'payout.reject': () => payout('reject'),
     'payout.cancel': () => payout('cancel'),
+    'payout.retry': async () => {
+      const target = await resolution('retry', false);
+      const id = idLiteral(target.id);
+      const state = `SELECT COUNT(*) AS n FROM payout_rail_events WHERE payout_id=${id}`;
+      return { ...target, state };
+    },
     'payout.resolve_propose': () => resolution('propose', false),
     'payout.resolve_approve': () => resolution('apply', true),
     'payout.resolve_reject': () => resolution('dismiss', true),

@@ -1,6 +1,4 @@
-import { recordOnce } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
-import { newId } from '../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
@@ -12,10 +10,10 @@ import {
   readSeen,
   rejectResolution,
 } from '../../payouts/resolution/resolutions.js';
+import { retryByStaff } from '../../payouts/resolution/retry.js';
 import { destinationText, recipientText, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { PayoutSubmitter } from '../../payouts/rail-calls.js';
-import { Outbox } from '../../temporal/outbox.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { named } from '../lookups.js';
@@ -193,26 +191,18 @@ now denies it, nothing is submitted: resolve the payout instead. Nothing is subm
 after the payout has ended; the rail is only asked.`,
     examples: [`payouts retry ${EXAMPLE_ID}`],
     input: { id: named.payout },
-    needs: 'resolve',
+    needs: 'payout.retry',
     run: async (ops, { id: payout }) => {
-      const { tenantId, status } = payout;
+      const { status } = payout;
       if (status !== 'approved' && payout.submittedAt === null)
         throw new OpsError(
           `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
         );
-      const subject = { subjectType: 'payout', subjectId: payout.id };
-      const details = { status };
-      const auditEntry = { tenantId, action: 'payout.retry', ...subject, details } as const;
       if (railCallsOf(ops).railOf(payout) === undefined)
         throw new OpsError(
           `the rail ${payout.rail} is not configured here: give PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them`,
         );
-      // Recorded before the rail is called, so that the person is known in any case.
-      await recordOnce(ops, newId(), ops.actor(), auditEntry);
-      const after = await askNow(ops, payout);
-      const entry = { tenantId, resourceType: 'payout', resourceId: payout.id } as const;
-      if (after.status !== status) await new Outbox(ops.database, ops.clock).add([entry]);
-      await show(ops, after);
+      await show(ops, await retryByStaff(ops, payout, ops.actor(), () => askNow(ops, payout)));
     },
   }),
   'resolve <id>': command({

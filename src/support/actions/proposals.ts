@@ -19,18 +19,19 @@ import {
   outcomeRefusal,
   type ResolutionOutcome,
 } from '../../payouts/resolution/checks.js';
+import { retryByStaff } from '../../payouts/resolution/retry.js';
 import { isUnfinished } from '../../payouts/rules.js';
 import {
   proposeResolution,
   rejectResolution,
   type SeenPayout,
 } from '../../payouts/resolution/resolutions.js';
-import type { StaffIdentity } from '../../staff/rules.js';
+import { assertMayAct, type StaffIdentity } from '../../staff/rules.js';
 import { type Original, refundRefusal } from '../../transfers/originals.js';
 import { parsePrinted } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import { field, hiddenField } from '../pages/layout.js';
-import { moneyText } from '../reading/payouts.js';
+import { inWords, moneyText } from '../reading/payouts.js';
 import type { DeskAction } from './action.js';
 import { approvalActions } from './controls.js';
 
@@ -228,12 +229,29 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   },
 ];
 
+const RETRY_ACTION: DeskAction<SeenPayout> = {
+  verb: 'retry',
+  name: 'payout.retry',
+  label: 'Ask the rail again',
+  explanation: 'Asks the rail for the outcome now. Nothing is sent again.',
+  done: 'The rail was asked. The timeline shows what it reported.',
+  isOffered: ({ payout }) => payout.status === 'in_progress',
+  run: async (deps, { payout }, { by, reason, actionId }) => {
+    assertMayAct('payout.retry', by);
+    if (payout.status !== 'in_progress')
+      throw new ApiError(invalidState(`the payout is ${inWords(payout.status)}`));
+    const ask = async (): Promise<Payout> => (await deps.release.calls.poll(payout)).payout;
+    await retryByStaff(deps, payout, by, ask, { reason, actionId });
+  },
+};
+
 export const PAYOUT_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   ...approvalActions<SeenPayout, Payout>(
     'payout',
     ({ payoutApprovals }) => payoutApprovals,
     ({ payout }) => payout,
   ),
+  RETRY_ACTION,
   ...RESOLUTION_ACTIONS,
 ];
 
