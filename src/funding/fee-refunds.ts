@@ -306,16 +306,22 @@ interface Steps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Works concurrently, because the ledger posts such commands together. Throws after a whole step. */
+/**
+ * Works concurrently, because the ledger posts such commands together. Throws a failure once the
+ * other items were tried, unless all of a step failed.
+ */
 async function runInSteps<T>(
   items: readonly T[],
   { assertStillAuthorised, onProgress }: Steps,
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
+  const faults: unknown[] = [];
   for (let from = 0; from < items.length; from += CONCURRENCY) {
     await assertStillAuthorised();
     const ended = await Promise.allSettled(items.slice(from, from + CONCURRENCY).map(work));
-    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+    faults.push(...ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
+    if (ended.every(({ status }) => status === 'rejected')) break;
     onProgress(Math.min(from + CONCURRENCY, items.length), items.length);
   }
+  for (const fault of faults) throw fault;
 }

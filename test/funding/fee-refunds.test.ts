@@ -239,6 +239,21 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
+  it('reaches all other payers if one has closed their account, even beyond those posted together', async () => {
+    const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
+    await overcharged(51);
+    await overcharged(1, gone);
+    shown(await propose('fees-9'));
+    await closeAccount(db.deps, gone.id, { actor: TEST_ACTOR, reason: 'at their wish' });
+    const before = await available(from);
+    assert.match((await approve('fees-9', 'leo')).stderr, /the account is closed/);
+    assert.equal(await available(from), before + 51n * (WRONG - RIGHT));
+    for (const reference of await referencesUnder('fees-9', 'proposed')) await reject(reference);
+    shown(await propose('fees-9'));
+    shown(await approve('fees-9', 'leo'));
+    assert.equal(await suspense(), 0n);
+  });
+
   it('includes payouts whose ids are much older, as those of a batch that was paused, whether they were returned or not', async () => {
     const tenantId = bank.tenant.tenant.id;
     await setFee(db.database, { tenantId, operation: 'payout', flatRaw: WRONG });
