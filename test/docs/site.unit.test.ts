@@ -18,6 +18,12 @@ const BASE = '/docs';
 const MARKDOWN = 'https://docs.example';
 /** The addresses of the site, each with its anchors. */
 const ADDRESSES = 'test/docs/addresses.txt';
+/** The names of the programs' languages in Markdown, and the endings of their files. */
+const PROGRAM_LANGUAGES = [
+  ['typescript', 'mts'],
+  ['python', 'py'],
+  ['go', 'go'],
+] as const;
 const URLS: SiteUrls = {
   page: (path) => BASE + path,
   markdown: (path) => `${MARKDOWN}${path || '/index'}.md`,
@@ -155,6 +161,22 @@ describe('the site', () => {
     }
   });
 
+  it('has the programs of its guides also in Markdown, in every language', () => {
+    for (const { file, path } of CONTENTS.flatMap((chapter) => chapter.pages)) {
+      if (!existsSync(file)) continue;
+      const text = texts.get(`${path || '/index'}.md`) ?? '';
+      const guide = readFileSync(file, 'utf8');
+      for (const [, program] of guide.matchAll(/^```sh \w+ (\S+)/gm))
+        for (const [language, ending] of PROGRAM_LANGUAGES) {
+          const code = readFileSync(`docs/site/programs/${program}.${ending}`, 'utf8').trimEnd();
+          assert.ok(text.includes(`\n\`\`\`${language}\n${code}\n\`\`\`\n`), `${path} ${language}`);
+        }
+      const samples = [...guide.matchAll(/^```sh \w/gm)].length;
+      for (const [language] of PROGRAM_LANGUAGES)
+        assert.ok(text.split(`\n\`\`\`${language}\n`).length > samples, `${path} ${language}`);
+    }
+  });
+
   it('explains each reason for a webhook without a response', () => {
     const text = html.get('/docs/webhooks')?.replaceAll('<wbr />', '') ?? '';
     for (const reason of FAILURE_REASONS)
@@ -164,7 +186,11 @@ describe('the site', () => {
   it('cannot be built if a page links to a missing page', () => {
     const listed = { path: '/x', file: 'docs/architecture.md', description: '' };
     assert.throws(
-      () => markdownPage(listed, URLS, api.baseUrl, { inAllLanguages: (_, command) => command }),
+      () =>
+        markdownPage(listed, URLS, api.baseUrl, {
+          inAllLanguages: (_, command) => command,
+          inMarkdown: () => '',
+        }),
       /which is not on the site/,
     );
   });

@@ -56,6 +56,8 @@ rules.fence = (tokens, index, _options, env) => {
 export interface CallSamples {
   /** Shows a guide's command beside the reference's samples, or a program of docs/site/programs. */
   readonly inAllLanguages: (operationId: string, command: Html, program?: string) => Html;
+  /** Returns the other languages of the command as blocks of Markdown. */
+  readonly inMarkdown: (operationId: string, program?: string) => string;
 }
 
 export function renderMarkdown(text: string): Html {
@@ -84,7 +86,7 @@ export function markdownPage(
   labelCells(rest);
   const sections = sectionsOf(rest, file);
   const content = (): Html => trustedHtml(renderTokens(rest, samples));
-  const source = withLinks(text, { ...context, urls: { ...urls, page: urls.markdown } });
+  const source = withLinks(text, { ...context, urls: { ...urls, page: urls.markdown } }, samples);
   return { path, title: inline.content, description, content, markdown: source, sections };
 }
 
@@ -94,17 +96,25 @@ interface LinkContext {
   readonly baseUrl: string;
 }
 
-/** Returns the Markdown with links as in the page, and without the marks that add samples. */
-function withLinks(text: string, context: LinkContext): string {
+/** Returns the Markdown with the links and the samples of the page. */
+function withLinks(text: string, context: LinkContext, samples: CallSamples): string {
   const parts = text.split(/(^ *```[\s\S]*?^ *```$)/m);
   return parts
     .map((part, index) =>
       index % 2 === 1
-        ? part.replace(/^( *```\w+) .*$/m, '$1')
+        ? withSamples(part, samples)
         : part.replace(/\]\(([^)\s]+)\)/g, (_, href: string) => `](${linkTarget(href, context)})`),
     )
     .join('')
     .replaceAll(MARKDOWN_BASE_URL, () => context.baseUrl);
+}
+
+/** Writes the samples that a mark adds below the block, in place of the mark. */
+function withSamples(block: string, samples: CallSamples): string {
+  const [, opening = '', operationId, program] = /^( *```\w+) (\w+)(?: (\S+))?/.exec(block) ?? [];
+  if (operationId === undefined) return block;
+  const command = opening + block.slice(block.indexOf('\n'));
+  return `${command}\n\n${samples.inMarkdown(operationId, program)}`.trimEnd();
 }
 
 /** Makes links point to this service and this site. */

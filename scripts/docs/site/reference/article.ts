@@ -7,7 +7,7 @@ import { breakable, codeBlock, joined, prose, type Tab, tabs } from '../html.js'
 import { readPart, renderMarkdown } from '../markdown-page.js';
 import { bodyOf, type Call, exampleOf, responsesOf } from './call.js';
 import { type Field, fieldsOf, parametersOf } from './fields.js';
-import { samplesOf } from './samples.js';
+import { type Sample, samplesOf } from './samples.js';
 
 const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
   TypeScript: 'mts',
@@ -16,13 +16,24 @@ const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the request of an operation in each language, or a program of docs/site/programs. */
-export function sampleTabs({ route, operation }: Call, schemas: Schemas, program?: string): Tab[] {
-  return samplesOf(route, operation, schemas).map(({ name, language, text }) => {
-    const ending = program && FILE_EXTENSIONS[name];
+export function guideSamples(
+  { route, operation }: Call,
+  schemas: Schemas,
+  program?: string,
+): Sample[] {
+  return samplesOf(route, operation, schemas).map((sample) => {
+    const ending = program && FILE_EXTENSIONS[sample.name];
     const own = ending && readPart(`docs/site/programs/${program}.${ending}`).toString('utf8');
-    const id = `${route.operationId}-${name.toLowerCase()}`;
-    return { id, label: name, content: codeBlock(own || text, language) };
+    return { ...sample, text: own || sample.text };
   });
+}
+
+export function sampleTabs({ route }: Call, samples: readonly Sample[]): Tab[] {
+  return samples.map(({ name, language, text }) => ({
+    id: `${route.operationId}-${name.toLowerCase()}`,
+    label: name,
+    content: codeBlock(text, language),
+  }));
 }
 
 /** `errorsPage` is the path of the page that explains the error codes. */
@@ -31,7 +42,7 @@ export function callArticle(call: Call, document: ApiDocument, errorsPage: strin
   const { operationId, summary } = operation;
   const { schemas } = document.components;
   const body = bodyOf(operation);
-  const samples = sampleTabs(call, schemas);
+  const samples = sampleTabs(call, samplesOf(route, operation, schemas));
   return html`<article id="${operationId}" class="operation">
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>

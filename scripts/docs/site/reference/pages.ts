@@ -4,7 +4,7 @@ import { html, type Html } from '../../../../src/support/html.js';
 import { breakable, codeBlock, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import { renderMarkdown, MARKDOWN_DOCS_URL, MARKDOWN_BASE_URL } from '../markdown-page.js';
-import { callArticle, fieldList, foldedFields, sampleTabs } from './article.js';
+import { callArticle, fieldList, foldedFields, guideSamples, sampleTabs } from './article.js';
 import type { Call } from './call.js';
 import { type Field, fieldsOf } from './fields.js';
 import { blocks, callMarkdown, fence, fieldLines } from './markdown.js';
@@ -85,15 +85,24 @@ ${groups.join('\n\n')}
   /** Shows a guide's command beside the samples of the same operation in other languages. */
   readonly inAllLanguages = (operationId: string, command: Html, program?: string): Html => {
     const group = this.groupOf(operationId);
-    const call = group?.calls.find(({ route }) => route.operationId === operationId);
+    const call = callIn(group, operationId);
     if (group === undefined || call === undefined) return command;
     const { method, path } = call.route;
-    const [curl, ...programs] = sampleTabs(call, this.document.components.schemas, program);
+    const samples = guideSamples(call, this.document.components.schemas, program);
+    const [curl, ...programs] = sampleTabs(call, samples);
     const all = curl === undefined ? [] : [{ ...curl, content: command }, ...programs];
     const legend = html`<a href="${this.urls.page(group.path)}#${operationId}"
       ><code>${method} ${breakable(path)}</code></a
     >`;
     return tabs(`${operationId}-language`, legend, all);
+  };
+
+  /** Returns a block of Markdown for each language but that of the guide's command. */
+  readonly inMarkdown = (operationId: string, program?: string): string => {
+    const call = callIn(this.groupOf(operationId), operationId);
+    if (call === undefined) return '';
+    const samples = guideSamples(call, this.document.components.schemas, program);
+    return blocks(samples.filter(({ name }) => name !== 'curl').map(fence));
   };
 
   /** Links `GET /v1/transfers/{id}` to its description, in Markdown. */
@@ -106,9 +115,7 @@ ${groups.join('\n\n')}
   };
 
   private groupOf(operationId: string): Group | undefined {
-    return this.groups.find(({ calls }) =>
-      calls.some(({ route }) => route.operationId === operationId),
-    );
+    return this.groups.find((group) => callIn(group, operationId) !== undefined);
   }
 
   private groupPage({ tag, path, description, calls }: Group): SitePage {
@@ -222,6 +229,10 @@ function deliveryMarkdown({ event, resource, fields }: Delivery): string {
     fieldLines(fields),
     fence({ language: 'json', text: JSON.stringify(example, null, 2) }),
   ]);
+}
+
+function callIn(group: Group | undefined, operationId: string): Call | undefined {
+  return group?.calls.find(({ route }) => route.operationId === operationId);
 }
 
 function slug(name: string): string {
