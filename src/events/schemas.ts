@@ -74,7 +74,7 @@ const DESCRIPTIONS: Readonly<Record<EventType, EventDescription>> = {
   ],
   'transfer.expired': [
     TransferSchema,
-    'A transfer was not approved in time',
+    'A transfer was not approved or captured in time',
     TRANSFER_EXAMPLES.expired,
   ],
   'payout.approved': [PayoutSchema, 'A payout is on its way', exampleOf(PayoutSchema)],
