@@ -1,4 +1,4 @@
-import type { Words } from '../core/words.js';
+import type { Words } from '../core/literal-words.js';
 
 /** The verbs of actions in the audit log by what the actions concern. */
 const VERBS = {

@@ -5,7 +5,7 @@ import { type Amount, amountJson, decimalText, formatAmount } from '../core/amou
 import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { escapeInvisible, RIGHT_TO_LEFT } from '../core/text.js';
-import type { Words } from '../core/words.js';
+import type { Words } from '../core/literal-words.js';
 import type { Table as DatabaseTable } from '../db/table.js';
 import { Canceled, OpsError, UsageError } from './failures.js';
 
