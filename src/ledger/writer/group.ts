@@ -29,9 +29,8 @@ export interface GroupDeps extends LoadDeps {
 
 /**
  * Decides the group in one transaction and commits it. Once this returns, every result is durable.
- * Calls `onCommitting` when COMMIT has been sent.
- * Throws `AccountNotLocked`, `TransactionRetryable`, `UnknownResults`, `DatabaseUnavailable` or the
- * error of a statement.
+ * Calls `onCommitting` when COMMIT has been sent. Throws `AccountNotLocked`, `TransactionRetryable`,
+ * `UnknownResults`, `DatabaseUnavailable` or the error of a statement.
  */
 export async function postGroup(
   deps: GroupDeps,
@@ -96,7 +95,7 @@ async function decideGroup(
 export async function determineAccounts(
   reader: Reader,
   group: readonly PendingCommand[],
-  { isRetry }: { readonly isRetry: boolean },
+  isRetry: boolean,
 ): Promise<GroupAccounts> {
   const byKind = groupBy(group, (pending) => pending.kind);
   const ids = new Map<PendingCommand, readonly Uuid[]>();

@@ -160,7 +160,7 @@ export class LedgerWriter {
     for (const { span } of group) span?.setAttributes({ 'ledger.group.commands': group.length });
     await this.runOrGiveUp(group, async () => {
       const [groupAccounts] = await Promise.all([
-        determineAccounts(this.deps.database.lookup, group, { isRetry: false }).catch(() => null),
+        determineAccounts(this.deps.database.lookup, group, false).catch(() => null),
         this.expectsReplays ? this.answerBoundIfReadable(group) : null,
       ]);
       // `post` tries it again, and handles the failure.
@@ -204,9 +204,7 @@ export class LedgerWriter {
       if (open.length === 0) return;
       const deadline = Deadline.earliestOf(open.map((pending) => pending.deadline)).plus(GRACE_MS);
       try {
-        groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, {
-          isRetry: true,
-        });
+        groupAccounts ??= await determineAccounts(this.deps.database.lookup, open, true);
         return this.settle(await postGroup(this.deps, open, groupAccounts, deadline, onCommitting));
       } catch (failure) {
         if (failure instanceof LedgerClosed) return this.giveUp(open);
@@ -247,8 +245,7 @@ export class LedgerWriter {
   private async answerBoundIfReadable(group: readonly PendingCommand[]): Promise<void> {
     const open = group.filter(isOpen);
     if (open.length === 0) return;
-    const found = await findResults(this.deps.database.lookup, open).catch(() => null);
-    if (found !== null) this.settle(found);
+    this.settle(await findResults(this.deps.database.lookup, open).catch(() => new Map()));
   }
 
   private async giveUp(group: readonly PendingCommand[]): Promise<void> {
