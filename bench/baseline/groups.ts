@@ -72,7 +72,7 @@ async function recordGroup(
   database: RecordingDatabase,
   group: readonly PendingCommand[],
 ): Promise<void> {
-  const named = await determineAccounts(database.reader, group, { isRetry: false });
+  const named = await determineAccounts(database.reader, group, false);
   const results = await postGroup(
     {
       database,

@@ -79,7 +79,7 @@ export class WaitingClients {
   decided = 0;
   private readonly ends = new Map<Uuid, string>();
   private readonly signaled = new Map<Uuid, MemberAct>();
-  /** Workflows, when Temporal last answered. */
+  /** Workflows; none while Temporal is away. */
   private inProgress = 0;
   private isRunning = true;
   private running: Promise<unknown> = Promise.resolve();
@@ -113,10 +113,10 @@ export class WaitingClients {
 
   private async countInProgress(): Promise<void> {
     for (; this.isRunning; await sleep(COUNT_AGAIN_MS)) {
-      // While Temporal is away it makes no workflows either.
+      // While Temporal is away it makes no workflows either, and transfers are decided without it.
       const { count } = await this.stage.temporal.client.workflow
         .count('ExecutionStatus="Running"')
-        .catch(() => ({ count: this.inProgress }));
+        .catch(() => ({ count: 0 }));
       this.inProgress = count;
     }
   }
