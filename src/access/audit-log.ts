@@ -135,6 +135,12 @@ export function auditRow(id: Uuid, actor: Actor, at: Instant, entry: AuditEntry)
 
 export type AuditDetails = NonNullable<AuditEntry['details']>;
 
+/** Returns as `<name>_before` each of the earlier details that a change did not leave as it was. */
+export function changedFrom(before: AuditDetails, after: AuditDetails): AuditDetails {
+  const changed = Object.entries(before).filter(([name, was]) => was !== (after[name] ?? null));
+  return Object.fromEntries(changed.map(([name, was]) => [`${name}_before`, was]));
+}
+
 export function parseDetails({ details }: AuditRow): AuditDetails {
   return JSON.parse(details) as AuditDetails;
 }

@@ -8,7 +8,13 @@ import { recipientBudgets, tenants, tokens } from '../db/entities/parties.js';
 import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { snakeCase } from '../db/table.js';
 import { transact } from '../db/reader.js';
-import { type Actor, recordAction, tenantAudit } from './audit-log.js';
+import {
+  type Actor,
+  type AuditDetails,
+  changedFrom,
+  recordAction,
+  tenantAudit,
+} from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
@@ -195,9 +201,11 @@ export async function setQuotas(
     const set = SETTABLE_QUOTAS.map(({ property }) => property);
     await transaction.execute(upsertSql(tenantQuotas, [own], set));
     if (change.newRecipients !== undefined) await fillBudgets(transaction, tenantId, clock());
-    const details = Object.fromEntries(
-      SETTABLE_QUOTAS.map(({ name, property }) => [name, own[property]?.toString() ?? null]),
-    );
+    const detailsOf = (row: TenantQuotas | undefined): AuditDetails =>
+      Object.fromEntries(
+        SETTABLE_QUOTAS.map(({ name, property }) => [name, row?.[property]?.toString() ?? null]),
+      );
+    const details = { ...detailsOf(own), ...changedFrom(detailsOf(before), detailsOf(own)) };
     const entry = tenantAudit(tenantId, 'tenant.set_quotas', details);
     await recordAction(transaction, actor, clock(), entry);
   });

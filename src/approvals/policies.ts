@@ -3,6 +3,7 @@ import {
   type Actor,
   type AuditDetails,
   type AuditEntry,
+  changedFrom,
   recordAction,
   tenantAudit,
 } from '../access/audit-log.js';
@@ -10,7 +11,7 @@ import type { Changer } from '../access/authority.js';
 import { applyDueRoles } from '../members/roles.js';
 import { changeAccount, lockAccount, readAccount } from '../accounts/access.js';
 import { readLastPosting } from '../accounts/balances.js';
-import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
+import { type Asset, ASSETS, formatAmount, MAX_RAW } from '../core/amount.js';
 import { tryEach } from '../core/collections.js';
 import { ApiError, assertFound, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -240,7 +241,11 @@ async function applyDueChange(
   const lastPostedAt = maxInstant(last.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql(balances, { lastPostedAt }, { accountId: account.id }));
   await writePolicy(transaction, account, asset, { current, pending: null }, null);
-  const details = pendingDetails(asset, { policy: current, effectiveAt: row.effectiveAt });
+  const before = settingsText(asset, settingsOf(row));
+  const details = {
+    ...pendingDetails(asset, { policy: current, effectiveAt: row.effectiveAt }),
+    ...changedFrom(before, settingsText(asset, current)),
+  };
   const entry = accountAudit(account, 'approval_policy.take_effect', details);
   await recordAction(transaction, requester, at, entry);
   return current === null ? undefined : { ...row, ...current, ...NO_PENDING_POLICY };
@@ -295,17 +300,33 @@ function auditEntriesOf(
   requested: Policy | null,
 ): Pick<AuditEntry, 'action' | 'details'>[] {
   const entries: Pick<AuditEntry, 'action' | 'details'>[] = [];
+  const changed = (after: Policy | null): AuditDetails =>
+    before.current === null
+      ? {}
+      : changedFrom(settingsText(asset, before.current), settingsText(asset, after));
   if (withdrawn !== null)
     entries.push({ action: 'approval_policy.withdraw', details: pendingDetails(asset, withdrawn) });
   if (pending === null && requested === null)
-    entries.push({ action: 'approval_policy.remove', details: { asset } });
+    entries.push({ action: 'approval_policy.remove', details: { asset, ...changed(null) } });
   else if (pending === null || !isSame(before.current, current))
-    entries.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(current) } });
+    entries.push({
+      action: 'approval_policy.set',
+      details: { asset, ...settingsText(asset, current), ...changed(current) },
+    });
   if (pending !== null && isRequest)
-    entries.push({ action: 'approval_policy.request', details: pendingDetails(asset, pending) });
+    entries.push({
+      action: 'approval_policy.request',
+      details: { ...pendingDetails(asset, pending), ...changed(pending.policy) },
+    });
   return entries;
 }
 
 function pendingDetails(asset: Asset, { policy, effectiveAt }: PendingPolicy): AuditDetails {
-  return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
+  return { asset, ...settingsText(asset, policy), effective_at: toRfc3339(effectiveAt) };
+}
+
+/** Returns the settings of a policy as the audit log has them. */
+function settingsText(asset: Asset, policy: Policy | null): AuditDetails {
+  const threshold = policy && formatAmount({ raw: policy.threshold, asset });
+  return { ...policyDetails(policy), threshold };
 }

@@ -21,7 +21,7 @@ export interface PolicyState {
   readonly pending: PendingPolicy | null;
 }
 
-/** Returns the settings as the audit log and operators show them; nulls without a policy. */
+/** Returns the settings as members and operators see them; nulls without a policy. */
 export function policyDetails(policy: Policy | null) {
   return {
     threshold: policy?.threshold.toString() ?? null,

@@ -1,7 +1,13 @@
-import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
+import {
+  type Actor,
+  type AuditDetails,
+  changedFrom,
+  recordAction,
+  tenantAudit,
+} from '../access/audit-log.js';
 import { lockOpenAccount } from '../accounts/access.js';
 import type { Fee } from '../accounts/rules.js';
-import { type Asset, calculateFee, MAX_RAW } from '../core/amount.js';
+import { type Asset, calculateFee, formatAmount, MAX_RAW } from '../core/amount.js';
 import { ApiError, assertFound, invalidField, invalidState, notFound } from '../core/errors.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import type { Uuid } from '../core/ids.js';
@@ -127,20 +133,26 @@ export async function setFeeSchedule(
     const missing = 'the tenant has no fee account: set one first';
     if (tenant.feeAccountId === null)
       throw new ApiError(invalidState(missing, 'no_fee_account', ['fee_account']));
+    const { tenantId, ...key } = feeKeyOf(schedule);
+    const before = await transaction.find(feeSchedules, { tenantId, ...key });
     await transaction.execute(
       upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']),
     );
-    const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
-    const { tenantId, ...details } = feeKeyOf(schedule);
-    const entry = tenantAudit(tenantId, 'fees.set', {
-      ...details,
-      flat: flatRaw.toString(),
-      basis_points: basisPoints.toString(),
-      floor: floorRaw.toString(),
-      cap: capRaw?.toString() ?? null,
-    });
+    const terms = termsOf(schedule);
+    const changed = before === undefined ? {} : changedFrom(termsOf(before), terms);
+    const entry = tenantAudit(tenantId, 'fees.set', { ...key, ...terms, ...changed });
     await recordAction(transaction, actor, clock(), entry);
   });
+}
+
+/** Returns the terms of a schedule as the audit log has them. */
+function termsOf({ asset, flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): AuditDetails {
+  return {
+    flat: formatAmount({ raw: flatRaw, asset }),
+    basis_points: basisPoints.toString(),
+    floor: formatAmount({ raw: floorRaw, asset }),
+    cap: capRaw === null ? null : formatAmount({ raw: capRaw, asset }),
+  };
 }
 
 function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): void {
@@ -159,10 +171,12 @@ export async function removeFeeSchedule(
   key: FeeKey,
   actor: Actor,
 ): Promise<boolean> {
-  const { tenantId, ...details } = feeKeyOf(key);
+  const { tenantId, ...own } = feeKeyOf(key);
   return transact(database, async (transaction) => {
-    const deleted = await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }));
-    if (deleted === 0) return false;
+    const before = await transaction.find(feeSchedules, { tenantId, ...own }, { forUpdate: true });
+    if (before === undefined) return false;
+    await transaction.execute(deleteSql(feeSchedules, { tenantId, ...own }));
+    const details = { ...own, ...changedFrom(termsOf(before), {}) };
     const entry = tenantAudit(tenantId, 'fees.remove', details);
     await recordAction(transaction, actor, clock(), entry);
     return true;

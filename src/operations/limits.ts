@@ -1,7 +1,13 @@
-import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
+import {
+  accountAudit,
+  type Actor,
+  type AuditDetails,
+  changedFrom,
+  recordAction,
+} from '../access/audit-log.js';
 import { lockAccount, readAccount } from '../accounts/access.js';
 import type { Limits } from '../accounts/rules.js';
-import { type Asset, ASSETS, LISTED_ASSETS } from '../core/amount.js';
+import { type Asset, ASSETS, formatAmount, LISTED_ASSETS } from '../core/amount.js';
 import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, monthOf, toRfc3339 } from '../core/instant.js';
@@ -53,6 +59,15 @@ export interface LimitChange extends Partial<Record<LimitName, bigint | null | u
   readonly asset: Asset;
 }
 
+/** Returns limits as the audit log has them. Null is the limit of the account's type. */
+function textsOf(asset: Asset, limits: Readonly<Record<LimitName, bigint | null>>): AuditDetails {
+  const texts = (['minimum', 'maximum', 'month'] as const).map((name) => {
+    const raw = limits[name];
+    return [name, raw === null ? null : formatAmount({ raw, asset })];
+  });
+  return Object.fromEntries(texts) as AuditDetails;
+}
+
 /** Throws not_found, invalid_field (a minimum of zero, or over the maximum). */
 export async function setAccountLimits(
   { database, clock }: DatabaseDeps,
@@ -73,8 +88,12 @@ export async function setAccountLimits(
     if (minimum < 1n) throw new ApiError(invalidField('minimum', 'must_be_positive'));
     if (minimum > maximum) throw new ApiError(invalidField('minimum', 'over_the_maximum'));
     await transaction.execute(upsertSql(accountLimits, [row], ['minimum', 'maximum', 'month']));
-    const texts = Object.entries(own).map(([name, raw]) => [name, raw?.toString() ?? null]);
-    const details = { asset, ...Object.fromEntries(texts) };
+    const inForce = textsOf(asset, limitsOf(account, asset, row));
+    const details = {
+      asset,
+      ...textsOf(asset, own),
+      ...changedFrom(textsOf(asset, limitsOf(account, asset, before)), inForce),
+    };
     await recordAction(transaction, actor, clock(), accountAudit(account, 'limits.set', details));
   });
 }
@@ -88,9 +107,13 @@ export async function clearAccountLimits(
 ): Promise<boolean> {
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, accountId);
-    const deleted = await transaction.execute(deleteSql(accountLimits, { accountId, asset }));
-    if (deleted === 0) return false;
-    const entry = accountAudit(account, 'limits.clear', { asset });
+    const own = await transaction.find(accountLimits, { accountId, asset });
+    if (own === undefined) return false;
+    await transaction.execute(deleteSql(accountLimits, { accountId, asset }));
+    const before = textsOf(asset, limitsOf(account, asset, own));
+    const after = textsOf(asset, limitsOf(account, asset, undefined));
+    const details = { asset, ...changedFrom(before, after) };
+    const entry = accountAudit(account, 'limits.clear', details);
     await recordAction(transaction, actor, clock(), entry);
     return true;
   });

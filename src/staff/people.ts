@@ -4,6 +4,7 @@ import {
   type Actor,
   type AuditDetails,
   type AuditEntry,
+  changedFrom,
   recordAction,
 } from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
@@ -67,7 +68,7 @@ export function setPerson(
     const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor), ...UNLOCKED };
     if (isFirst) await endSessions(transaction, deps.clock, row.id);
     await saveRow(transaction, known, person);
-    await recordSet(transaction, deps.clock, person, actor);
+    await recordSet(transaction, deps.clock, known, person, actor);
     return { person, factor };
   });
 }
@@ -83,7 +84,7 @@ export async function setService(
     const { known, row } = await readRowToSet(transaction, clock, 'service', request);
     const service: Staff = { ...row, keyHash: hash('sha256', key, 'buffer') };
     await saveRow(transaction, known, service);
-    await recordSet(transaction, clock, service, actor);
+    await recordSet(transaction, clock, known, service, actor);
     return { service, key };
   });
 }
@@ -201,10 +202,13 @@ async function saveRow(
 function recordSet(
   transaction: Transaction,
   clock: Clock,
+  before: Staff | undefined,
   one: Staff,
   actor: Actor,
 ): Promise<void> {
-  const details = { kind: one.kind, rights: one.rights.join(',') };
+  const own = { kind: one.kind, rights: one.rights.join(',') };
+  const changed = before && changedFrom({ rights: before.rights.join(',') }, own);
+  const details = { ...own, ...changed };
   return recordAction(transaction, actor, clock(), staffAudit(one, 'staff.set', details));
 }
 

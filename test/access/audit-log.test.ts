@@ -192,15 +192,29 @@ describe('the audit log', () => {
     const terms = { operation: 'payout', flatRaw: 1n, basisPoints: 2n, floorRaw: 3n } as const;
     const schedule = feeSchedule({ tenantId, ...terms });
     const priced = { operation: 'payout', asset: 'COPM' };
+    const priceOf = (flat: string): object => ({
+      ...{ flat: `${flat} COPM`, basis_points: '2', floor: '0.03 COPM' },
+    });
     for (const [work, ...line] of [
       [
         () => setAccountLimits(db.deps, limits, ACTOR),
         ...['limits.set', 'account', id],
-        { asset: 'COPM', minimum: null, maximum: '500000', month: null },
+        {
+          ...{ asset: 'COPM', minimum: null, maximum: '5,000.00 COPM', month: null },
+          maximum_before: '12,000,000.00 COPM',
+        },
+      ],
+      [
+        () => setAccountLimits(db.deps, { ...limits, minimum: null, maximum: 600_000n }, ACTOR),
+        ...['limits.set', 'account', id],
+        {
+          ...{ asset: 'COPM', minimum: null, maximum: '6,000.00 COPM', month: null },
+          maximum_before: '5,000.00 COPM',
+        },
       ],
       [
         () => clearAccountLimits(db.deps, id, 'COPM', ACTOR),
-        ...['limits.clear', 'account', id, { asset: 'COPM' }],
+        ...['limits.clear', 'account', id, { asset: 'COPM', maximum_before: '6,000.00 COPM' }],
       ],
       [
         () => setFeeAccount(db.deps, tenantId, id, ACTOR),
@@ -209,11 +223,23 @@ describe('the audit log', () => {
       [
         () => setFeeSchedule(db.deps, schedule, ACTOR),
         ...['fees.set', 'tenant', tenantId],
-        { ...priced, flat: '1', basis_points: '2', floor: '3', cap: null },
+        { ...priced, ...priceOf('0.01'), cap: null },
+      ],
+      [
+        () => setFeeSchedule(db.deps, { ...schedule, flatRaw: 2n, capRaw: 500n }, ACTOR),
+        ...['fees.set', 'tenant', tenantId],
+        {
+          ...{ ...priced, ...priceOf('0.02'), cap: '5.00 COPM' },
+          ...{ flat_before: '0.01 COPM', cap_before: null },
+        },
       ],
       [
         () => removeFeeSchedule(db.deps, schedule, ACTOR),
-        ...['fees.remove', 'tenant', tenantId, priced],
+        ...['fees.remove', 'tenant', tenantId],
+        {
+          ...{ ...priced, flat_before: '0.02 COPM', basis_points_before: '2' },
+          ...{ floor_before: '0.03 COPM', cap_before: '5.00 COPM' },
+        },
       ],
     ] as const)
       assert.deepEqual(await added(work), [line]);

@@ -10,6 +10,7 @@ import {
 } from '../../src/approvals/policies.js';
 import type { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
+import { formatAmount } from '../../src/core/amount.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
@@ -185,7 +186,11 @@ describe('an approval policy', () => {
     assert.equal(await remove(), null);
     const tenant = account.tenantId;
     const admin = `member:${own.members.admin.id}`;
-    const [set, removed] = [{ asset: 'COPM', ...GOOD }, { asset: 'COPM' }];
+    const threshold = formatAmount({ raw: BigInt(GOOD.threshold), asset: 'COPM' });
+    const set = { asset: 'COPM', ...GOOD, threshold };
+    const before = Object.entries(set).map(([name, value]) => [`${name}_before`, value]);
+    const { asset_before: _, ...settings } = Object.fromEntries(before) as Json;
+    const removed = { asset: 'COPM', ...settings };
     assert.deepEqual(await acts(), [
       ['approval_policy.set', admin, 'api', tenant, set],
       ['approval_policy.remove', admin, 'api', tenant, removed],

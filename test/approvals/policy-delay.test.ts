@@ -8,10 +8,11 @@ import {
 } from '../../src/approvals/policies.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
+import { formatAmount } from '../../src/core/amount.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../helpers/api.js';
-import { answered, idLiteral, type Json, LEAST, object } from '../helpers/bank.js';
+import { answered, idLiteral, type Json, LEAST, object, text } from '../helpers/bank.js';
 import { testDatabase } from '../helpers/database.js';
 import { describedApi } from '../helpers/described.js';
 import { openGuarded } from '../helpers/guarded.js';
@@ -228,10 +229,18 @@ describe('the delay of a weaker approval policy', () => {
 
   it('a delayed change of an approval policy has a line in the audit log for the request, its effect and its withdrawal', async () => {
     await put(STRICT);
-    const [lax, strict] = [
-      { asset: 'COPM', ...LAX },
-      { asset: 'COPM', ...STRICT },
-    ];
+    const recorded = (settings: Json): Json => {
+      const raw = BigInt(text(settings.threshold));
+      return { asset: 'COPM', ...settings, threshold: formatAmount({ raw, asset: 'COPM' }) };
+    };
+    const [lax, strict] = [recorded(LAX), recorded(STRICT)];
+    /** Returns what a line adds to the settings if it changes them from `one` to `other`. */
+    const from = (one: Json, other: Json): Json =>
+      Object.fromEntries(
+        Object.entries(one).flatMap(([name, was]) =>
+          was === other[name] ? [] : [[`${name}_before`, was]],
+        ),
+      );
     const first = { ...lax, effective_at: at(DELAY_S) };
     await put(LAX);
     await put(LAX);
@@ -255,13 +264,13 @@ describe('the delay of a weaker approval policy', () => {
     await put(STRICT);
     assert.deepEqual(await lines(), [
       ['set', 'api', strict],
-      ['request', 'api', first],
+      ['request', 'api', { ...first, ...from(strict, lax) }],
       ['withdraw', 'api', first],
       ['set', 'api', strict],
-      ['request', 'api', second],
-      ['take_effect', 'api', second],
-      ['request', 'api', gone],
-      ['take_effect', 'api', gone],
+      ['request', 'api', { ...second, ...from(strict, lax) }],
+      ['take_effect', 'api', { ...second, ...from(strict, lax) }],
+      ['request', 'api', { ...gone, ...from(lax, gone) }],
+      ['take_effect', 'api', { ...gone, ...from(lax, gone) }],
       ['set', 'api', strict],
     ]);
   });

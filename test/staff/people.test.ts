@@ -30,9 +30,11 @@ describe('support staff', () => {
     const listed = (await listStaff(db.database.reader)).filter(({ name }) => name === NAME);
     assert.deepEqual(listed, [again]);
     const lines = await listAuditRows(db.database.reader, { subjectId: added.id }, 20);
-    const staffSet = (rights: string): unknown[] => [
-      ...['staff.set', 'maria', 'ops', null, { name: NAME, kind: 'person', rights }],
-    ];
+    const staffSet = (rights: string, before?: string): unknown[] => {
+      const changed = before === undefined ? {} : { rights_before: before };
+      const details = { name: NAME, kind: 'person', rights, ...changed };
+      return ['staff.set', 'maria', 'ops', null, details];
+    };
     assert.deepEqual(
       lines
         .reverse()
@@ -40,8 +42,9 @@ describe('support staff', () => {
           ...[line.action, line.actorClaimed, line.channel, line.tenantId, parseDetails(line)],
         ]),
       [
-        ...[staffSet('approve,cancel'), staffSet('cancel')],
-        ...[['staff.deactivate', 'maria', 'ops', null, { name: NAME }], staffSet('approve')],
+        ...[staffSet('approve,cancel'), staffSet('cancel', 'approve,cancel')],
+        ...[['staff.deactivate', 'maria', 'ops', null, { name: NAME }]],
+        staffSet('approve', 'cancel'),
       ],
     );
   });

@@ -27,6 +27,17 @@ describe("the timeline of a resource's page", () => {
       { asset: 'DUSD', minimum: '1', maximum: null, month: '2000000' },
       ['asset: DUSD', 'smallest amount: 0.000001 DUSD', 'most in a month: 2.000000 DUSD'],
     ],
+    [
+      'what was before',
+      {
+        ...{ asset: 'COPM', threshold: '20,000.00 COPM', threshold_before: '10,000.00 COPM' },
+        expires_in_s_before: 60,
+      },
+      [
+        ...['asset: COPM', 'needs approval from: 20,000.00 COPM'],
+        ...['needs approval from (before): 10,000.00 COPM', 'expires after (before): 1 minute'],
+      ],
+    ],
     ['an amount without its asset', { raw: '1000' }, ['amount: 1000']],
     ['an amount that is not a number', { asset: 'COPM', raw: 'x' }, ['asset: COPM', 'amount: x']],
     ['whole days', { expires_in_s: 604_800 }, ['expires after: 7 days']],

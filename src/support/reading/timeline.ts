@@ -175,15 +175,18 @@ export function detailLines(details: AuditDetails, timeZone: string): readonly s
     if (at !== null) return localTime(at, timeZone);
     if (AMOUNTS.includes(name) && isAsset(asset) && /^[0-9]+$/.test(value))
       return formatAmount({ raw: BigInt(value), asset });
-    if (name === 'expires_in_s') return secondsText(Number(value));
+    if (name.startsWith('expires_in_s')) return secondsText(Number(value));
     return { true: 'yes', false: 'no' }[value] ?? value;
   };
   return Object.entries(details)
     .filter(([name, value]) => value !== null && value !== '' && !SHOWN_ELSEWHERE.includes(name))
-    .map(
-      ([name, value]) =>
-        `${DETAIL_NAMES[name] ?? name.replaceAll('_', ' ')}: ${textOf(name, String(value))}`,
-    );
+    .map(([name, value]) => `${labelOf(name)}: ${textOf(name, String(value))}`);
+}
+
+function labelOf(name: string): string {
+  const present = name.replace(/_before$/, '');
+  const label = DETAIL_NAMES[present] ?? present.replaceAll('_', ' ');
+  return present === name ? label : `${label} (before)`;
 }
 
 /** Returns the time in its largest whole unit, such as "90 minutes" or "7 days". */
