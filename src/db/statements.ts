@@ -155,11 +155,11 @@ export function amountsSql(asset: string, raw: string, ranges: readonly AmountRa
 }
 
 /** Compares without accents and case, for which no index helps. */
-export function likeSql(textSql: string, before: '' | '%', text: string): string {
+export function likeSql(textSql: string, before: '' | '%' | '% ', text: string): string {
   return `${textSql} COLLATE utf8mb4_general_ci LIKE ${patternSql(before, text)}`;
 }
 
 /** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
-export function patternSql(before: '' | '%', text: string): string {
+export function patternSql(before: '' | '%' | '% ', text: string): string {
   return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);
 }

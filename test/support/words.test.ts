@@ -46,9 +46,12 @@ describe('the search of the support desk by words', () => {
       ...{ raw: 4_321_000n, description: 'Alquiler de noviembre', to },
     });
     const { id: other } = await own.createPending({ raw: 4_321_100n, description: 'Alquiler' });
-    await index();
     const path = `/transfers/${text(transfer.id)}`;
     const day = dayOf(transfer);
+    for (const words of ['Anabel 43,210', '43210 noviembre', 'quintero alquiler'])
+      for (const query of [{ text: words }, { text: words, day }])
+        assert(await finds(query, path), JSON.stringify(query));
+    await index();
     for (const query of [
       ...['43,210', '43.210', '43 210', 'COPM 43,210', '43.210,00', '43,210.00 COPM', '43210'].map(
         (amount) => ({ text: amount }),
@@ -106,7 +109,7 @@ describe('the search of the support desk by words', () => {
     const { id } = await own.account({ name: 'Berta Zuluaga', funds: { COPM: 5_432_100n } });
     for (const isIndexed of [false, true]) {
       if (isIndexed) await index();
-      for (const words of ['54.321', ...(isIndexed ? ['Zuluaga 54,321'] : [])])
+      for (const words of ['54.321', 'Zuluaga 54,321'])
         assert.match(
           await found({ text: words }),
           new RegExp(`Pay-ins: 1</h2>.*href="/accounts/${id}"><span class="amount">54,321.00`, 's'),

@@ -10,7 +10,7 @@ import {
 } from '../../support/reading/operation-search.js';
 import { destinationText } from '../../payouts/rules.js';
 import { countFound, MAX_FOUND, type SearchResult } from '../../support/reading/search.js';
-import { findAnywhere } from '../../support/reading/term-search.js';
+import { aboutText, findAnywhere } from '../../support/reading/term-search.js';
 import { namesOf } from '../../support/reading/transfers.js';
 import { query } from '../command.js';
 import { oneOf, onlyTenant, option, text } from '../inputs.js';
@@ -51,15 +51,16 @@ export const searchCommand = query({
   summary: 'find resources of any tenant by what a customer or a bank tells you',
   explanation: `
 TEXT is an id or its beginning, an alias, a phone or its last digits, an Idempotency-Key, a value of metadata, the beginning
-of a reference, or words and amounts in any order, as at the support desk: 'Pérez', 'november rent', 'Ana 25,000'. If nothing has it, operations of the last ${RECENT_DAYS} days, or those from --since on, are searched for it as a part of their description, of a bank
-account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are shown.`,
+of a reference, or words and amounts in any order, of an operation and of a person's name together: 'Pérez', 'november rent',
+'Ana 25,000', 'Ana rent'. If nothing has it, operations of the last ${RECENT_DAYS} days, or those from --since on, are searched for parts of
+words in their description, in a bank account's holder or in a rail's reference. At most ${MAX_FOUND} of each kind are shown.`,
   examples: [
     "search '$ana'",
     "search 'Ana 25,000'",
     'search november --kind payout --since 30d --json',
   ],
   input: {
-    text,
+    text: text.regex(/\S/, 'give an id, a name, a word or an amount'),
     kind: option('<kind> only resources of this kind', oneOf(KIND_NAMES).optional()),
     tenant: onlyTenant,
     since: option('<time> only what was created from this time on', time.optional()),
@@ -69,7 +70,7 @@ account's holder or of a rail's reference. At most ${MAX_FOUND} of each kind are
     const { since } = only;
     const indexed = narrow((await findAnywhere(reader, asked, now)).found, only);
     const window = recentWindow(now, since === undefined ? undefined : Math.max(0, now - since));
-    const filter = { amounts: null, about: { text: asked, ids: [] } };
+    const filter = { amounts: null, about: aboutText(asked) };
     const found =
       countFound(indexed) > 0
         ? indexed

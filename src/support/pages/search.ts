@@ -15,6 +15,7 @@ import {
 } from '../reading/operation-search.js';
 import { countFound, creationTimeOf, MAX_FOUND, type SearchResult } from '../reading/search.js';
 import {
+  aboutText,
   amountsBeginning,
   findAnywhere,
   findByWords,
@@ -80,7 +81,10 @@ async function answer(view: View, query: SearchQuery): Promise<Html> {
   if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
   if (text === '') return withinDays(view, query, null);
   const { exact, found } = await findAnywhere(reader, text, view.now);
-  const about = { text, ids: Object.values(exact).flatMap((rows) => rows.map(({ id }) => id)) };
+  const about = aboutText(
+    text,
+    Object.values(exact).flatMap((rows) => rows.map(({ id }) => id)),
+  );
   if (isNarrowed(query)) return withinDays(view, query, about);
   const isAmount = amountsBeginning(text, null).length > 0;
   if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {

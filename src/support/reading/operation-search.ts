@@ -1,4 +1,4 @@
-import type { AmountRange } from '../../core/amount.js';
+import type { AmountRange, Asset } from '../../core/amount.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import { string, time, uuid } from '../../db/columns.js';
@@ -52,13 +52,31 @@ export function recentWindow(now: Instant, ms = RECENT_DAYS * 86_400_000): Windo
 }
 export const RECENT_DAYS = 7;
 
+/** Conditions of which an operation meets one. */
+export interface About {
+  /** Ids of operations, or of their tenants or accounts. */
+  readonly ids: readonly Uuid[];
+  /** A part of a text of the operation. */
+  readonly text: string;
+  /**
+   * Terms of which the operation has one in its text or amount, and each of the others there or in
+   * the name of an account.
+   */
+  readonly terms: readonly Term[];
+  /** Asset of an operation with these terms. Null means any. */
+  readonly asset: Asset | null;
+}
+
+/** Words and amounts, of which one is enough. */
+interface Term {
+  readonly words: readonly string[];
+  readonly amounts: readonly AmountRange[];
+}
+
 /** Restricts operations. Null means any. */
 interface OperationFilter {
   readonly amounts: readonly AmountRange[] | null;
-  /**
-   * Ids of operations, or of their tenants or accounts, and a part of a text of the operation.
-   */
-  readonly about: { readonly ids: readonly Uuid[]; readonly text: string } | null;
+  readonly about: About | null;
   /** By default all but bonuses. */
   readonly kinds?: readonly DatedKind[];
 }
@@ -86,11 +104,35 @@ export const DATED_KINDS = Object.keys(ID_COLUMNS) as readonly DatedKind[];
 /** Bonuses are many, and are found by words and amounts. */
 const EXAMINED_KINDS = DATED_KINDS.filter((kind) => kind !== 'bonuses');
 
+function termsSql(kind: DatedKind, rawSql: string, { terms, asset }: About): string {
+  // The reference of a rail is not words.
+  const textSql =
+    kind === 'payouts' ? "CONCAT_WS(' ', t.holder_name, t.description)" : TEXT_SQL[kind];
+  const own = terms.map(({ words, amounts }) =>
+    [
+      ...words.map((word) => likeSql(textSql, '%', word)),
+      amountsSql('t.asset', rawSql, amounts),
+    ].join(' OR '),
+  );
+  const parties = ID_COLUMNS[kind].filter((column) => column.endsWith('account_id'));
+  const named = terms.map(({ words }) => {
+    const likes = words.map((word) => likeSql('a.name', '%', word));
+    return parties.map(
+      (column) =>
+        ` OR EXISTS (SELECT 1 FROM accounts a FORCE INDEX (PRIMARY) WHERE a.id=t.${column} AND (${['FALSE', ...likes].join(' OR ')}))`,
+    );
+  });
+  const each = terms.map((_, index) => `(${own[index]}${named[index]?.join('')})`);
+  const ofAsset = asset === null ? [] : [`t.asset=${string.literal(asset)}`];
+  return `(${[`(${own.join(' OR ')})`, ...each, ...ofAsset].join(' AND ')})`;
+}
+
 function filterSql(kind: DatedKind, { amounts, about }: OperationFilter): string {
   const sum = kind === 'batches' ? 'total_raw' : 'raw';
   const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
   const named = ids === '' ? [] : ID_COLUMNS[kind].map((column) => `t.${column} IN (${ids})`);
   if (about !== null) named.push(likeSql(TEXT_SQL[kind], '%', about.text));
+  if (about !== null && about.terms.length > 0) named.push(termsSql(kind, `t.${sum}`, about));
   const ofAmount = amounts === null ? '' : ` AND ${amountsSql('t.asset', `t.${sum}`, amounts)}`;
   return ofAmount + (about === null ? '' : ` AND (${named.join(' OR ')})`);
 }

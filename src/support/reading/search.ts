@@ -19,6 +19,7 @@ import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { hashOf } from '../../db/metadata-index.js';
 import { likeSql, literal, patternSql } from '../../db/statements.js';
 import type { RowOf, Table } from '../../db/table.js';
+import { wordsOf } from '../../operations/search-words.js';
 
 /** The table of each kind of resource that the desk lists, in the order of search results. */
 export const TABLES = {
@@ -218,15 +219,18 @@ function beginsSql(columnName: string, text: string): string {
 export const FRESH_MS = 3 * 60_000;
 
 /**
- * Returns the ids of tenants, and of accounts opened in the last minutes, whose name begins with
- * the text, without accents and case.
+ * Returns the ids of tenants whose name begins with the text, and of accounts opened in the last
+ * minutes whose name has its words, without accents and case.
  */
 async function idsNamedLike(reader: Reader, text: string, now: Instant): Promise<readonly Uuid[]> {
   const like = likeSql('name', '', text);
+  const words = wordsOf(text).map(
+    (word) => `(${likeSql('name', '', word)} OR ${likeSql('name', '% ', word)})`,
+  );
   const isFresh = `id>=${uuid.literal(firstIdAt(now - FRESH_MS))}`;
   const rows = await reader.query(
     `(SELECT id FROM tenants WHERE ${like} LIMIT ${MAX_FOUND}) UNION ALL
-     (SELECT id FROM accounts FORCE INDEX (PRIMARY) WHERE ${isFresh} AND ${like} AND type<>'system' LIMIT ${MAX_FOUND})`,
+     (SELECT id FROM accounts FORCE INDEX (PRIMARY) WHERE ${isFresh} AND ${words.join(' AND ') || like} AND type<>'system' LIMIT ${MAX_FOUND})`,
   );
   return rows.map((row) => uuid.parse(row.id));
 }

@@ -17,7 +17,13 @@ import {
   type SearchTerm,
   wordsOf,
 } from '../../operations/search-words.js';
-import { findCreatedWithin, recentWindow, type Window } from './operation-search.js';
+import {
+  type About,
+  DATED_KINDS,
+  findCreatedWithin,
+  recentWindow,
+  type Window,
+} from './operation-search.js';
 import { findByText, findResources, FRESH_MS, type SearchResult } from './search.js';
 
 /** Finds people and operations by their words, amounts and phones, in any order, by an index. */
@@ -91,8 +97,13 @@ export function amountsBeginning(text: string, asset: Asset | null): readonly Am
   const starts = [...amounts, ...words].flat().filter((start) => start.startsWith('$'));
   const [start = '', ...others] = starts;
   if (start === '' || others.length > 0 || words.length + amounts.length > 1) return [];
+  return rangesOf(start, named ?? asset);
+}
+
+/** Returns the amounts whose index entry begins with this. */
+function rangesOf(start: string, asset: Asset | null): readonly AmountRange[] {
   const [whole = '', decimals = ''] = start.slice(1).split('.');
-  return ASSETS.filter((one) => one === (named ?? asset ?? one)).flatMap((one) => {
+  return ASSETS.filter((one) => one === (asset ?? one)).flatMap((one) => {
     const { scale } = LISTED_ASSETS[one];
     if (decimals.length > scale) return [];
     const step = 10n ** BigInt(scale - decimals.length);
@@ -102,12 +113,24 @@ export function amountsBeginning(text: string, asset: Asset | null): readonly Am
   });
 }
 
+/** Returns what an operation must match: an id, all of the text in one place, or each of its terms. */
+export function aboutText(text: string, ids: readonly Uuid[] = []): About {
+  const { words, amounts, asset } = termsOf(text);
+  const terms = [...amounts, ...words].map((starts) => ({
+    words: starts.filter((start) => !/^[$#]/.test(start)),
+    amounts: starts
+      .filter((start) => start.startsWith('$'))
+      .flatMap((start) => rangesOf(start, asset)),
+  }));
+  return { ids, text, terms, asset };
+}
+
 /** Number of resources that one search examines. */
 const MAX_EXAMINED = 300;
 
 /**
  * Finds resources of these windows, or of all time for null. Some of the words may be in the name
- * of an account whose operation has the others, or the amount.
+ * of an account whose operation has the others and the amount.
  */
 export async function findByWords(
   reader: Reader,
@@ -122,18 +145,24 @@ export async function findByWords(
     findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { range }),
     amounts.length === 0 && words.length > 1 ? findByNames(reader, words, range) : [],
   ]);
+  const sums = [...amounts, ...words].filter((term) => term.some((one) => one.startsWith('$')));
+  const others = words.filter((word) => !sums.includes(word));
   const ofAmount =
-    amounts.length === 0 || words.length === 0
+    sums.length === 0 || others.length === 0
       ? []
-      : await findByTerms(reader, amounts, MAX_EXAMINED, { range });
+      : await findByTerms(reader, sums, MAX_EXAMINED, { range });
   const [candidates, zones] = await Promise.all([
     findResources(reader, ofAmount),
     reader.select(tenants, {}),
   ]);
   const rows = Object.values(candidates).flat();
-  const among = [...new Set(rows.flatMap(accountIdsOf))];
-  const named = new Set(await findByTerms(reader, words, among.length, { among }));
-  const ofNamed = rows.filter((row) => accountIdsOf(row).some((id) => named.has(id)));
+  const among = [...new Set(rows.flatMap(idsOf))];
+  const having = await Promise.all(
+    others.map((word) => findByTerms(reader, [word], among.length, { among })),
+  );
+  const ofNamed = rows.filter((row) =>
+    having.every((found) => idsOf(row).some((id) => found.includes(id))),
+  );
   const zoneOf = new Map(zones.map(({ id, timeZone }) => [id, timeZone]));
   const isWanted = ({ id, createdAt, tenantId, asset: of }: SearchedRow): boolean =>
     (asset === null || of === asset) &&
@@ -161,7 +190,7 @@ export async function findAnywhere(
   text: string,
   now: Instant,
 ): Promise<{ readonly exact: SearchResult; readonly found: SearchResult }> {
-  const fresh = { amounts: null, about: { text, ids: [] } };
+  const fresh = { amounts: null, about: aboutText(text), kinds: DATED_KINDS };
   const [exact, byWords, recent] = await Promise.all([
     findByText(reader, text, now),
     findByWords(reader, termsOf(text), null),
@@ -177,9 +206,10 @@ interface SearchedRow {
   readonly asset?: Asset | null;
 }
 
-function accountIdsOf(row: object): readonly Uuid[] {
+/** Returns the id of a row, and those of its accounts. */
+function idsOf(row: object): readonly Uuid[] {
   return Object.entries(row).flatMap(([name, id]) =>
-    /accountId$/i.test(name) && id !== null ? [id as Uuid] : [],
+    /^id$|accountId$/i.test(name) && id !== null ? [id as Uuid] : [],
   );
 }
 
