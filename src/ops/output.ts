@@ -50,6 +50,8 @@ interface ListOptions {
   readonly detailsOnly?: readonly string[];
   /** The field after whose last value --cursor continues the list: by default `id`. */
   readonly position?: string;
+  /** A remark on an empty list. */
+  readonly hintWhenNone?: string | undefined;
   /** CSV shows amounts as raw integers, for rows that name the asset. */
   readonly rawInCsv?: boolean;
 }
@@ -97,6 +99,7 @@ export class Output {
    * CSV: a line with all fields for each resource.
    */
   list(rows: readonly Fields[], whenNone: string, options: ListOptions = {}): void {
+    if (rows.length === 0 && options.hintWhenNone !== undefined) this.more(options.hintWhenNone);
     if (this.options.json) return this.json(rows.map(toJson));
     if (this.options.csv === true) return this.csv(rows, options);
     const { detailsOnly = [] } = options;
@@ -119,7 +122,7 @@ export class Output {
       this.more(`The newest ${most}. For older ones add --cursor ${textOf(last)}`);
   }
 
-  /** Remarks that a list goes on, unless it is shown again and again. */
+  /** Writes a remark on a list, unless the list is shown again and again. */
   more(text: string): void {
     if (!this.isWatched) this.say(text);
   }

@@ -1,4 +1,4 @@
-import type { AmountRange } from '../core/amount.js';
+import { type AmountRange, ASSETS, disjunction, formatAmount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
@@ -33,6 +33,16 @@ export const pageInput = {
   cursor,
   limit,
 };
+
+/** Returns how digits without separators were read; undefined for another form of an amount. */
+export function amountHint(ranges: readonly AmountRange[] | undefined): string | undefined {
+  const raw = ranges?.[0]?.least ?? 0n;
+  const isExact = ranges?.every(({ least, most }) => least === raw && most === raw);
+  if (isExact !== true || ranges?.length !== ASSETS.length) return undefined;
+  const read = disjunction(ASSETS.map((asset) => formatAmount({ raw, asset })));
+  const shown = `${raw.toString().replace(/\B(?=(...)+$)/g, ',')}.00`;
+  return `${raw} was read as ${read}; for ${shown} write ${shown}`;
+}
 
 /** Returns the bounds of a list. `to` is inclusive. */
 export function boundsOf({

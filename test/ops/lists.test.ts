@@ -193,15 +193,48 @@ describe('a list or a search of the command line', () => {
     );
   });
 
+  it('finds what was just created, and what the index has, by words and amounts in any order', async () => {
+    const to = await own.account({ name: 'Beatriz Ocampo', type: 'person' });
+    const raw = 7_654_300n;
+    const description = 'Bicicleta azul';
+    const id = text((await own.createPending({ raw, description, to })).id);
+    const { id: other } = await own.createPending({ raw, description: 'Otra cosa' });
+    const asked = ['76,543 bicicleta', 'beatriz 76.543', 'Ocampo azul', 'ocampo 76543 bici'];
+    const missed = ['beatriz 76,544', 'bicicleta 76544', 'beatriz roja', 'DUSD beatriz 76,543'];
+    for (const isIndexed of [false, true]) {
+      if (isIndexed) await indexWords();
+      for (const words of asked) {
+        const found = ids(await rows('search', words));
+        assert(found.includes(id), `${words}, ${isIndexed}`);
+        assert(!found.includes(text(other)), `${words}, ${isIndexed}`);
+      }
+      assert(ids(await rows('search', 'ocampo beatriz')).includes(to.id));
+      for (const words of missed) assert.deepEqual(await rows('search', words), [], words);
+    }
+    await fails(2, /<text>: give an id, a name, a word or an amount/, 'search', ' ');
+    const few = words`transfers list --tenant ${tenant} --amount`;
+    const { stderr } = await ops(...few, '76543');
+    assert.match(
+      stderr,
+      /^76543 was read as 765\.43 COPM or 0\.076543 DUSD; for 76,543\.00 write 76,543\.00\n$/,
+    );
+    for (const amount of ['7654300', '76,544'])
+      assert.equal((await ops(...few, amount)).stderr, '');
+  });
+
+  async function indexWords(): Promise<void> {
+    await test.change(`UPDATE daily_totals_positions SET position=0 WHERE name LIKE 'words/%'`);
+    const later = instant(Date.now() + 5 * 60_000);
+    const { run } = searchWordsSweep({ database: test.database, clock: () => later });
+    await run(new AbortController().signal);
+  }
+
   it('finds what the support desk finds by words, amounts and the digits of a phone', async () => {
     const { id } = await own.account({
       ...{ name: 'María José Pérez Ñuflo', type: 'person', phone: '+573001239876' },
     });
     const transfer = text((await own.createPending({ raw: 4_321_000n, description: 'Renta' })).id);
-    await test.change(`UPDATE daily_totals_positions SET position=0 WHERE name LIKE 'words/%'`);
-    const later = instant(Date.now() + 5 * 60_000);
-    const { run } = searchWordsSweep({ database: test.database, clock: () => later });
-    await run(new AbortController().signal);
+    await indexWords();
     for (const [asked, expected] of [
       ['perez maría', id],
       ['1239876', id],

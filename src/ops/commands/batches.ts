@@ -20,7 +20,7 @@ import { historyFields, readHistoryOf } from '../history.js';
 import { named } from '../lookups.js';
 import { flag, limit, option, reason, status, tenant } from '../inputs.js';
 import { duration } from '../times.js';
-import { boundsOf, pageInput, positionOf } from '../pages.js';
+import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: Batch): Fields {
@@ -134,7 +134,10 @@ export const batchCommands = {
         return { id, kind, from: names.account(batch.sourceAccountId), ...counts };
       });
       const detailsOnly = ['rejected', 'pending'];
-      output.newest(rows, most, 'No results.', { detailsOnly });
+      output.newest(rows, most, 'No results.', {
+        detailsOnly,
+        hintWhenNone: amountHint(page.amount),
+      });
     },
   }),
   'show <batch>': query({

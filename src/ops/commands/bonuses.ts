@@ -9,7 +9,7 @@ import { historyFields, readHistoryOf } from '../history.js';
 import { tenant } from '../inputs.js';
 import { named } from '../lookups.js';
 import { type Fields, rowFields } from '../output.js';
-import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
+import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { EXAMPLE_ID } from './approvals.js';
 
 function lineOf(bonus: Bonus, names: Names): Fields {
@@ -36,7 +36,7 @@ export const bonusCommands = {
       const found = await listNewest(bonusList, reader, filter, most + 1, before);
       const names = await namesOf(reader, found);
       const rows = found.map((bonus) => lineOf(bonus, names));
-      ops.output.newest(rows, most, 'No results.');
+      ops.output.newest(rows, most, 'No results.', { hintWhenNone: amountHint(page.amount) });
     },
   }),
   'show <id>': query({

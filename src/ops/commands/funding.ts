@@ -29,7 +29,7 @@ import {
   tenant,
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { boundsOf, pageInput, positionOf } from '../pages.js';
+import { amountHint, boundsOf, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
@@ -160,7 +160,10 @@ export const adjustmentCommands = {
         ...adjustmentFields(one),
       }));
       const detailsOnly = ['id', 'account_id', 'decided_at'];
-      output.newest(rows, most, 'No results.', { detailsOnly });
+      output.newest(rows, most, 'No results.', {
+        detailsOnly,
+        hintWhenNone: amountHint(page.amount),
+      });
     },
   }),
 };

@@ -5,7 +5,7 @@ import { query } from '../command.js';
 import { option, tenantOfAlias, wholeNumber } from '../inputs.js';
 import { named } from '../lookups.js';
 import type { Fields } from '../output.js';
-import { boundsOf, pageInput } from '../pages.js';
+import { amountHint, boundsOf, pageInput } from '../pages.js';
 
 export const movementsCommand = query({
   summary: 'movements of an account, newest first, each with the total after it',
@@ -34,7 +34,8 @@ export const movementsCommand = query({
       before = nextBefore;
     } while (before !== null && found.length <= most);
     const detailsOnly = ['id', 'related_type'];
-    const options = { detailsOnly, position: 'number' };
+    const hintWhenNone = amountHint(page.amount);
+    const options = { detailsOnly, position: 'number', hintWhenNone };
     output.newest(found.map(movementFields), most, 'No results.', options);
   },
 });

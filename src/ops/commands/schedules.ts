@@ -10,7 +10,7 @@ import { scheduleList } from '../../transfers/schedules/service.js';
 import { command, type CommandDefinition, type Ops, query } from '../command.js';
 import { reason, status, tenant } from '../inputs.js';
 import { named } from '../lookups.js';
-import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
+import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import { type Fields, rowFields } from '../output.js';
 import { EXAMPLE_ID } from './approvals.js';
 
@@ -77,7 +77,10 @@ export const scheduleCommands = {
       const filter = { tenantId, status, sourceAccountId: account?.id, ...boundsOf(page) };
       const found = await listNewest(scheduleList, reader, filter, most + 1, before);
       const detailsOnly = ['tenant', 'starts_at', 'ends_at', 'max_runs', ...IN_DETAILS];
-      ops.output.newest(await linesOf(ops, found), most, 'No results.', { detailsOnly });
+      ops.output.newest(await linesOf(ops, found), most, 'No results.', {
+        detailsOnly,
+        hintWhenNone: amountHint(page.amount),
+      });
     },
   }),
   'show <schedule>': query({

@@ -20,7 +20,7 @@ import { command, type CommandDefinition, query } from '../command.js';
 import { named } from '../lookups.js';
 import { PROGRAM } from '../help.js';
 import { option, pair, raw, reason, status, tenant } from '../inputs.js';
-import { boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
+import { amountHint, boundsOf, fromAccount, pageInput, positionOf } from '../pages.js';
 import type { Fields } from '../output.js';
 import {
   approvalActionCommands,
@@ -54,7 +54,8 @@ export function operationListCommand<Row extends Transfer | Payout>({
       const filter = { ...own, ...boundsOf(page) };
       const found = await present(ops, await listNewest(list, reader, filter, most + 1, before));
       const detailsOnly = ['expires_at', 'rail', 'rail_reference'];
-      ops.output.newest(found, most, 'No results.', { detailsOnly });
+      const hintWhenNone = amountHint(page.amount);
+      ops.output.newest(found, most, 'No results.', { detailsOnly, hintWhenNone });
     },
   });
 }

@@ -4,7 +4,7 @@ import { LISTS, readWaiting, WAITING_KINDS } from '../../support/reading/waiting
 import { query } from '../command.js';
 import { limit, oneOf, onlyTenant, option } from '../inputs.js';
 import type { Fields } from '../output.js';
-import { ofAmount } from '../pages.js';
+import { amountHint, ofAmount } from '../pages.js';
 import { linesOf } from './search.js';
 
 const EXPLANATION = `
@@ -21,11 +21,8 @@ export const waitingCommand = query({
     amount: ofAmount,
     limit,
   },
-  run: async (
-    { database: { reader }, clock, output },
-    { list, tenant, amount: amounts = null, limit: most },
-  ) => {
-    const filter = { tenantId: tenant?.id ?? null, amounts };
+  run: async ({ database: { reader }, clock, output }, { list, tenant, amount, limit: most }) => {
+    const filter = { tenantId: tenant?.id ?? null, amounts: amount ?? null };
     const rows: Fields[] = [];
     const cut: string[] = [];
     for (const kind of list === undefined ? WAITING_KINDS : [list]) {
@@ -46,7 +43,8 @@ export const waitingCommand = query({
         });
       }
     }
-    output.list(rows, 'Nothing waits.', { detailsOnly: ['kind'] });
+    const hintWhenNone = amountHint(amount);
+    output.list(rows, 'Nothing waits.', { detailsOnly: ['kind'], hintWhenNone });
     if (cut.length > 0) output.more(`The first ${most} of ${cut.join(', ')}; --limit shows more.`);
   },
 });
