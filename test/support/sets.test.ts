@@ -102,6 +102,7 @@ describe('a set of items at the support desk', () => {
     const act = hidden.find(([name]) => name === 'act')?.[1] ?? '';
     const reused = await send(maria, [...again, ['act', act], ['item', one]]);
     assert.match(reused.text, /the code was used before/);
+    assert.match(reused.text, new RegExp(`name="reason"[^>]*value="${REASON}"`));
     assert.equal((await own.read(one)).status, 'pending_approval');
   });
 
@@ -164,14 +165,17 @@ describe('a set of items at the support desk', () => {
     );
   });
 
-  it('a wrong code decides nothing, and leaves one line in the audit log for the whole set', async () => {
+  it('a wrong code decides nothing, is reported once with the form and its reason, and leaves one line in the audit log for the whole set', async () => {
     const ids = await pending(2);
     const sent = (await filled(maria, ids)).filter(([name]) => name !== 'code');
     const [, act = ''] = sent.find(([name]) => name === 'act') ?? [];
     const setId = act.split('.')[0] ?? '';
     for (let again = 0; again < 2; again += 1) {
       const answer = await send(maria, [...sent, ['code', '000000']]);
-      assert.match(answer.text, /Nothing was changed: the code is wrong/);
+      assert.match(answer.text, /Nothing was changed:<\/strong> the code is wrong/);
+      assert.equal(answer.text.split('the code is wrong').length, 2, 'one message');
+      assert.match(answer.text, new RegExp(`name="reason"[^>]*value="${REASON}"`));
+      for (const id of ids) assert(answer.text.includes(`name="item" value="${id}"`));
     }
     const lines = await desk.acts(setId);
     assert.deepEqual(

@@ -161,7 +161,7 @@ export function isOffered<Resource>(
   );
 }
 
-function statusOf({ result }: OpenForm): number {
+export function statusOf({ result }: OpenForm): number {
   if (result === null) return 200;
   return result.outcome === 'unknown' ? 503 : ERRORS[result.refusal.code].status;
 }
@@ -177,7 +177,8 @@ export function unknownPage<Resource>(
   return { title: textOf(action.label, shown.resource), content, status: statusOf(failed) };
 }
 
-function formNotice({ form, result }: OpenForm): Content {
+/** Says why a form was not accepted, or that its result is unknown. */
+export function formNotice({ form, result }: OpenForm): Content {
   if (result === null) return form && notice('wait', KEPT);
   if (result.outcome === 'refused')
     return notice(

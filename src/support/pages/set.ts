@@ -29,7 +29,7 @@ import {
   tokenField,
 } from './layout.js';
 import { decisionFacts } from './decision.js';
-import { isOffered } from './resource.js';
+import { formNotice, isOffered, statusOf } from './resource.js';
 import { factsOf } from './rows.js';
 import { listPath, type ListQuery } from './waiting.js';
 
@@ -144,7 +144,7 @@ async function setForm<Resource>(
     </form>`;
 }
 
-/** Shows what became of each item, and the form again if some results are unknown. */
+/** Shows what became of each item, and the form again if it was refused or some results are unknown. */
 export async function setResultPage<Resource>(
   site: Site,
   set: ShownSet<Resource>,
@@ -152,6 +152,12 @@ export async function setResultPage<Resource>(
   form: URLSearchParams,
 ): Promise<Page> {
   const { kind, action, resources } = set;
+  const [first] = results;
+  // One result for all items is that of the form, whose code or reason was refused.
+  if (first?.outcome === 'refused' && results.every((result) => result === first)) {
+    const failed = { verb: action.verb, form, result: first };
+    return setPage(site, set, form, formNotice(failed), statusOf(failed));
+  }
   const resultOf = (resource: Resource): ActionResult | undefined =>
     results[resources.indexOf(resource)];
   const outcomes = (outcome: ActionResult['outcome']): readonly Resource[] =>
@@ -171,7 +177,6 @@ export async function setResultPage<Resource>(
   ${section('results', 'Results', items)}
   ${unknown.length > 0 && section('again', 'Send again', await setForm(site, set, resources, form, form))}
   ${backLink(set)}`;
-  const [first] = results;
   const refusedStatus = first?.outcome === 'refused' ? ERRORS[first.refusal.code].status : 409;
   const status = unknown.length > 0 ? 503 : done.length > 0 ? 200 : refusedStatus;
   return { title: `${textOf(action.label, resources[0] as Resource)} several`, content, status };
