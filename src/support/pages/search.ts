@@ -65,9 +65,9 @@ const HELP = html`<p class="soft">
   A complete id opens its page. Searches the beginnings of ids and references; aliases and
   idempotency keys; any words of names and descriptions, in any order; the last digits of a phone
   (at least four); and amounts, with other words or alone, such as Ana 25,000. The decimals of an
-  amount may be left out. Days are in each tenant's time zone. Parts of words are searched only in
-  the last ${RECENT_DAYS} days. Numbers of bank accounts cannot be searched. The id of a request
-  (Svc-Request-Id) finds what it created.
+  amount may be left out. A range is 25,000..26,000, 25,000.. or ..26,000. Days are in each tenant's
+  time zone. Parts of words are searched only in the last ${RECENT_DAYS} days. Numbers of bank
+  accounts cannot be searched. The id of a request (Svc-Request-Id) finds what it created.
 </p>`;
 
 /** Whether the search is restricted by days or an amount. */
@@ -75,10 +75,26 @@ export function isNarrowed({ day, until, amount }: SearchQuery): boolean {
   return day !== '' || until !== '' || amount !== '';
 }
 
-async function answer(view: View, query: SearchQuery): Promise<Html> {
+/** Moves a range of amounts, such as `25,000..26,000`, from the text to the field that it belongs to. */
+function withRange(query: SearchQuery): SearchQuery {
+  const tokens = query.text.split(/\s+/);
+  const parts = tokens
+    .flatMap((_, from) => tokens.slice(from).map((_, at) => tokens.slice(from, from + at + 1)))
+    .sort((one, other) => other.length - one.length);
+  const amount = parts
+    .map((part) => part.join(' '))
+    .find((part) => part.includes('..') && !('fault' in rangesOf({ amount: part }, 'UTC')));
+  if (amount === undefined || query.amount !== '') return query;
+  const text = tokens.join(' ').replace(amount, '').replace('  ', ' ').trim();
+  return { ...query, text, amount };
+}
+
+async function answer(view: View, given: SearchQuery): Promise<Html> {
   const { reader } = view;
+  if (given.text.length > MAX_TEXT)
+    return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
+  const query = withRange(given);
   const { text } = query;
-  if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
   if (text === '') return withinDays(view, query, null);
   const { exact, found } = await findAnywhere(reader, text, view.now);
   const about = aboutText(
