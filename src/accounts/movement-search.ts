@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { entries } from '../db/entities/ledger.js';
-import { amountsSql, columnList, likeSql, literal } from '../db/statements.js';
+import { amountsSql, columnList, filterWords, likeSql, literal } from '../db/statements.js';
 import {
   findRangesBefore,
   type MovementFilter,
@@ -47,11 +47,12 @@ export async function searchMovements(
   const ofAmount = amounts === null ? '' : ` AND ${amountsSql('asset', 'ABS(raw)', amounts)}`;
   const texts = `CONCAT_WS(' ', t.description, IF(c.type='system', NULL, c.name),
     (SELECT p.holder_name FROM payouts p WHERE t.related_type='payout' AND p.id=t.related_id))`;
+  const words = filterWords(text).map((word) => likeSql(texts, '%', word));
   const rows = await reader.searches.query(
     `${movementsSql(
       `SELECT ${columnList(entries)} FROM entries FORCE INDEX (PRIMARY)
        WHERE ${owner} AND seq BETWEEN ${first} AND ${last}${ofAmount}`,
-    )} WHERE ${text === '' ? 'TRUE' : likeSql(texts, '%', text)} ORDER BY e.seq DESC LIMIT ${limit + 1}`,
+    )} WHERE ${['TRUE', ...words].join(' AND ')} ORDER BY e.seq DESC LIMIT ${limit + 1}`,
   );
   const items = rows.slice(0, limit);
   const isContinued = first > range.first || older.length > 0;

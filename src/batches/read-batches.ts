@@ -16,7 +16,7 @@ import {
 } from '../db/entities/batches.js';
 import { balances } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
-import { likeSql, literal } from '../db/statements.js';
+import { filterWords, likeSql, literal } from '../db/statements.js';
 import { type BatchReview, batchType, isAccepted } from './rules.js';
 
 const BEFORE_ALL = { number: -1, ordinal: -1 };
@@ -117,8 +117,9 @@ export async function readBatchRows(
   const inStatus =
     status === undefined ? '' : ` AND status=${literal(batchRows, 'status', status)}`;
   const isUntil = until === undefined ? '' : ` AND number<=${Math.trunc(until)}`;
-  const withText =
-    text === '' ? '' : ` AND ${likeSql("CONCAT_WS(' ', recipient, reference)", '%', text)}`;
+  const withText = filterWords(text)
+    .map((word) => ` AND ${likeSql("CONCAT_WS(' ', recipient, reference)", '%', word)}`)
+    .join('');
   return reader.list(
     batchRows,
     `FORCE INDEX (${status === undefined || text !== '' ? 'PRIMARY' : 'status'})

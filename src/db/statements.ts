@@ -159,6 +159,11 @@ export function likeSql(textSql: string, before: '' | '%' | '% ', text: string):
   return `${textSql} COLLATE utf8mb4_general_ci LIKE ${patternSql(before, text)}`;
 }
 
+/** Returns the words of a text, each of which a filter matches by itself, so that their order is free. */
+export function filterWords(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
 /** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
 export function patternSql(before: '' | '%' | '% ', text: string): string {
   return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);

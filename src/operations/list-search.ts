@@ -2,7 +2,7 @@ import type { AmountRange } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/page.js';
 import type { Reader } from '../db/database.js';
-import { amountsSql, likeSql } from '../db/statements.js';
+import { amountsSql, filterWords, likeSql } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
 import {
   type AccountOperation,
@@ -16,7 +16,7 @@ interface Search extends Pick<OperationFilter, 'status' | 'from' | 'to'> {
   readonly tenantId: Uuid;
   /** Null for any amount. */
   readonly amounts: readonly AmountRange[] | null;
-  /** Part of a text of the operation, or of the payer's or recipient's name; '' for any. */
+  /** Parts of words of the operation's texts, or of the payer's or recipient's name; '' for any. */
   readonly text: string;
 }
 
@@ -43,10 +43,10 @@ export function searchNewest<Row extends AccountOperation>(
       .join(', ');
   const filters = equalFilters(list, { tenantId, status });
   if (amounts !== null) filters.push(amountsSql('l.asset', `l.${amountColumn}`, amounts));
-  if (text !== '')
+  for (const word of filterWords(text))
     filters.push(
-      `(${likeSql(`CONCAT_WS(' ', ${columns(TEXTS)})`, '%', text)} OR EXISTS (SELECT 1 FROM accounts a
-        FORCE INDEX (PRIMARY) WHERE a.id IN (${columns(PARTIES)}) AND ${likeSql('a.name', '%', text)}))`,
+      `(${likeSql(`CONCAT_WS(' ', ${columns(TEXTS)})`, '%', word)} OR EXISTS (SELECT 1 FROM accounts a
+        FORCE INDEX (PRIMARY) WHERE a.id IN (${columns(PARTIES)}) AND ${likeSql('a.name', '%', word)}))`,
     );
   const rows = chooseIndex(list, { status, from, to }, tenantId);
   return readVisible(reader, { ...rows, filters, examined: MAX_SEARCHED }, before, limit);

@@ -98,7 +98,7 @@ describe('the lists of the support desk', () => {
       { amount: '77.777' },
       { amount: '77 777', asset: 'COPM', status: 'pending_approval' },
       ...[{ amount: '77,000..77,777' }, { amount: '..77.777', text: 'de ano' }],
-      { text: 'de ano' },
+      ...[{ text: 'de ano' }, { text: 'ano arr' }, { text: 'nadal  ursula arriendo' }],
       { text: 'URSULA N', day: today, until: today },
       { text: 'arriendo', amount: '77,777', day: '2020-01-01' },
     ])
@@ -117,7 +117,8 @@ describe('the lists of the support desk', () => {
       assert.deepEqual(await listed(query), [id, other], JSON.stringify(query));
     for (const query of [
       ...[{ status: 'completed' }, { asset: 'DUSD' }, { until: '2020-01-01' }],
-      ...[{ text: 'arriendo', amount: '77,778' }, { amount: '1.x' }, { day: '2026-02-30' }],
+      ...[{ text: 'ursula otro' }, { text: 'arriendo', amount: '77,778' }],
+      ...[{ amount: '1.x' }, { day: '2026-02-30' }],
     ])
       assert.deepEqual(await listed(query), [], JSON.stringify(query));
     assert.match((await maria.get(`${path}?amount=1.x`)).text, /&quot;1\.x&quot; is not an amount/);
@@ -146,6 +147,7 @@ describe('the lists of the support desk', () => {
         { amount: 'COPM 1,333' },
         { amount: '1,332..1,333' },
         { text: 'cena DE ano' },
+        ...[{ text: 'ano cena' }, { text: 'sosa cena ingrid' }],
       ],
       { text: 'ingrid', amount: '1 333', day: today, until: today },
     ])
