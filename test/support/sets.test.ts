@@ -78,7 +78,10 @@ describe('a set of items at the support desk', () => {
     assert.match(page, /<strong>3 transfers<\/strong>, in total <strong>30,000.00 COPM<\/strong>/);
     const reader = await desk.staffed('reader of sets', ['read']);
     assert.doesNotMatch((await reader.get('/waiting/transfers')).text, /type="checkbox"/);
-    assert.equal((await review(reader, ids)).items.length, 0);
+    const refused = await review(reader, ids);
+    assert.equal(refused.items.length, 0);
+    assert.match(refused.page, /left out, because reader of sets lacks the right to /);
+    assert.doesNotMatch(refused.page, /decided before|Nothing is selected/);
     for (const wrong of ['1', 'x='])
       assert.equal((await maria.get(`${PATH}?item=${wrong}`)).status, 400);
     for (const id of ids) assert.deepEqual(await actions(id), []);
@@ -118,7 +121,7 @@ describe('a set of items at the support desk', () => {
     for (const id of ids.slice(1)) assert.deepEqual(await actions(id), approved);
     assert.equal((await desk.acts(lost)).at(-1)?.action, 'transfer.approve_refused');
     const { page, items } = await review(maria, ids);
-    assert.match(page, /These were decided meanwhile, and are left out/);
+    assert.match(page, /left out, because they were decided before, or you proposed them/);
     assert.deepEqual(items, []);
   });
 

@@ -3,6 +3,7 @@ import { counted } from '../../core/collections.js';
 import { ERRORS } from '../../core/error-table.js';
 import { localDay } from '../../core/instant.js';
 import { readDecisionContexts } from '../../operations/decision-context.js';
+import { actionRefusal } from '../../staff/rules.js';
 import {
   actionFields,
   type ActionResult,
@@ -59,16 +60,19 @@ export async function setPage<Resource>(
     isOffered(action, resource, person, approved.has(kind.rowOf(resource).id));
   const open = resources.filter(isOpen);
   const closed = resources.filter((resource) => !isOpen(resource));
+  const lacked = action.name && actionRefusal(action.name, person.identity);
+  const cause = lacked?.message ?? 'they were decided before, or you proposed them';
+  const none = closed.length > 0 ? 'Nothing is left to decide.' : 'Nothing is selected.';
   const content = html`${about}
   ${
     closed.length > 0 &&
     notice(
       'wait',
-      html`<p>These were decided meanwhile, and are left out:</p>
+      html`<p>These are left out, because ${cause}:</p>
         ${await itemTable(site, set, closed)}`,
     )
   }
-  ${open.length === 0 ? html`<p class="card">Nothing is selected. Select the items in the list again.</p>` : await setForm(site, set, open, form)}
+  ${open.length === 0 ? html`<p class="card">${none} Select the items in the list again.</p>` : await setForm(site, set, open, form)}
   ${backLink(set)}`;
   const label = textOf(action.label, resources[0] as Resource);
   return { title: `${label} several`, content, status };
