@@ -68,11 +68,12 @@ function whyOf(context: DeskContext, site: Site, next: string): Content {
   const path = next.replace(/\?.*/, '');
   if (draftFor({ state: context.state, path }) !== null) return FORM_KEPT;
   if (site.cookies.read(context.req, 'desk') !== null) return SESSION_ENDED;
-  return (
-    next !== '/' &&
-    html`You followed a link from another site. If you are already signed in,
-      <a href="${next}">continue</a>.`
-  );
+  if (next === '/') return null;
+  const isOwn = ['none', 'same-origin'].includes(context.get('sec-fetch-site'));
+  // Browsers withhold the session from a page that another site links to.
+  const ofLink = html` If you followed a link from another site and are already signed in,
+    <a href="${next}">continue</a>.`;
+  return html`Sign in to open this page.${!isOwn && ofLink}`;
 }
 
 const SESSION_ENDED = 'Your session has ended. Sign in to continue where you were.';

@@ -43,6 +43,14 @@ describe('signing in at the support desk', () => {
         path,
       );
     }
+    for (const [site, isLink] of [
+      ...[['none', false] as const, ['same-origin', false] as const, ['cross-site', true] as const],
+    ]) {
+      const headers = { 'sec-fetch-site': site };
+      const { text } = await stranger.request('GET', '/sign-in?next=/tenants', { headers });
+      assert.match(text, /Sign in to open this page\./, site);
+      assert.equal(text.includes('link from another site'), isLink, site);
+    }
     const acted = await stranger.post('/transfers/01a1feef-38a9-7169-8296-3070b51f3af4/approve', {
       reason: 'a',
     });
