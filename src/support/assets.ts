@@ -135,8 +135,8 @@ button.stop { background: var(--stop); border-color: var(--stop); color: var(--c
 button.quiet, .button { background: var(--card); color: var(--link); border-color: var(--field); white-space: nowrap; text-decoration: none; }
 button.copy { min-height: 1.5rem; padding: 0 0.25rem; border: 0; background: none; font-weight: 400; }
 /* Actions are buttons in a row, and the open one takes the whole width. */
-section:has(> details) { display: flex; flex-wrap: wrap; gap: 0.6rem; }
-section:has(> details) > :is(h2, details[open]) { flex: 0 0 100%; margin-bottom: 0; }
+section:has(> details) { display: flex; flex-wrap: wrap; align-items: start; gap: 0.6rem; }
+section:has(> details) > :is(h2, ol, details[open]) { flex: 0 0 100%; margin-bottom: 0; }
 summary { cursor: pointer; font-weight: 600; padding: 0.5rem 1rem; list-style: none; border-radius: var(--round); }
 summary::-webkit-details-marker { display: none; }
 details.go:not([open]) { background: var(--act); border-color: var(--act); color: var(--on-act); }
@@ -160,6 +160,11 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 .counts:has([aria-current]) strong { display: inline; font-size: 1rem; }
 .counts strong.some { color: var(--text); font-weight: 700; }
 .counts a:is([href$='stuck'], [href$='endpoints']) .some { color: var(--on-bad); }
+/* Many columns fit if their cells wrap, though no number does. */
+@media (min-width: 60.01rem) {
+  :is(table:has(th:nth-child(9)):not(:has(input)), .columns table) :is(th, td) { min-width: 4.75rem; padding-inline: 0.4rem; }
+  :is(table:has(th:nth-child(9)):not(:has(input)), .columns table) :is(thead th, .amount, .due, td time) { white-space: normal; overflow-wrap: break-word; }
+}
 @media screen and (max-width: 60rem) {
   table, tbody, tbody tr, tbody th, tbody td { display: block; }
   table { background: none; border: 0; }
