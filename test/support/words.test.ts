@@ -102,6 +102,18 @@ describe('the search of the support desk by words', () => {
     ])
       assert(!(await finds(query, `/transfers/${text(sent.id)}`)), JSON.stringify(query));
     const day = dayOf(sent);
+    for (const query of [
+      ...[{ text: 'brunilda' }, { text: 'saenz brun' }, { text: 'viernes almuerzo' }],
+      ...[{ text: 'brunilda viernes' }, { text: 'almuerzo SAENZ' }],
+    ])
+      for (const narrowed of [{ amount: '..1,000,000' }, { day }, { day, amount: '1..' }])
+        assert(
+          await finds({ ...query, ...narrowed }, `/transfers/${text(sent.id)}`),
+          JSON.stringify({ ...query, ...narrowed }),
+        );
+    for (const text of ['bruna', 'brunilda desayuno'])
+      assert.match(await found({ text, amount: '..1,000,000' }), /No results/);
+    assert.match(await found({ text: 'brunilda', amount: '1..2' }), /No results/);
     assert(await finds({ text: 'brunilda almuerzo', day }, `/transfers/${text(sent.id)}`));
   });
 

@@ -17,6 +17,7 @@ import { countFound, creationTimeOf, MAX_FOUND, type SearchResult } from '../rea
 import {
   aboutText,
   amountsBeginning,
+  findAccountsNamed,
   findAnywhere,
   findByWords,
   mergeResults,
@@ -97,11 +98,13 @@ async function answer(view: View, given: SearchQuery): Promise<Html> {
   const { text } = query;
   if (text === '') return withinDays(view, query, null);
   const { exact, found } = await findAnywhere(reader, text, view.now);
-  const about = aboutText(
-    text,
-    Object.values(exact).flatMap((rows) => rows.map(({ id }) => id)),
-  );
-  if (isNarrowed(query)) return withinDays(view, query, about);
+  const ids = Object.values(exact).flatMap((rows) => rows.map(({ id }) => id));
+  const about = aboutText(text, ids);
+  if (isNarrowed(query)) {
+    // Ranges and days are searched without the index, which finds people by their names.
+    const named = await findAccountsNamed(reader, text);
+    return withinDays(view, query, aboutText(text, [...ids, ...named]));
+  }
   const isAmount = amountsBeginning(text, null).length > 0;
   if (countFound(found) > 0 && (!isAmount || countFound(exact) > 0)) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);

@@ -9,7 +9,7 @@ import {
 import { firstIdAt, type Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { tenants } from '../../db/entities/parties.js';
+import { accounts, tenants } from '../../db/entities/parties.js';
 import {
   findByNames,
   findByTerms,
@@ -179,6 +179,12 @@ export async function findByWords(
     (all as readonly SearchedRow[]).filter(isWanted),
   ]);
   return Object.fromEntries(wanted);
+}
+
+/** Returns the newest accounts that have all words of the text in their names, or as the end of a phone. */
+export function findAccountsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> {
+  const { words, amounts } = termsOf(text);
+  return findByTerms(reader, [...amounts, ...words], MAX_EXAMINED, { table: accounts });
 }
 
 /**
