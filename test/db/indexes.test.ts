@@ -451,6 +451,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   it('the operations of a person that have a common word', async () => {
     await db.sql(`INSERT INTO search_words SELECT id, 'lunch' FROM transfers`);
     await db.sql(`INSERT INTO search_words VALUES (${uuid.literal(accountId)}, 'bruno')`);
+    await db.sql('ANALYZE TABLE search_words');
     const terms = { words: [['bruno'], ['lunch']], amounts: [], asset: null };
     const found = await within(MAX_FOUND_BY_WORDS, () => findByWords(reader, terms, null));
     assert.equal(found.transfers.length, 200);

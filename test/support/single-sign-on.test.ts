@@ -547,11 +547,11 @@ describe("sign-in by the company's identity provider", () => {
       await page.getByLabel(/^Code/).fill(await freshCode());
       await page.getByRole('button', { name: 'This is me' }).click();
       await page.waitForURL(`${home}/waiting/transfers`);
-      await page.getByText(person.name).waitFor();
+      await page.getByText(person.name, { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('link', { name: "Sign in with your company's account" }).click();
       await page.waitForURL(`${home}/`);
-      await page.getByText(person.name).waitFor();
+      await page.getByText(person.name, { exact: true }).waitFor();
     } finally {
       await chrome.close();
     }

@@ -39,15 +39,11 @@ export async function writeGroup(
   ];
   const events = eventStatements(writes.events, now);
   const auditRows = auditRowsOf(writes.rows);
-  if (auditRows.length === 0)
-    return transaction.withCommit([...statements, ...events, failSqlAfter(until)]);
+  // Fails with 1690 (out of range) after this time, by the clock of the server.
+  const inTime = `SET @late=~0+(SYSDATE(3)>${time.literal(until)})`;
+  if (auditRows.length === 0) return transaction.withCommit([...statements, ...events, inTime]);
   const rows = await transaction.all([...statements, ...events, ...lockChainsSql(auditRows)]);
   transaction.withCommit(chainedInsertsSql(rows.at(-1) ?? [], auditRows));
-}
-
-/** Returns SQL that fails with 1690 (out of range) after this time, by the clock of the server. */
-function failSqlAfter(until: Instant): string {
-  return `SET @late=~0+(SYSDATE(3)>${time.literal(until)})`;
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */

@@ -82,13 +82,14 @@ async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  { groupAccounts, state, keys, now, bound, deadline }: DecisionInput,
+  { groupAccounts, state, keys, lockedAt, now, bound, deadline }: DecisionInput,
 ): Promise<CommandResults> {
   const replayed = await resultsOf(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
   const decided = decideAll(deps, state, open, groupAccounts, now, bound);
-  // `now` was read before it arrived, so this is not later than the deadline.
-  await writeGroup(transaction, bound, state.writes, now, instant(now + deadline.leftMs()));
+  // The time was read before it arrived, so this is not later than the deadline.
+  const until = instant(lockedAt + deadline.leftMs());
+  await writeGroup(transaction, bound, state.writes, now, until);
   return new Map([...replayed, ...decided]);
 }
 

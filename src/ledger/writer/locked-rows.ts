@@ -1,6 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
-import { integer, uuid } from '../../db/columns.js';
+import { integer, time, uuid } from '../../db/columns.js';
 import type { Database, DatabaseDeps, Transaction } from '../../db/database.js';
 import { balances } from '../../db/entities/ledger.js';
 import { accounts, LOCKABLE_COLUMNS } from '../../db/entities/parties.js';
@@ -27,7 +27,9 @@ export interface LoadDeps extends DatabaseDeps {
 export interface LockedGroup {
   readonly state: GroupState;
   readonly keys: BoundKeys;
-  /** Database time after all locks were obtained. */
+  /** Server's time after all locks were obtained. */
+  readonly lockedAt: Instant;
+  /** That time as the clock that dates money has it. */
   readonly now: Instant;
 }
 
@@ -73,6 +75,7 @@ export async function lockAndLoad(
       tables,
     ),
     keys: parseKeys(keys),
+    lockedAt: time.parse(moment?.now),
     now: deps.databaseClock.parseReading(moment?.now, sentAt),
   };
 }
