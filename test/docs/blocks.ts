@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { CONTENTS } from '../../scripts/docs/site/contents.js';
 
@@ -24,6 +25,15 @@ export function blocksOf(page: string): Block[] {
       text: parts[at + 2] ?? '',
     });
   return blocks;
+}
+
+export function isHere(tool: string, argument = '--version'): boolean {
+  try {
+    execFileSync(tool, [argument], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Text of which every run has its own. */

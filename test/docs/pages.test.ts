@@ -10,7 +10,7 @@ import { DemoWorld } from '../helpers/demo-world.js';
 import { freePorts } from '../helpers/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../helpers/temporal.js';
 import { startTestWorker, type TestWorker } from '../helpers/temporal-worker.js';
-import { type Block, blocksOf, difference, WRITTEN_PAGES } from './blocks.js';
+import { type Block, blocksOf, difference, isHere, WRITTEN_PAGES } from './blocks.js';
 
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_PORT = '9999';
@@ -19,23 +19,15 @@ const WEBHOOKS = 'docs/webhooks.md';
 const BATCHES = 'docs/guides/batches.md';
 /** The languages that this file runs, of every page; `text` is not run. */
 const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
-/** Blocks that other tests run: documented-receivers.test.ts and samples.test.ts. */
+/** Blocks that other tests run: documented-receivers.test.ts and guide-programs.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
+  'docs/guides/reconciliation.md': ['python'],
 };
 /** Between what two blocks print. */
 const END = '\u001e';
 /** The tools that a bare machine may lack, and the page needs. */
 const TOOLS = `command -v uuidgen >/dev/null || uuidgen() { "$NODE" -p 'crypto.randomUUID()'; }`;
-
-function isHere(tool: string): boolean {
-  try {
-    execFileSync(tool, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const MISSING = ['curl', 'jq'].filter((tool) => !isHere(tool));
 const title = 'what the pages of the site show';

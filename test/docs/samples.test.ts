@@ -17,6 +17,7 @@ import { LiveService } from '../client/live.js';
 import { ROOT } from '../helpers/service-process.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
+import { isHere } from './blocks.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
 const CSV = 'recipient,amount,asset\n$bruno,150000,COPM\n';
@@ -80,15 +81,6 @@ function textOf(operation: string, name: Sample['name']): string {
 }
 
 const packageOf = (operation: string): string => operation.replace('-', '');
-
-function isHere(tool: string, argument: string): boolean {
-  try {
-    execFileSync(tool, [argument], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Passes requests on, loses the first response to each POST, and refuses requests whose path has an ending. */
 class LossyGateway {
