@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { LiveService } from '../client/live.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { blocksOf, isHere } from './blocks.js';
+import { LossyGateway } from './lossy-gateway.js';
 
+const IDEMPOTENCY = 'docs/guides/idempotency.md';
 const RECONCILIATION = 'docs/guides/reconciliation.md';
 const run = promisify(execFile);
 const here = isHere('python3');
@@ -33,8 +37,8 @@ function blockOf(page: string, language: string): string {
       await live.stop();
     });
 
-    async function python(source: string): Promise<string> {
-      const env = { ...process.env, SVC_URL: `${live.baseUrl}/v1`, SVC_TOKEN: live.token() };
+    async function python(source: string, baseUrl = live.baseUrl): Promise<string> {
+      const env = { ...process.env, SVC_URL: `${baseUrl}/v1`, SVC_TOKEN: live.token() };
       return (await run('python3', ['-c', source], { cwd: live.folder, env })).stdout;
     }
 
@@ -48,6 +52,37 @@ function blockOf(page: string, language: string): string {
       const answer = await owner.getBalances(live.account('treasury'));
       return answer.balances.find(({ asset }) => asset === 'COPM')?.total ?? 0n;
     }
+
+    async function transfers(): Promise<string[]> {
+      const { items } = await owner.listTransfers({ limit: 100 }).page();
+      const own = items.filter(({ description }) => /^A-\d$/.test(description ?? ''));
+      return own.map(({ description, amount }) => `${description} ${amount.raw}`).sort();
+    }
+
+    it('pay each row once, whatever is lost, interrupted, refused and run again', async () => {
+      const program = blockOf(IDEMPOTENCY, 'python');
+      const file = join(live.folder, 'payments.csv');
+      const rows = blockOf(IDEMPOTENCY, 'csv');
+      const gateway = await LossyGateway.start(live.baseUrl);
+      const pay = (): Promise<string> => python(program, gateway.url);
+      writeFileSync(file, rows.replace('175000', '1'));
+
+      gateway.refusesRepeats = true;
+      await assert.rejects(pay(), { code: 1, stderr: /A-1: unauthorized/ });
+      gateway.refusesRepeats = false;
+      await assert.rejects(pay(), { code: 1, stderr: /A-2: .*below_minimum/ });
+      writeFileSync(file, rows);
+      const printed = await pay();
+      assert.match(printed, /^A-1 [0-9a-f-]{36}\nA-2 [0-9a-f-]{36}\nA-3 [0-9a-f-]{36}\n$/);
+      const count = gateway.posts.length;
+      assert.equal(await pay(), printed);
+      await gateway.stop();
+
+      assert.deepEqual(await transfers(), ['A-1 150000', 'A-2 175000', 'A-3 200000']);
+      assert.equal(gateway.posts.length, count);
+      // The refused row has a new key once it is corrected.
+      assert.equal(new Set(gateway.posts.map(({ key }) => key)).size, 4);
+    });
 
     it('apply each movement once, with the cursor or not at all', async () => {
       const program = blockOf(RECONCILIATION, 'python');

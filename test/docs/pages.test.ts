@@ -22,6 +22,7 @@ const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
 /** Blocks that other tests run: documented-receivers.test.ts and guide-programs.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
+  'docs/guides/idempotency.md': ['python'],
   'docs/guides/reconciliation.md': ['python'],
 };
 /** Between what two blocks print. */

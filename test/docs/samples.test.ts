@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import ts from 'typescript';
@@ -18,6 +14,7 @@ import { ROOT } from '../helpers/service-process.js';
 import { until } from '../helpers/temporal.js';
 import { assertLedgerSound } from '../helpers/world.js';
 import { isHere } from './blocks.js';
+import { LossyGateway } from './lossy-gateway.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
 const CSV = 'recipient,amount,asset\n$bruno,150000,COPM\n';
@@ -81,55 +78,6 @@ function textOf(operation: string, name: Sample['name']): string {
 }
 
 const packageOf = (operation: string): string => operation.replace('-', '');
-
-/** Passes requests on, loses the first response to each POST, and refuses requests whose path has an ending. */
-class LossyGateway {
-  refused: string | null = null;
-  readonly posts: { readonly key: string; readonly path: string }[] = [];
-  private readonly server = createServer((request, response) => {
-    this.pass(request, response).catch(() => response.destroy());
-  });
-
-  private constructor(private readonly target: string) {}
-
-  static async start(target: string): Promise<LossyGateway> {
-    const gateway = new LossyGateway(target);
-    await once(gateway.server.listen(0, '127.0.0.1'), 'listening');
-    return gateway;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = '', url: path = '', headers } = request;
-    const body = await buffer(request);
-    if (this.refused !== null && path.endsWith(this.refused)) {
-      response.writeHead(401).end('unauthorized');
-      return;
-    }
-    const sent = ['authorization', 'content-type', 'idempotency-key'].map(
-      (name): [string, string] => [name, String(headers[name] ?? '')],
-    );
-    const isPost = method === 'POST';
-    const answer = await fetch(this.target + path, {
-      method,
-      headers: sent.filter(([, value]) => value !== ''),
-      ...(isPost ? { body } : {}),
-    });
-    const key = String(headers['idempotency-key']);
-    const isFirst = isPost && !this.posts.some((post) => post.key === key && post.path === path);
-    if (isPost) this.posts.push({ key, path });
-    if (isFirst) response.destroy();
-    else response.writeHead(answer.status).end(await answer.text());
-  }
-}
 
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
 
