@@ -60,6 +60,12 @@ const NOT_BUILT = siteFile(
   Buffer.from('The documentation is not built. "npm run build" writes it to dist/site.\n'),
 );
 
+/** The response to a program that asks for a page in Markdown. */
+const MISSING_TEXT = siteFile(
+  '.txt',
+  Buffer.from('There is no such page. /llms.txt lists all pages.\n'),
+);
+
 /** Serves the built docs pages and their assets below the path of `docsUrl`, /openapi.json and /llms.txt. */
 export class DocsSite {
   private site: Site | null = null;
@@ -89,7 +95,7 @@ export class DocsSite {
     else if (this.site === null || base === '') await next();
     else if (path.endsWith('/') && this.site.files.has(path.slice(0, -1)))
       this.redirect(context, path.slice(0, -1));
-    else this.send(context, base, 404, this.site.missing);
+    else this.send(context, base, 404, path.endsWith('.md') ? MISSING_TEXT : this.site.missing);
   }
 
   private send(

@@ -72,13 +72,19 @@ describe('the docs pages', () => {
     await assertText('/llms.txt', 'text/plain');
   });
 
-  it('an address without a page gets a page that says so, and an address with an extra slash redirects to its page', async () => {
+  it('an address without a page gets a page that says so, or a text if it ends with .md, and an address with an extra slash redirects to its page', async () => {
     const missing = await get('/docs/no-such-page');
     assert.deepEqual(
       [missing.status, missing.headers.get('content-type')],
       [404, 'text/html; charset=utf-8'],
     );
     assert.match(missing.text, /There is no such page/);
+    const text = await get('/docs/no-such-page.md');
+    assert.deepEqual(
+      [text.status, text.headers.get('content-type')],
+      [404, 'text/plain; charset=utf-8'],
+    );
+    assert.match(text.text, /^There is no such page\./);
     const led = await fetch(`${world.url}/docs/webhooks/`, { redirect: 'manual' });
     assert.deepEqual([led.status, led.headers.get('location')], [302, '/docs/webhooks']);
     for (const path of ['assets/../../package.json', 'assets/%2e%2e/package.json', 'assets/x'])
