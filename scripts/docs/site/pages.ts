@@ -67,16 +67,31 @@ Every request carries a token in the header \`Authorization: Bearer svc_live_…
 it once. Ask for one that expires on a certain day, or that works only from your IP addresses. Protect it like a password. If
 you lose it, have your operator revoke it: within 5 seconds it moves no more money.
 
-A token that is missing, wrong, expired, revoked or used from another address gets 401 \`unauthorized\`.
-
-A token has scopes, and its member has one role in each account. Without the scope you get 401 \`insufficient_scope\`, whose
-message names the scope, and without the role 403 \`authority_insufficient\`. Lists omit what the member may not see. There is
+A token has scopes, and its member has one role in each account. Lists omit what the member may not see. There is
 no \`GET /v1/me\`: \`GET /v1/accounts\` lists the member's accounts, and your operator knows the scopes and roles.
+
+## Refused requests
+
+${table(['Response', '`details.reason`', 'Cause'], refusals())}
+
+The message of \`insufficient_scope\` names the scope. What belongs to another tenant gets 404.
 
 ## Operations
 
 ${table(['Operation', 'Scope (any of)', 'Role in', 'Roles'], rows)}
 `;
+}
+
+/** Returns a row for each cause of a 401 or 403. */
+function refusals(): string[][] {
+  return ERROR_CODES.flatMap((code) => {
+    const { status, meaning, reasons }: ErrorEntry = ERRORS[code];
+    if (status !== 401 && status !== 403) return [];
+    const response = `${status} [\`${code}\`](${MARKDOWN_DOCS_URL}/errors#${code})`;
+    return reasons === undefined
+      ? [[response, '–', meaning]]
+      : Object.entries(reasons).map(([reason, what]) => [response, `\`${reason}\``, what]);
+  });
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
