@@ -76,6 +76,9 @@ describe('a set of items at the support desk', () => {
     assert.deepEqual([...items].sort(), [...ids].sort());
     assert(page.includes(`${own.guarded.name} → ${own.receiver.name}`), 'who pays whom');
     assert.match(page, /<strong>3 transfers<\/strong>, in total <strong>30,000.00 COPM<\/strong>/);
+    assert.equal(page.split('Available').length, 2, 'one account has one balance');
+    const ofTwo = await review(maria, [...ids, ...(await pending(1, await openGuarded(api)))]);
+    assert.equal(ofTwo.page.split('data-label="Available"').length, 5);
     const reader = await desk.staffed('reader of sets', ['read']);
     assert.doesNotMatch((await reader.get('/waiting/transfers')).text, /type="checkbox"/);
     const refused = await review(reader, ids);

@@ -21,6 +21,8 @@ import type { Site } from '../site.js';
 import { CODE_HINT, reasonField } from './action-form.js';
 import {
   codeField,
+  type Fact,
+  facts,
   hiddenField,
   notice,
   type Page,
@@ -116,14 +118,23 @@ async function decidedItems<Resource>(
     decided.map(({ decision }) => decision),
     site.clock(),
   );
-  return itemTable(site, set, resources, (resource, names) => {
-    const index = decided.findIndex((one) => one.resource === resource);
+  const factsAt = (index: number, timeZone: string): Row => {
     const [decision, context] = [decided[index]?.decision, contexts[index]];
-    const timeZone = names.timeZone(kind.rowOf(resource).tenantId);
     return decision && context
       ? decisionFacts(decision, context, (at) => at && localDay(at, timeZone))
       : [];
+  };
+  const payers = decided.map(({ decision: { accountId, asset } }) => `${accountId} ${asset}`);
+  const isAll = payers.length > 1 && payers.length === resources.length;
+  const isOfOne = isAll && new Set(payers).size === 1;
+  const isOfAccount = ([label]: Fact): boolean => label !== 'Paid before';
+  const items = await itemTable(site, set, resources, (resource, names) => {
+    const index = decided.findIndex((one) => one.resource === resource);
+    const row = factsAt(index, names.timeZone(kind.rowOf(resource).tenantId));
+    return row.filter((fact) => !isOfOne || !isOfAccount(fact));
   });
+  const shared = html`<div class="card">${facts(factsAt(0, 'UTC').filter(isOfAccount))}</div>`;
+  return html`${isOfOne && shared}${items}`;
 }
 
 async function setForm<Resource>(
