@@ -73,13 +73,14 @@ describe('the docs pages', () => {
   });
 
   it('an address without a page gets a page that says so, or a text if it ends with .md, and an address with an extra slash redirects to its page', async () => {
-    const missing = await get('/docs/no-such-page');
+    const address = '/docs/no-such-page';
+    const missing = await get(address);
     assert.deepEqual(
       [missing.status, missing.headers.get('content-type')],
       [404, 'text/html; charset=utf-8'],
     );
     assert.match(missing.text, /There is no such page/);
-    const text = await get('/docs/no-such-page.md');
+    const text = await get(`${address}.md`);
     assert.deepEqual(
       [text.status, text.headers.get('content-type')],
       [404, 'text/plain; charset=utf-8'],
