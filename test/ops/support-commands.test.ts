@@ -174,7 +174,11 @@ describe('the commands of operators for support', () => {
       (await ops(...cancel)).stderr,
       /^Nothing was changed, because this was done: it is rejected/,
     );
-    await fails(1, /it is rejected/, ...words`transfers reject ${id} --reason late --yes`);
+    const refused = ['audit-log', '--subject', id, '--action'];
+    for (const action of ['transfer.approve_refused', 'transfer.cancel_refused'])
+      assert.deepEqual(await rows(...refused, action), [], action);
+    await fails(1, /it is rejected/, ...words`transfers reject ${id} --reason late`);
+    assert.equal((await rows(...refused, 'transfer.reject_refused')).length, 1);
   });
 
   it('the command line requires a reason of at most 140 characters, and a confirmation before it cancels or rejects', async () => {

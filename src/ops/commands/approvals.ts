@@ -129,6 +129,12 @@ async function decideSet<Row extends Transfer | Payout>(
     throw new OpsError(`${count} could not be decided: the list has the reasons`);
 }
 
+interface Performed<Row> {
+  readonly row: Row;
+  /** Null if nothing is remarkable about the result. */
+  readonly remark: string | null;
+}
+
 /** Returns the decided row, and what is remarkable about it. Throws the refusal or UnknownOutcome. */
 async function perform<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
@@ -136,15 +142,16 @@ async function perform<Row extends Transfer | Payout>(
   row: Row,
   action: ApprovalAction,
   reason: string,
-): Promise<{ readonly row: Row; readonly remark: string | null }> {
+): Promise<Performed<Row>> {
+  const repeated = await readPerformed(kind, ops, row, action);
+  if (repeated !== undefined) return repeated;
   const service = new Approvals(kind.approval, { ...ops, notifier: NO_NOTIFIER });
   const result = await service.performByStaff(row, action, ops.by(), reason);
   const { outcome } = result;
   if (!outcome.done && outcome.refusal.code === 'invalid_state') {
-    const performed = await readPerformed(kind, ops, row, action);
-    const { message } = outcome.refusal;
-    if (performed !== undefined)
-      return { row: performed, remark: `Nothing was changed, because this was done: ${message}` };
+    // Performed at the same time, for example by a command whose result is unknown.
+    const concurrent = await readPerformed(kind, ops, row, action);
+    if (concurrent !== undefined) return concurrent;
   }
   const done = doneBy(result, `${kind.noun}s show ${row.id}`);
   // A rule may still refuse the last approval.
@@ -156,19 +163,22 @@ async function perform<Row extends Transfer | Payout>(
   };
 }
 
-/** Returns the row as it is now if the action was performed before, otherwise undefined. */
+/** Returns the row as it is now, with a remark, if the action was performed before, otherwise undefined. */
 async function readPerformed<Row extends Transfer | Payout>(
   { list: { table } }: OperationCommands<Row>,
   { database: { reader } }: Ops,
   { id: resourceId }: Row,
   action: ApprovalAction,
-): Promise<Row | undefined> {
+): Promise<Performed<Row> | undefined> {
   const now = await reader.find(table, { id: resourceId } as Where<Row>);
   const isPerformed =
     action === 'approve'
       ? (await reader.find(approvals, { resourceId, approver: SUPPORT })) !== undefined
       : (now?.rejectionCode ?? now?.status) === (action === 'reject' ? 'rejected' : 'canceled');
-  return isPerformed ? now : undefined;
+  if (now === undefined || !isPerformed) return undefined;
+  const isPending = now.status === 'pending_approval';
+  const why = isPending ? 'support has approved it already' : `it is ${now.status}`;
+  return { row: now, remark: `Nothing was changed, because this was done: ${why}` };
 }
 
 /** Returns the resource, or throws the refusal. `check` is the command that shows what happened. */
