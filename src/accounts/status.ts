@@ -138,7 +138,7 @@ export async function closeAccount(
   });
 }
 
-type ClosingRule = (transaction: Transaction, account: Account) => Promise<Refusal | null>;
+type ClosingRule = (reader: Reader, account: Account) => Promise<Refusal | null>;
 
 /** Why an account without funds cannot be closed while a resource of each type waits. */
 const CLOSING_RULES: Readonly<Record<WorkflowResourceType, ClosingRule | null>> = {
@@ -156,19 +156,19 @@ const CLOSING_RULES: Readonly<Record<WorkflowResourceType, ClosingRule | null>> 
 };
 
 /** Returns why the account cannot be closed. Pending operations hold funds, except some batches. */
-async function closingRefusal(transaction: Transaction, account: Account): Promise<Refusal | null> {
-  const rows = await transaction.query(
+export async function closingRefusal(reader: Reader, account: Account): Promise<Refusal | null> {
+  const rows = await reader.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
   );
   const hasAny = (part: 'available' | 'held'): boolean =>
     rows.some((row) => bigint.parse(row[part]) !== 0n);
   if (hasAny('held')) return cannotClose('funds_held', 'funds are held for pending operations');
   if (hasAny('available')) return cannotClose('not_empty', 'its balances are not zero');
-  const tenant = await transaction.find(tenants, { id: account.tenantId });
+  const tenant = await reader.find(tenants, { id: account.tenantId });
   if (tenant?.feeAccountId === account.id)
     return cannotClose('fee_account', 'fees of its tenant go into it');
   for (const rule of Object.values(CLOSING_RULES)) {
-    const refusal = (await rule?.(transaction, account)) ?? null;
+    const refusal = (await rule?.(reader, account)) ?? null;
     if (refusal !== null) return refusal;
   }
   return null;

@@ -77,7 +77,11 @@ describe('the questions of the command line', () => {
     for (const [args, question] of [
       [
         words`policies set ${ANA} --asset COPM --threshold 600000`,
-        /threshold from 5,000\.00 COPM to 6,000\.00 COPM: what weakens it waits/,
+        /threshold from 5,000\.00 COPM to 6,000\.00 COPM: what weakens it takes effect in 1 minute/,
+      ],
+      [
+        words`policies set ${ANA} --asset COPM --expires-in 24h`,
+        /expires after from 7 days to 1 day: it takes effect at once/,
       ],
       [['tenants', 'policy-delay', tenant, '--none'], /seconds from 60 to 0: the next change/],
       [
@@ -104,7 +108,7 @@ describe('the questions of the command line', () => {
       ],
       [
         remove,
-        /from 5,000\.00 COPM on: after the tenant's delay of 60 s payments of any amount leave it without/,
+        /from 5,000\.00 COPM on: after the tenant's delay of 1 minute payments of any amount leave it without/,
       ],
     ] as const)
       await fails(1, new RegExp(`${question.source}.*; confirm it with --yes`), ...args);

@@ -177,15 +177,17 @@ describe('the commands of operators for support', () => {
     const refused = ['audit-log', '--subject', id, '--action'];
     for (const action of ['transfer.approve_refused', 'transfer.cancel_refused'])
       assert.deepEqual(await rows(...refused, action), [], action);
+    // What is refused in any case is not asked about.
     await fails(1, /it is rejected/, ...words`transfers reject ${id} --reason late`);
     assert.equal((await rows(...refused, 'transfer.reject_refused')).length, 1);
+    await fails(1, /cannot be closed: its balances/, 'accounts', 'close', own.guarded.id);
   });
 
   it('the command line requires a reason of at most 140 characters, and a confirmation before it cancels or rejects', async () => {
     const id = await createPending();
     const long = 'x'.repeat(141);
     const unasked =
-      /Reject the transfer of .* from .*: this cannot be undone; confirm it with --yes/;
+      /Reject the transfer of .* from .* \([-0-9a-f]{13} of .*\): this cannot be undone; confirm it/;
     await fails(2, /--reason is required/, 'transfers', 'approve', id);
     await fails(
       2,

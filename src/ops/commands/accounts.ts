@@ -1,9 +1,16 @@
 import { releaseAlias, setAlias } from '../../accounts/alias.js';
-import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
+import {
+  closeAccount,
+  closingRefusal,
+  freezeAccount,
+  resetClock,
+  unfreezeAccount,
+} from '../../accounts/status.js';
 import { listTenantAccounts, readAccountDetails } from '../../accounts/read-accounts.js';
 import { displayName } from '../../accounts/recipients.js';
 import { openAccount } from '../../accounts/open-accounts.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
+import { ApiError } from '../../core/errors.js';
 import { isCountry } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
@@ -58,7 +65,11 @@ function statusCommand(
   summary: string,
   change: typeof freezeAccount,
   unchanged: string,
-  question?: { readonly unless: readonly Account['status'][]; readonly follows?: string },
+  question?: {
+    readonly unless: readonly Account['status'][];
+    readonly follows?: string;
+    readonly refusal?: typeof closingRefusal;
+  },
 ): CommandDefinition {
   return managerCommand({
     summary,
@@ -68,12 +79,16 @@ function statusCommand(
       tenant: tenantOfAlias,
       reason: optionalReason,
     },
-    run: async (ops, { reason = null, account: { id, name, status } }) => {
-      if (question?.unless.includes(status) === false)
+    run: async (ops, { reason = null, account: before }) => {
+      const { id, name, status } = before;
+      if (question?.unless.includes(status) === false) {
+        const refusal = (await question.refusal?.(ops.database.reader, before)) ?? null;
+        if (refusal !== null) throw new ApiError(refusal);
         await ops.output.confirm(
           `${capitalised(verb)} the account of ${name} (${id})`,
           question.follows,
         );
+      }
       const { account, changed } = await change(ops, id, { actor: ops.actor(), reason });
       ops.output.one(accountFields(account));
       if (!changed) ops.output.say(`Nothing was changed: ${unchanged}.`);
@@ -236,7 +251,7 @@ export const accountCommands = {
     'close an account for good, empty and with nothing held; its alias and phone are released',
     closeAccount,
     'it was closed already',
-    { unless: ['closed'] },
+    { unless: ['closed'], refusal: closingRefusal },
   ),
   // Only by id, because system accounts have no other name.
   'reset-clock <account-id>': managerCommand({

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ApprovalFeature } from '../../approvals/decide.js';
-import { type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
+import { allowedStatuses, type ApprovalAction, SUPPORT } from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';
 import { formatSums } from '../../core/amount.js';
 import { counted } from '../../core/collections.js';
@@ -10,6 +10,7 @@ import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Where } from '../../db/statements.js';
 import type { OperationList } from '../../operations/operation-list.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { type AuthorisedOps, command, type CommandDefinition, type Ops } from '../command.js';
 import { EXIT, exitCodeOf, explain, OpsError, UnknownOutcome } from '../failures.js';
 import { PROGRAM } from '../help.js';
@@ -24,8 +25,8 @@ export interface OperationCommands<Row extends Transfer | Payout> {
   readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
   readonly named: z.ZodType<Lookup<Row>>;
   readonly show: (ops: Ops, row: Row) => Promise<void>;
-  /** Returns what the question before an action names; null for no question. */
-  readonly described: (ops: Ops, row: Row) => Promise<string | null>;
+  /** Returns what the question before an action names. */
+  readonly described: (ops: Ops, row: Row) => Promise<string>;
   readonly approval: ApprovalFeature<Row>;
 }
 
@@ -53,6 +54,8 @@ export function approvalActionCommands<Row extends Transfer | Payout>(
 }
 
 const REASON = reason('; the tenant can read it for a rejection');
+/** The beginning of an id in a question, which has its time in milliseconds. */
+const SHORT_ID = 13;
 /** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
 export const NO_NOTIFIER = { notify: () => undefined };
 
@@ -88,8 +91,15 @@ async function decideOne<Row extends Transfer | Payout>(
   action: ApprovalAction,
   reason: string,
 ): Promise<void> {
-  const what = await kind.described(ops, row);
-  if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
+  // What is refused in any case is not asked about.
+  if (allowedStatuses(action, kind.approval.operations).includes(row.status)) {
+    const [what, names] = await Promise.all([
+      kind.described(ops, row),
+      namesOf(ops.database.reader, [row]),
+    ]);
+    const which = `${row.id.slice(0, SHORT_ID)} of ${names.tenant(row.tenantId)}`;
+    await ops.output.confirm(`${capitalised(action)} ${what} (${which})`);
+  }
   const { row: decided, remark } = await perform(kind, ops, row, action, reason);
   await kind.show(ops, decided);
   if (remark !== null) ops.output.say(`${remark}.`);

@@ -10,11 +10,12 @@ import {
   removePolicy,
   setPolicy,
 } from '../../approvals/policies.js';
-import { batchRule, policyDetails } from '../../approvals/policy-rules.js';
-import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
+import { batchRule, planChange, type Policy, policyDetails } from '../../approvals/policy-rules.js';
+import { type Asset, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
 import { type Account, tenants } from '../../db/entities/parties.js';
+import { secondsText } from '../../support/reading/timeline.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { named } from '../lookups.js';
@@ -124,6 +125,36 @@ async function listAccountPolicies(
   output.list(policies.map(policyFields), 'Nothing of it needs approval.');
 }
 
+function questionFields(asset: Asset, { threshold, expiresInS, ...policy }: Policy): Fields {
+  return {
+    threshold: { raw: threshold, asset },
+    approvals: policy.approvals,
+    expires_after: secondsText(expiresInS),
+    refuses_batches: policy.refusesBatches,
+  };
+}
+
+async function readDelayS({ database }: Ops, tenantId: Uuid): Promise<number> {
+  return (await database.reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
+}
+
+/** Returns when a change of a policy takes effect. */
+async function effectOf(
+  ops: Ops,
+  { tenantId }: Account,
+  before: AccountPolicy,
+  change: Policy,
+): Promise<string> {
+  const delayS = await readDelayS(ops, tenantId);
+  const state = { current: before, pending: before.pending };
+  const { pending, isRequest } = planChange(state, change, delayS, ops.clock());
+  if (pending === null) return 'it takes effect at once';
+  const when = isRequest
+    ? `in ${secondsText(delayS)}`
+    : `at ${toRfc3339(pending.effectiveAt)}, as requested before`;
+  return `what weakens it takes effect ${when}`;
+}
+
 export const policyCommands = {
   'set <account>': managerCommand({
     summary:
@@ -161,7 +192,8 @@ waits.`,
       if (refusesBatches && acceptsBatches)
         throw new UsageError('give either --refuses-batches or --accepts-batches');
     },
-    run: async (ops, { account: { id: accountId, name }, asset, ...given }) => {
+    run: async (ops, { account, asset, ...given }) => {
+      const { id: accountId, name } = account;
       const { database, clock, actor, output } = ops;
       const policies = await listPolicies(database.reader, accountId, clock());
       const before = policies.find((one) => one.asset === asset);
@@ -180,9 +212,9 @@ waits.`,
       if (before !== undefined)
         await output.confirmChange(
           `Change the approval policy of ${name}`,
-          { ...policyDetails(before), threshold: { raw: before.threshold, asset } },
-          { ...policyDetails(change), threshold: { raw: threshold, asset } },
-          "what weakens it waits for the tenant's delay, if there is one",
+          questionFields(asset, before),
+          questionFields(asset, change),
+          await effectOf(ops, account, before, change),
         );
       output.one(policyFields(await setPolicy(database, clock, change, actor())));
     },
@@ -202,11 +234,11 @@ waits.`,
       const { database, clock, actor, output } = ops;
       const policies = await listPolicies(database.reader, id, clock());
       const policy = policies.find((one) => one.asset === asset);
-      const delayS = (await database.reader.find(tenants, { id: tenantId }))?.policyDelayS ?? 0;
+      const delayS = await readDelayS(ops, tenantId);
       if (policy !== undefined)
         await output.confirm(
           `Remove the approval policy of ${name} from ${formatAmount({ raw: policy.threshold, asset })} on`,
-          `${delayS === 0 ? 'from now on' : `after the tenant's delay of ${delayS} s`} payments of any amount leave it without approval`,
+          `${delayS === 0 ? 'from now on' : `after the tenant's delay of ${secondsText(delayS)}`} payments of any amount leave it without approval`,
         );
       const removed = await removePolicy(database, clock, id, asset, actor());
       await listAccountPolicies(ops, id);

@@ -134,7 +134,6 @@ const TRANSFERS: OperationCommands<Transfer> = {
     output.one(transferDetailFields(details, history));
   },
   described: async ({ database }, transfer) => {
-    if (transfer.status !== 'pending_approval' && transfer.status !== 'held') return null;
     const { sourceAccountId: from, destinationAccountId: to } = transfer;
     const names = await readNames(database.reader, [from, to]);
     return `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;

@@ -190,7 +190,7 @@ function labelOf(name: string): string {
 }
 
 /** Returns the time in its largest whole unit, such as "90 minutes" or "7 days". */
-function secondsText(seconds: number): string {
+export function secondsText(seconds: number): string {
   const units = [
     ['day', 86_400],
     ['hour', 3_600],
