@@ -52,6 +52,8 @@ interface ListOptions {
   readonly position?: string;
   /** A remark on an empty list. */
   readonly hintWhenNone?: string | undefined;
+  /** The table shows times with seconds. */
+  readonly hasSeconds?: boolean;
   /** CSV shows amounts as raw integers, for rows that name the asset. */
   readonly rawInCsv?: boolean;
 }
@@ -108,7 +110,9 @@ export class Output {
     const names = Object.keys(first).filter(
       (name) => !detailsOnly.includes(name) && rows.some((row) => !isEmpty(row[name] ?? null)),
     );
-    const cells = rows.map((row) => names.map((name) => cellOf(row[name] ?? null)));
+    const cells = rows.map((row) =>
+      names.map((name) => cellOf(row[name] ?? null, options.hasSeconds)),
+    );
     const text = renderTable([names.map(headingOf), ...cells]);
     this.line(this.fits(text) ? text : rows.map((row) => this.details(row)).join('\n\n'));
   }
@@ -322,7 +326,11 @@ const PARTIES: readonly string[] = ['phone', 'value'];
 /** Returns the cells of a line by their columns. An amount has its asset in a column beside it. */
 function csvFields(fields: Fields, isRaw: boolean): Readonly<Record<string, string | null>> {
   const cells = Object.entries(fields).flatMap(([name, value]): [string, string | null][] => {
-    if (!isAmountValue(value)) return [[name, value === null ? null : textOf(value)]];
+    if (!isAmountValue(value)) {
+      const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const text = isRecord ? escapeInvisible(JSON.stringify(value)) : textOf(value);
+      return [[name, value === null ? null : text]];
+    }
     if (isRaw) return [[name, value.raw.toString()]];
     return [
       [name, decimalText(value)],
@@ -357,9 +365,10 @@ function joinParts(value: readonly string[] | Readonly<Record<string, Plain>>, s
   return parts.join(areWords ? ', ' : separator) || '–';
 }
 
-/** Returns the text of a value on one line, with times in minutes. */
-function cellOf(value: Value): string {
+/** Returns the text of a value on one line, with times in minutes or seconds. */
+function cellOf(value: Value, hasSeconds = false): string {
   if (typeof value === 'object' && value !== null)
     return isAmount(value) ? formatAmount(value) : joinParts(value, '; ');
-  return textOf(value).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2Z');
+  const shown = hasSeconds ? '$1 $2$3Z' : '$1 $2Z';
+  return textOf(value).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)\.\d{3}Z$/, shown);
 }

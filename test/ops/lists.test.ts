@@ -252,6 +252,21 @@ describe('a list or a search of the command line', () => {
     assert(!(await found('--tenant', another.name)));
   });
 
+  it('of the audit log has the amount and recipient of a transfer, times with seconds, and details as JSON in CSV', async () => {
+    const to = await own.account({ name: 'Clara Rojas', type: 'person' });
+    const id = text((await own.createPending({ raw: 4_321_000n, to })).id);
+    await own.act('reject', id, 'approver');
+    const log = words`audit-log --subject ${id}`;
+    const [line] = await rows(...log);
+    assert.equal(line?.subject, '43,210.00 COPM to Clara R.');
+    assert.match((await ops(...log)).stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ /m);
+    const { stdout } = await ops(...log, '--csv');
+    const [cells] = z
+      .array(z.object({ details: z.string() }))
+      .parse(parse(stdout.replace(/^\uFEFF/, ''), { columns: true }));
+    assert.deepEqual(JSON.parse(cells?.details ?? ''), line.details);
+  });
+
   it('names the member who acted, and shows the notes of the staff', async () => {
     const id = text((await own.createPending()).id);
     await own.act('reject', id, 'approver');

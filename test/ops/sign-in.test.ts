@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { z } from 'zod';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { openSession } from '../../src/staff/sessions.js';
 import { codeAt } from '../../src/staff/authenticator.js';
@@ -139,6 +140,12 @@ describe('signing in on the command line', () => {
     const revoked = await json('staff', 'revoke-session', text(session?.id));
     assert.deepEqual(revoked, { ended_sessions: 1 });
     await fails(/the session of leo has ended/, ['whoami', '--as', 'leo']);
+    assert.ok(
+      !z
+        .array(z.string())
+        .parse((await json('whoami')).others)
+        .includes('leo'),
+    );
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
     assert.ok(Number((await json('staff', 'revoke-session', 'LEO')).ended_sessions) >= 1);

@@ -125,6 +125,8 @@ describe('the commands of operators for payouts', () => {
     const id = await silent();
     await propose(id, 'completed', 'on the statement');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
+    const shown = JSON.parse((await ops(['payouts', 'show', id, '--json'])).stdout) as Json;
+    assert.match(text(shown.waits_for), /^a second person/);
     await refused(/a second person does/, ...RESOLVE, id, '--approve', '--as', 'maria');
     await refused(
       /already proposed/,
@@ -185,6 +187,7 @@ describe('the commands of operators for payouts', () => {
     await railsOf(db).submissions.submit(lost);
     assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');
     assert.deepEqual(await actsOn(lost), ['payout.retry leo']);
+    const unanswered = await silent();
     await own.guard(1);
     const [approved, rejected] = [await own.createPending(), await own.createPending()];
     const by = ['--reason', 'asked for'];
@@ -192,6 +195,9 @@ describe('the commands of operators for payouts', () => {
     assert.equal((await json('payouts', 'cancel', approved, ...by)).status, 'canceled');
     assert.equal((await json('payouts', 'reject', rejected, ...by)).status, 'rejected');
     assert.deepEqual(await actsOn(approved), ['payout.approve maria', 'payout.cancel maria']);
+    // Without --yes, because what is refused in any case is not asked about.
+    const late = await ops(['payouts', 'cancel', unanswered, ...by, '--as', 'leo']);
+    assert.match(late.stderr, /it is in_progress, and can no longer be canceled/);
     await refused(
       /nobody is not signed in here/,
       'payouts',

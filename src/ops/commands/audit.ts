@@ -5,17 +5,22 @@ import {
   recordAction,
 } from '../../access/audit-log.js';
 import { audit, auditStatus, verifyAuditLog } from '../../auditor/audit.js';
+import { formatAmount } from '../../core/amount.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
 import { counted } from '../../core/collections.js';
 import type { Instant } from '../../core/instant.js';
 import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
 import { type AuditRow, auditLog } from '../../db/entities/identity.js';
+import { transfers } from '../../db/entities/operations.js';
 import { accounts, members, tenants } from '../../db/entities/parties.js';
+import { payouts } from '../../db/entities/payouts.js';
 import { staff } from '../../db/entities/staff.js';
 import type { Reader } from '../../db/database.js';
 import { literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/reader.js';
+import { recipientText } from '../../payouts/rules.js';
 import { countFound, findByText } from '../../support/reading/search.js';
+import { namesOf } from '../../support/reading/transfers.js';
 import { managerCommand, type Ops, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
@@ -98,7 +103,7 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
       details: parseDetails(entry),
     }));
     const detailsOnly = ['id', 'subject_type', 'tenant_id'];
-    output.newest(rows, most, 'Nothing is recorded.', { detailsOnly });
+    output.newest(rows, most, 'Nothing is recorded.', { detailsOnly, hasSeconds: true });
   },
 });
 
@@ -130,8 +135,9 @@ function orSimilar(names: readonly string[], help: string): string {
 }
 
 /**
- * Returns the names of the tenants, accounts and members among the subjects, by their ids, and of
- * the members who acted, by `member:<id>`.
+ * Returns the names of the tenants, accounts and members among the subjects, and the amount and
+ * recipient of transfers and payouts, by their ids, and the names of the members who acted, by
+ * `member:<id>`.
  */
 async function subjectNames(
   reader: Reader,
@@ -139,18 +145,30 @@ async function subjectNames(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(entries.flatMap(({ subjectId }) => parseUuid(subjectId) ?? []))];
   const actors = entries.flatMap(({ actorClaimed }) => parseUuid(actorClaimed.slice(7)) ?? []);
+  const [sent, paid] = await Promise.all([
+    reader.select(transfers, { id: ids }),
+    reader.select(payouts, { id: ids }),
+  ]);
+  const parties = await namesOf(reader, [...sent, ...paid]);
   const found = await Promise.all([
     reader.select(tenants, { id: ids }),
     reader.select(accounts, { id: ids }),
     reader.select(members, { id: [...new Set([...ids, ...actors])] }),
   ]);
-  const named = found.flat();
-  return new Map(
-    named.flatMap(({ id, name }): [string, string][] => [
+  const recipients = [
+    ...sent.map((one) => ({
+      ...one,
+      to: parties.account(one.destinationAccountId, one.tenantId),
+    })),
+    ...paid.map((one) => ({ ...one, to: recipientText(one) })),
+  ];
+  return new Map([
+    ...recipients.map((one): [string, string] => [one.id, `${formatAmount(one)} to ${one.to}`]),
+    ...found.flat().flatMap(({ id, name }): [string, string][] => [
       [id, name],
       [`member:${id}`, name],
     ]),
-  );
+  ]);
 }
 
 async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {

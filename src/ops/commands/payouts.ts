@@ -23,6 +23,7 @@ import {
   eventLine,
   payoutWaitsFor,
   resolutionLine,
+  SECOND_PERSON,
   stuckText,
 } from '../../support/reading/payouts.js';
 import { namesOf } from '../../support/reading/transfers.js';
@@ -89,6 +90,7 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     readHistoryOf(reader, payout, instants, now),
   ]);
   const [events, resolutions] = messages;
+  const isProposed = resolutions.some(({ status }) => status === 'proposed');
   const { rejectionCode, rejectionReason, failureCode, failureMessage } = payout;
   output.one({
     ...stuckFields(payout, names.account(from), messages, now),
@@ -98,7 +100,7 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     description: payout.description,
     reference: payout.reference,
     created_by: names.person(payout.createdBy),
-    waits_for: payoutWaitsFor(payout, now),
+    waits_for: isProposed ? SECOND_PERSON : payoutWaitsFor(payout, now),
     transitions: transitions.map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
     approvals: given.map(
       ({ actorClaimed, channel, createdAt }) =>

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { toRfc3339 } from '../../core/instant.js';
-import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
+import { findSession, revokeSessions, SESSION_MS, signIn } from '../../staff/sessions.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text } from '../inputs.js';
@@ -39,8 +39,11 @@ without it, the last to sign in acts. Programs do not sign in: they use a servic
     examples: ['whoami', 'whoami --as maria'],
     run: async (ops) => {
       const found = await findActor(ops);
-      const names = ops.sessions.list().map(({ name }) => name);
-      const others = names.filter((name) => name !== found.identity.name);
+      const stored = ops.sessions.list().filter(({ name }) => name !== found.identity.name);
+      const open = await Promise.all(
+        stored.map(({ token }) => findSession(ops, token, 'ops', SESSION_MS, { isUse: false })),
+      );
+      const others = open.flatMap((one) => one?.identity.name ?? []);
       ops.output.one({ ...signedInFields(found), others });
     },
   }),

@@ -41,6 +41,9 @@ export function resolutionLine(resolution: PayoutResolution): string {
   return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
 }
 
+/** The text about what a payout with a proposed outcome is waiting for. */
+export const SECOND_PERSON = 'a second person, who applies or rejects the proposed outcome';
+
 /** Returns a text about what the payout is waiting for, for a customer. */
 export function payoutWaitsFor(payout: Payout, now: Instant): string {
   const waiting = approvalProgress(payout);

@@ -35,6 +35,7 @@ import {
   inWords,
   moneyText,
   payoutWaitsFor,
+  SECOND_PERSON,
   resolutionLine,
   stuckText,
 } from '../reading/payouts.js';
@@ -120,8 +121,6 @@ function listOf(payout: Payout, proposal: PayoutResolution | undefined): Waiting
   if (payout.stuckSince !== null) return 'stuck';
   return payout.status === 'in_progress' ? 'unanswered' : 'payouts';
 }
-
-const SECOND_PERSON = 'a second person, who applies or rejects the proposed outcome';
 
 export const payoutKind: ResourceKind<SeenPayout> = {
   name: 'payouts',
