@@ -4,6 +4,7 @@ import { instant } from '../../core/instant.js';
 import { normaliseText } from '../../core/text.js';
 import type { Account } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
+import { filterWords } from '../../db/statements.js';
 import { type Content, html, type Html } from '../html.js';
 import {
   DATED_KINDS,
@@ -78,7 +79,7 @@ export function isNarrowed({ day, until, amount }: SearchQuery): boolean {
 
 /** Moves a range of amounts, such as `25,000..26,000`, from the text to the field that it belongs to. */
 function withRange(query: SearchQuery): SearchQuery {
-  const tokens = query.text.split(/\s+/);
+  const tokens = filterWords(query.text);
   const parts = tokens
     .flatMap((_, from) => tokens.slice(from).map((_, at) => tokens.slice(from, from + at + 1)))
     .sort((one, other) => other.length - one.length);
