@@ -43,7 +43,7 @@ export async function writeGroup(
   const inTime = `SET @late=~0+(SYSDATE(3)>${time.literal(until)})`;
   if (auditRows.length === 0) return transaction.withCommit([...statements, ...events, inTime]);
   const rows = await transaction.all([...statements, ...events, ...lockChainsSql(auditRows)]);
-  transaction.withCommit(chainedInsertsSql(rows.at(-1) ?? [], auditRows));
+  transaction.withCommit([...chainedInsertsSql(rows.at(-1) ?? [], auditRows), inTime]);
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */
