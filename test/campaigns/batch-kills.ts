@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asUuid, type Uuid } from '../../src/core/ids.js';
-import { type BatchKindName, batches } from '../../src/db/entities/batches.js';
-import { formOf } from '../batches/support.js';
-import { request, type RequestOptions, startTestApi } from '../helpers/api.js';
+import type { Uuid } from '../../src/core/ids.js';
+import type { BatchKindName } from '../../src/db/entities/batches.js';
+import { startTestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
-import { idLiteral, type Json, LEAST } from '../helpers/bank.js';
+import { idLiteral, LEAST } from '../helpers/bank.js';
 import {
   assertPaidOnce,
   batchEvents,
+  executedBatch,
+  isBatchOver,
   openPayrollBank,
-  type PayrollBank,
   untilBatchEnded,
 } from '../helpers/batch-workflows.js';
 import { freshDatabase, type TestDatabase } from '../helpers/database.js';
-import { knownAnswer } from '../helpers/known-answer.js';
 import { PrivateMysql } from '../helpers/private-mysql.js';
 import { PrivateTemporal } from '../helpers/private-temporal.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
@@ -145,51 +143,4 @@ async function assertRailPaidOnce(
     'SELECT COUNT(*) AS times, COUNT(DISTINCT payment_key) AS paid FROM simulated_rail_actions',
   );
   assert.deepEqual([Number(paid?.times), Number(paid?.paid)], [payouts, payouts]);
-}
-
-/** While MySQL comes back nothing can be read. */
-export async function isBatchOver(
-  { database }: Pick<TestDatabase, 'database'>,
-  id: Uuid,
-): Promise<boolean> {
-  const batch = await database.reader.find(batches, { id }).catch(() => undefined);
-  return batch?.status === 'completed' || batch?.status === 'partially_failed';
-}
-
-/** Through the API that is to be killed: uploaded, validated, executed. */
-export async function executedBatch(
-  { api }: { readonly api: Pick<ApiProcess, 'baseUrl'> },
-  payroll: PayrollBank,
-  rows: number,
-): Promise<Uuid> {
-  const { bank, source } = payroll;
-  const { token } = bank;
-  const form = formOf(payroll.file(rows), { source_account: source.id });
-  const uploaded = await answeredBy(api, 'POST', payroll.path, {
-    token,
-    form,
-    key: randomUUID(),
-  });
-  const id = asUuid(String(uploaded.id));
-  await until(
-    `batch ${id} is ready`,
-    async () =>
-      (await answeredBy(api, 'GET', `${payroll.path}/${id}`, { token })).status === 'ready',
-    { limitMs: END_MS },
-  );
-  await answeredBy(api, 'POST', `${payroll.path}/${id}/execute`, {
-    token: payroll.executor ?? token,
-    key: randomUUID(),
-  });
-  return id;
-}
-
-/** Returns the JSON of the answer to a request that is repeated, with its key, until it is known. */
-export async function answeredBy(
-  { baseUrl }: Pick<ApiProcess, 'baseUrl'>,
-  ...asked: [method: string, path: string, options: RequestOptions]
-): Promise<Json> {
-  const answer = await knownAnswer(() => request(baseUrl, ...asked), END_MS);
-  assert(answer.status < 300, answer.text);
-  return answer.json;
 }

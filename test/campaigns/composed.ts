@@ -3,14 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../helpers/api.js';
 import { LEAST, openBank, text, transferBody } from '../helpers/bank.js';
-import { assertPaidOnce, batchEvents, openPayrollBank } from '../helpers/batch-workflows.js';
+import {
+  assertPaidOnce,
+  batchEvents,
+  executedBatch,
+  isBatchOver,
+  openPayrollBank,
+} from '../helpers/batch-workflows.js';
 import { Composed } from '../helpers/composed.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
+import { answeredBy } from '../helpers/known-answer.js';
 import { until } from '../helpers/temporal.js';
 import { openGuardedBank, readTransfer } from '../helpers/temporal-world.js';
 import { assertGenuine, openWebhookBank, untilArrived } from '../helpers/webhook-world.js';
 import { assertLedgerSound } from '../helpers/world.js';
-import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
 const ROWS = 200;
 const HOOKED = 20;

@@ -3,9 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi } from '../helpers/api.js';
 import { LEAST, text, transferBody } from '../helpers/bank.js';
-import { assertPaidOnce, batchEvents, openPayrollBank } from '../helpers/batch-workflows.js';
+import {
+  assertPaidOnce,
+  batchEvents,
+  executedBatch,
+  isBatchOver,
+  openPayrollBank,
+} from '../helpers/batch-workflows.js';
 import type { TestDatabase } from '../helpers/database.js';
 import { HttpReceiver } from '../helpers/http-receiver.js';
+import { answeredBy } from '../helpers/known-answer.js';
 import { until } from '../helpers/temporal.js';
 import {
   assertGenuine,
@@ -14,7 +21,6 @@ import {
   transfersAt,
 } from '../helpers/webhook-world.js';
 import { balanceOf } from '../helpers/world.js';
-import { answeredBy, executedBatch, isBatchOver } from './batch-kills.js';
 
 /** After a kill, Temporal first waits for the activity that was cut off. */
 const END_MS = 1_200_000;

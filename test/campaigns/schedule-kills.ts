@@ -8,6 +8,7 @@ import { startTestApi } from '../helpers/api.js';
 import { ApiProcess } from '../helpers/api-process.js';
 import { idLiteral, LEAST, openBank, transferBody } from '../helpers/bank.js';
 import { freshDatabase, type TestDatabase } from '../helpers/database.js';
+import { answeredBy } from '../helpers/known-answer.js';
 import { PrivateMysql } from '../helpers/private-mysql.js';
 import { PrivateTemporal } from '../helpers/private-temporal.js';
 import { serving, temporalEnvironment, type TestTemporal, until } from '../helpers/temporal.js';
@@ -15,7 +16,6 @@ import { WorkerProcess } from '../helpers/worker-process.js';
 import { withCleanup } from '../helpers/with-cleanup.js';
 import { assertLedgerSound, balanceOf } from '../helpers/world.js';
 import { DAILY } from '../transfers/schedules/support.js';
-import { answeredBy } from './batch-kills.js';
 
 interface ScheduleKills {
   /** Schedules that run at a time. */

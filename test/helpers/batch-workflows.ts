@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Uuid } from '../../src/core/ids.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { BatchKindName } from '../../src/db/entities/batches.js';
+import { type BatchKindName, batches } from '../../src/db/entities/batches.js';
 import { type BatchState, QUERIES, WORKFLOW_ID_OF } from '../../src/temporal/contracts.js';
 import { supplierCsv } from '../batches/payout-support.js';
 import { csvOf, formOf } from '../batches/support.js';
 import type { TestApi } from './api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank, text } from './bank.js';
 import type { TestDatabase } from './database.js';
+import { answeredBy } from './known-answer.js';
 import { type TestTemporal, until } from './temporal.js';
 
 /** Who pays from files, and to whom: all that its program must know. Payouts go to bank accounts. */
@@ -46,6 +47,8 @@ export interface PayrollBank extends Payroll {
 }
 
 const PEOPLE = 3;
+/** A killed process and a restored server may take long to come back. */
+const READY_MS = 1_200_000;
 
 export async function openPayrollBank(
   api: TestApi,
@@ -201,4 +204,38 @@ export async function batchEvents({ database }: Databased, id: string): Promise<
     `SELECT type FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence`,
   );
   return rows.map(({ type }) => String(type).replace(/^\w+_batch\./, ''));
+}
+
+/** While MySQL comes back nothing can be read. */
+export async function isBatchOver({ database }: Databased, id: Uuid): Promise<boolean> {
+  const batch = await database.reader.find(batches, { id }).catch(() => undefined);
+  return batch?.status === 'completed' || batch?.status === 'partially_failed';
+}
+
+/** Through the API that is to be killed: uploaded, validated, executed. */
+export async function executedBatch(
+  { api }: { readonly api: { readonly baseUrl: string } },
+  payroll: PayrollBank,
+  rows: number,
+): Promise<Uuid> {
+  const { bank, source } = payroll;
+  const { token } = bank;
+  const form = formOf(payroll.file(rows), { source_account: source.id });
+  const uploaded = await answeredBy(api, 'POST', payroll.path, {
+    token,
+    form,
+    key: randomUUID(),
+  });
+  const id = asUuid(String(uploaded.id));
+  await until(
+    `batch ${id} is ready`,
+    async () =>
+      (await answeredBy(api, 'GET', `${payroll.path}/${id}`, { token })).status === 'ready',
+    { limitMs: READY_MS },
+  );
+  await answeredBy(api, 'POST', `${payroll.path}/${id}/execute`, {
+    token: payroll.executor ?? token,
+    key: randomUUID(),
+  });
+  return id;
 }
