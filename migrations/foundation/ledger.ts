@@ -66,7 +66,7 @@ export const LEDGER = [
     proposed_by VARCHAR(80) NOT NULL, proposed_by_id ${ID}, decided_by VARCHAR(80) NULL,
     decided_by_id ${ID_OR_NULL}, created_at ${TIME}, decided_at ${TIME_OR_NULL},
     PRIMARY KEY (id), UNIQUE KEY reference (tenant_id, reference), KEY account (account_id, created_at),
-    UNIQUE KEY active_refund (refund_operation_id, is_active_refund), KEY refund (tenant_id, refund_name),
+    UNIQUE KEY active_refund (refund_operation_id, is_active_refund), KEY refund (tenant_id, refund_name), KEY status (status, created_at),
     CONSTRAINT adjustments_refund CHECK ((is_active_refund is not null) = (refund_operation_id is not null and status <> 'rejected')),
     CONSTRAINT adjustments_amount CHECK (raw > 0),
     CONSTRAINT adjustments_two_people CHECK (status <> 'posted' or decided_by is not null and decided_by <> proposed_by)) ${TABLE}`,

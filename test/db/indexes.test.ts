@@ -203,6 +203,12 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     await db.sql(
       `INSERT INTO webhook_subscriptions SELECT ${id('w')}, 'payout.completed', ${tenant}, 0 FROM ${numbers} WHERE n=${RARE}`,
     );
+    await db.sql(
+      `INSERT INTO adjustments (id, tenant_id, account_id, direction, asset, raw, reference, reason, status, proposed_by,
+         proposed_by_id, decided_by, decided_by_id, created_at)
+       SELECT ${id('d')}, ${tenant}, ${account}, 'in', 'COPM', 1, n, 'R', IF(n=${RARE}, 'proposed', 'posted'), 'P',
+         ${tenant}, 'Q', ${other}, ${time} FROM ${numbers}`,
+    );
     await db.sql(`INSERT INTO event_counters VALUES (${tenant}, ${ROWS}, NOW(3), 0)`);
     await db.sql(
       `INSERT INTO event_heads (tenant_id, type, last_sequence) VALUES (${tenant}, 'payout.completed', ${RARE})`,
@@ -479,6 +485,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     });
     assert.equal(await few(() => countEndpoints(reader, tenantId)), 1);
     assert.equal(await few(() => countWaiting(reader, 'endpoints')), 1);
+    assert.equal(await few(() => countWaiting(reader, 'adjustments')), 1);
     assert.deepEqual(await few(() => deliveriesOf(reader, tenantId, told)), []);
     await connection.query("SET SESSION optimizer_switch='index_condition_pushdown=on'");
   });

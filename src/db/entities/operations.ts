@@ -141,7 +141,11 @@ export const adjustments = defineTable(
       reference: ['tenantId', 'reference'],
       activeRefund: ['refundOperationId', 'isActiveRefund'],
     },
-    indexes: { account: ['accountId', 'createdAt'], refund: ['tenantId', 'refundName'] },
+    indexes: {
+      account: ['accountId', 'createdAt'],
+      refund: ['tenantId', 'refundName'],
+      status: ['status', 'createdAt'],
+    },
   },
 );
 export type Adjustment = RowOf<typeof adjustments>;

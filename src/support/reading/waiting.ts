@@ -65,7 +65,7 @@ export const LISTS = {
     title: 'Adjustments to post',
     about: 'A second person must post or reject them, oldest first',
     rows: 'adjustments',
-    from: `adjustments t WHERE t.status='proposed'`,
+    from: `adjustments t FORCE INDEX (status) WHERE t.status='proposed'`,
     at: 't.created_at',
     amount: 'raw',
   },
