@@ -31,6 +31,7 @@ export function isAboutChange({ action }: Pick<Line, 'action'>): boolean {
 export interface Taker {
   readonly name: string;
   readonly since: Instant;
+  readonly until: Instant;
 }
 
 /**
@@ -44,7 +45,7 @@ export function takerOf(lines: readonly Line[], now: Instant): Taker | null {
   );
   const last = ofItem.toSorted((one, other) => one.at - other.at).at(-1);
   if (last?.action !== REMARKS.take || now - last.at >= TAKEN_MS) return null;
-  return { name: last.actorClaimed, since: last.at };
+  return { name: last.actorClaimed, since: last.at, until: instant(last.at + TAKEN_MS) };
 }
 
 /** Returns those of the resources that are taken. */

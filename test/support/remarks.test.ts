@@ -105,6 +105,32 @@ describe('a note or taking an item at the support desk', () => {
     assert(!shown.includes('taken by') && findForm(shown, `${page}/take`) === null);
   });
 
+  it('whoever decides what somebody else has taken is warned above the button, also in a set', async () => {
+    const [id, free] = [await pending(), await pending()];
+    const page = `/transfers/${id}`;
+    await maria.act(page, 'take', {});
+    const formIn = (shown: string, path: string): string =>
+      /<form[^]*?<\/form>/.exec(
+        shown.slice(shown.lastIndexOf('<form', shown.indexOf(path))),
+      )?.[0] ?? '';
+    const [seen, own] = [(await leo.get(page)).text, (await maria.get(page)).text];
+    const warning =
+      /role="alert">Taken by maria until <time[^>]*>[^<]*<\/time>\.<\/div>\s*<div><button/;
+    for (const verb of ['approve', 'reject', 'cancel']) {
+      assert.match(formIn(seen, `"${page}/${verb}"`), warning, verb);
+      assert.doesNotMatch(formIn(own, `"${page}/${verb}"`), /Taken by/, verb);
+    }
+    assert.doesNotMatch(formIn(seen, `"${page}/note"`), /Taken by/);
+    const path = '/waiting/transfers/approve';
+    const set = async (by: Visitor): Promise<string> =>
+      formIn((await by.get(`${path}?item=${id}&item=${free}`)).text, `"${path}"`);
+    assert.match(
+      await set(leo),
+      /Taken by others: 1 of 2, [^<]*<p>By maria; it ends in \d+ min\.<\/p><\/div>\s*<div><button/,
+    );
+    assert.doesNotMatch(await set(maria), /Taken by/);
+  });
+
   it('an item is taken for an hour, also by a form that was shown an hour before', async () => {
     const id = await pending();
     await maria.act(`/transfers/${id}`, 'take', {});

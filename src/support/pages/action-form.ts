@@ -8,7 +8,7 @@ import {
   textOf,
 } from '../actions/action.js';
 import type { SignedInPerson } from '../desk.js';
-import { element, html, type Html } from '../html.js';
+import { type Content, element, html, type Html } from '../html.js';
 import type { ResourceKind } from '../resources/resource-kind.js';
 import { codeField, field, pathOf, tokenField } from './layout.js';
 import { itemQuery, type ListPlace } from './waiting.js';
@@ -30,6 +30,8 @@ export interface ShownResource<Resource> {
   readonly resource: Resource;
   readonly person: SignedInPerson;
   readonly place: ListPlace | null;
+  /** Shown above the button of each action that decides something. */
+  readonly warning?: Content;
 }
 
 export function pathOfShown<Resource>({ kind, resource }: ShownResource<Resource>): string {
@@ -58,7 +60,7 @@ export function actionForm<Resource>(
     <form class="stacked" method="post" action="${path}/${action.verb}${follow}">
       ${hidden} ${action.fields?.(resource, given)}
       ${action.writes === 'note' ? noteField(given) : reasonField(given)}
-      ${needsCode(action) && codeField(CODE_HINT)}
+      ${needsCode(action) && codeField(CODE_HINT)}${action.name !== null && shown.warning}
       <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
   // The key that opens the form.

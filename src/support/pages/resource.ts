@@ -48,8 +48,12 @@ export async function resourcePage<Resource>(
   const done = performed && textOf(performed, resource, context.names);
   const isWaiting = described.list !== undefined && described.hasLeftList !== true;
   const taker = isWaiting ? history.taker : null;
+  const warning =
+    taker !== null &&
+    taker.name !== shown.person.identity.name &&
+    notice('wait', html`Taken by ${taker.name} until ${time(taker.until, timeZone)}.`);
   const decision = kind.decisionOf?.(resource);
-  const offered = actionForms(shown, open, approved.has(id));
+  const offered = actionForms({ ...shown, warning }, open, approved.has(id));
   const missing = missingRights(shown, approved.has(id));
   const forms = [
     ...offered.map(({ form }) => form),

@@ -3,6 +3,7 @@ import { counted } from '../../core/collections.js';
 import { ERRORS } from '../../core/error-table.js';
 import { localDay } from '../../core/instant.js';
 import { readDecisionContexts } from '../../operations/decision-context.js';
+import { readTakers } from '../../staff/remarks.js';
 import { actionRefusal } from '../../staff/rules.js';
 import {
   actionFields,
@@ -26,6 +27,7 @@ import {
   hiddenField,
   notice,
   type Page,
+  relative,
   type Row,
   section,
   table,
@@ -146,6 +148,13 @@ async function setForm<Resource>(
 ): Promise<Html> {
   const { list, query, kind, action, person } = set;
   const rows = resources.map((resource) => kind.rowOf(resource));
+  const now = site.clock();
+  const ids = rows.map(({ id }) => id);
+  const takers = [...(await readTakers(site.database.reader, ids, now)).values()];
+  const others = takers
+    .filter(({ name }) => name !== person.identity.name)
+    .sort((one, other) => one.until - other.until);
+  const ends = new Map(others.map(({ name, until }) => [name, until]));
   const path = listPath(list, query).replace(`/${list}`, `/${list}/${action.verb}`);
   const what = `${counted(rows.length, LISTS[list].rows.slice(0, -1))}`;
   const label = `${textOf(action.label, resources[0] as Resource)} ${what}`;
@@ -153,8 +162,9 @@ async function setForm<Resource>(
     ${await decidedItems(site, set, resources)}
     <form class="stacked card" method="post" action="${path}">
       ${tokenField(person.secret)}${actionFields(person, action.verb, digestOf(rows), repeated)}
-      ${rows.map(({ id }) => hiddenField('item', id))} ${reasonField(form)}
+      ${ids.map((id) => hiddenField('item', id))} ${reasonField(form)}
       ${needsCode(action) && codeField(`${CODE_HINT}. One code decides this set`)}
+      ${others.length > 0 && notice('wait', html`Taken by others: ${others.length} of ${rows.length}, marked under their status. ${Array.from(ends, ([name, until]) => html`<p>By ${name}; it ends ${relative(until, now)}.</p>`)}`)}
       <div><button class="${action.endsSomething === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
 }
