@@ -201,7 +201,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 `;
 
-/** The only script: keyboard shortcuts and buttons that copy ids. Pages work without it. */
+/** The only script: keyboard shortcuts, sums of selections, and buttons that copy ids. Pages work without it. */
 const SCRIPT = `
 const keysButton = document.querySelector('footer button');
 const areKeysOff = () => localStorage.getItem('keys') === 'off';
@@ -249,6 +249,26 @@ const refresh = async () => {
   if (focused) find('main a[href="' + CSS.escape(focused) + '"]')?.focus();
 };
 if (isList) setInterval(refresh, 15_000);
+/** Shows the number of the selected items and their sum in each asset, which all have the same decimals. */
+const showSelected = () => {
+  const rows = [...document.querySelectorAll('tbody tr:has(input:checked)')];
+  const sums = {};
+  for (const row of rows) {
+    const [number, asset] = row.querySelector('.amount').textContent.split(' ');
+    const { raw = 0n } = sums[asset] ?? {};
+    const scale = number.split('.')[1]?.length ?? 0;
+    sums[asset] = { raw: raw + BigInt(number.replace(/[.,]/g, '')), scale };
+  }
+  const texts = Object.entries(sums).map(([asset, { raw, scale }]) => {
+    const digits = String(raw).padStart(scale + 1, '0');
+    const point = digits.length - scale;
+    const whole = BigInt(digits.slice(0, point)).toLocaleString('en');
+    return whole + (scale > 0 ? '.' + digits.slice(point) : '') + ' ' + asset;
+  });
+  const text = rows.length + ' selected, in total ' + texts.join(' and ');
+  find('#set output')?.replaceChildren(rows.length > 0 ? text : '');
+};
+for (const type of ['change', 'pageshow']) addEventListener(type, showSelected);
 for (const id of navigator.clipboard ? document.querySelectorAll('code.id') : []) {
   const button = document.createElement('button');
   button.className = 'quiet copy';

@@ -286,6 +286,32 @@ describe('in a browser, the traps of the support desk', () => {
     await page.context().close();
   });
 
+  it('a selection shows its number and its sum in each asset before it is sent, also if all of the page is selected', async () => {
+    const other = await openGuarded(api);
+    await other.setPolicy({ asset: 'DUSD' });
+    for (const wanted of [{ raw: 123_456_705n }, { raw: 2_000_000n }])
+      await other.createPending(wanted);
+    await other.createPending({ asset: 'DUSD', raw: 5_000_001n });
+    const page = await newPage();
+    await signInAt(page, desk, maria);
+    const query = new URLSearchParams({ tenant: other.bank.tenant.tenant.name }).toString();
+    await page.goto(`${desk.url}/waiting/transfers?${query}`);
+    const selected = page.locator('#set output');
+    const choose = (amount: string): Promise<void> =>
+      page.locator('tr', { hasText: amount }).getByRole('checkbox').click();
+    assert.equal(await selected.textContent(), '');
+    await choose('1,234,567.05 COPM');
+    await choose('20,000.00 COPM');
+    assert.equal(await selected.textContent(), '2 selected, in total 1,254,567.05 COPM');
+    await choose('20,000.00 COPM');
+    await choose('5.000001 DUSD');
+    const both = '2 selected, in total 1,234,567.05 COPM and 5.000001 DUSD';
+    assert.equal(await selected.textContent(), both);
+    await page.getByRole('link', { name: 'Select all on this page' }).click();
+    await selected.filter({ hasText: '3 selected, in total 1,254,567.05 COPM' }).waitFor();
+    await page.context().close();
+  });
+
   it('a list refreshes by itself, but not while something is selected or written on it', async () => {
     const page = await newPage();
     await page.clock.install();

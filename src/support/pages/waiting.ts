@@ -142,7 +142,7 @@ function setBar(kind: WaitingKind, query: ListQuery, verbs: readonly string[]): 
   );
   const kept = Object.entries(query).filter(([, value]) => value !== '');
   return html`<form class="set" id="set" method="get" action="/waiting/${kind}/approve">
-    ${kept.map(([name, value]) => hiddenField(name, value))} ${buttons}
+    ${kept.map(([name, value]) => hiddenField(name, value))} ${buttons} <output></output>
     <a href="${all}${all.includes('?') ? '&' : '?'}select=all">Select all on this page</a>
   </form>`;
 }
