@@ -3,6 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/page.js';
 import type { Reader } from '../db/database.js';
 import { amountsSql, filterWords, likeSql } from '../db/statements.js';
+import type { Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import {
   type AccountOperation,
@@ -20,9 +21,28 @@ interface Search extends Pick<OperationFilter, 'status' | 'from' | 'to'> {
   readonly text: string;
 }
 
-const TEXTS = ['description', 'reference', 'holderName', 'railReference'];
-const PARTIES = ['sourceAccountId', 'destinationAccountId', 'recipientAccountId'];
+const TEXTS = ['description', 'reference', 'reason', 'holderName', 'railReference', 'url'];
+const PARTIES = ['sourceAccountId', 'destinationAccountId', 'recipientAccountId', 'accountId'];
 const MAX_SEARCHED = 10_000;
+
+/** Returns SQL conditions: each word of the text is a part of a text of the row, or of a name of its accounts. */
+export function wordFilters(
+  { columns }: Pick<Table<never>, 'columns'>,
+  row: 'l' | 't',
+  text: string,
+): readonly string[] {
+  const named = (properties: readonly string[]): string =>
+    columns
+      .flatMap(({ property, name }) => (properties.includes(property) ? `${row}.${name}` : []))
+      .join(', ');
+  const [texts, parties] = [named(TEXTS), named(PARTIES) || 'NULL'];
+  return filterWords(text).map(
+    (
+      word,
+    ) => `(${likeSql(`CONCAT_WS(' ', ${texts})`, '%', word)} OR EXISTS (SELECT 1 FROM accounts a
+      FORCE INDEX (PRIMARY) WHERE a.id IN (${parties}) AND ${likeSql('a.name', '%', word)}))`,
+  );
+}
 
 /**
  * Returns a page of the tenant's operations, newest first, before `before`. Examines 10,000
@@ -37,17 +57,9 @@ export function searchNewest<Row extends AccountOperation>(
 ): Promise<Page<Row>> {
   const { tenantId, status, from, to, amounts, text } = filter;
   const { table, amountColumn = 'raw' } = list;
-  const columns = (properties: readonly string[]): string =>
-    table.columns
-      .flatMap(({ property, name }) => (properties.includes(property) ? `l.${name}` : []))
-      .join(', ');
   const filters = equalFilters(list, { tenantId, status });
   if (amounts !== null) filters.push(amountsSql('l.asset', `l.${amountColumn}`, amounts));
-  for (const word of filterWords(text))
-    filters.push(
-      `(${likeSql(`CONCAT_WS(' ', ${columns(TEXTS)})`, '%', word)} OR EXISTS (SELECT 1 FROM accounts a
-        FORCE INDEX (PRIMARY) WHERE a.id IN (${columns(PARTIES)}) AND ${likeSql('a.name', '%', word)}))`,
-    );
+  filters.push(...wordFilters(table, 'l', text));
   const rows = chooseIndex(list, { status, from, to }, tenantId);
   return readVisible(reader, { ...rows, filters, examined: MAX_SEARCHED }, before, limit);
 }

@@ -67,7 +67,7 @@ dd time { font-size: 0.875rem; text-wrap: balance; }
 @media (min-width: 75rem) {
   .columns { grid-template-columns: minmax(22rem, 28.5rem) 1fr; align-items: start; }
   .columns .card { margin-bottom: 0; }
-  .bar form.filter label { flex: 0 1 auto; width: 11rem; }
+  .bar form.filter label { flex: 0 1 auto; width: 9rem; }
 }
 table { width: 100%; border-collapse: separate; border-spacing: 0; font-size: 0.875rem; line-height: 1.35; }
 th, td { padding: 0.3rem 0.75rem; text-align: left; vertical-align: top; }
@@ -123,6 +123,7 @@ form.filter label { flex: 0 1 12rem; }
 form.filter a { line-height: 2.5rem; }
 form.filter label:has([type='search']) { flex: 1 1 24rem; }
 input, select, textarea, button, .button { font: inherit; color: inherit; min-height: 2.5rem; border: 1px solid var(--field); border-radius: 0.35rem; }
+#set output:not(:empty) { position: fixed; right: 1.5rem; bottom: 1rem; z-index: 2; padding: 0.5rem 1rem; background: var(--card); border: 1px solid var(--act); border-radius: var(--round); }
 form.set { display: flex; flex-wrap: wrap; gap: 0.6rem 1rem; align-items: center; margin: 0.75rem 0; }
 .bar { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: end; }
 th input[type='checkbox'] { position: absolute; left: 0.75rem; z-index: 1; width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0; accent-color: var(--act); }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
 import { instant, localTime } from '../../src/core/instant.js';
+import { WAITING_KINDS } from '../../src/support/reading/waiting.js';
 import { answered, idLiteral, text } from '../helpers/bank.js';
 import { openGuarded } from '../helpers/guarded.js';
 import { assertLedgerSound } from '../helpers/world.js';
@@ -10,6 +11,7 @@ const { db, api, desk, maria } = await openDesk();
 const own = await openGuarded(api);
 
 describe('the lists of the support desk', () => {
+  type Query = Record<string, string>;
   afterEach(() => assertLedgerSound(db.database));
 
   it('a list can be downloaded as CSV with its filter: no cell runs as a formula, and each download is a line in the audit log', async () => {
@@ -59,6 +61,39 @@ describe('the lists of the support desk', () => {
       assert.equal(await isListed(amount), false, amount);
   });
 
+  it('a list of what waits can be restricted to words of its texts and names, and reversed, and its items lead on in the same way', async () => {
+    const to = await own.account({ name: 'Ximena Ñandú', type: 'person' });
+    const wait = async (description: string): Promise<string> =>
+      text((await own.createPending({ description, to })).id);
+    const [first, second] = [await wait('Flete de Año uno'), await wait('Flete de Año dos')];
+    const other = text((await own.createPending({ description: 'Flete de otro' })).id);
+    const listed = async (query: Query): Promise<readonly string[]> => {
+      const search = new URLSearchParams({ tenant: own.bank.tenant.tenant.name, ...query });
+      const { text: page } = await maria.get(`/waiting/transfers?${search.toString()}`);
+      const known = [first, second, other].filter((id) => page.includes(`href="/transfers/${id}`));
+      return known.sort((a, b) => page.indexOf(a) - page.indexOf(b));
+    };
+    for (const words of ['ano flete', 'ximena', 'NANDU ano'])
+      assert.deepEqual(await listed({ text: words }), [first, second], words);
+    assert.deepEqual(await listed({ text: 'flete' }), [first, second, other]);
+    assert.deepEqual(await listed({ text: 'flete', order: 'reversed' }), [other, second, first]);
+    assert.deepEqual(await listed({ text: 'ximena otro' }), []);
+    assert.deepEqual(await listed({ text: 'ximena dos', least: '1' }), [second]);
+    for (const [order, next] of [
+      ['', second],
+      ['reversed', first],
+    ] as const) {
+      const place = new URLSearchParams({ in: 'transfers', text: 'flete ximena', order });
+      const { text: page } = await maria.get(
+        `/transfers/${order === '' ? first : second}?${place.toString()}`,
+      );
+      assert.match(page, new RegExp(`rel="next"\\s+href="/transfers/${next}`), order);
+    }
+    // The lists of other resources have other texts and names.
+    for (const kind of WAITING_KINDS)
+      assert.match((await maria.get(`/waiting/${kind}?text=nobody`)).text, /Nothing here/, kind);
+  });
+
   it('the lists of a resource and of the tenants can be downloaded too, and the line in the audit log is that of the resource', async () => {
     const { id: tenantId, name } = own.bank.tenant.tenant;
     const transfer = text((await own.createPending()).id);
@@ -78,7 +113,6 @@ describe('the lists of the support desk', () => {
     }
   });
 
-  type Query = Record<string, string>;
   /** Returns those of the texts that a list with this filter shows. */
   async function shown(path: string, query: Query, texts: readonly string[]): Promise<string[]> {
     const { text: page } = await maria.get(`${path}?${new URLSearchParams(query).toString()}`);

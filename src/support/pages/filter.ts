@@ -42,6 +42,7 @@ export const RANGE_FIELDS: readonly ListField[] = [
   AMOUNT,
   ASSET,
 ];
+export const TEXT: ListField = { name: 'text', label: 'Part of a description or name' };
 export const MAX_TEXT = 255;
 
 export function filterForm(

@@ -16,7 +16,7 @@ import {
   type WaitingKind,
 } from '../reading/waiting.js';
 import { NO_ROWS, type ReadRows } from './export.js';
-import { type Fault, filterForm, LEAST_FIELDS, type ListField, rangesOf } from './filter.js';
+import { type Fault, filterForm, LEAST_FIELDS, type ListField, rangesOf, TEXT } from './filter.js';
 import { hiddenField, type Page, queryText, section } from './layout.js';
 import { listContent } from './list.js';
 import { parsePosition } from './position.js';
@@ -54,13 +54,21 @@ export async function startPage(view: View): Promise<Page> {
 /** A list with its filter and page, as texts of the address. */
 export interface ListQuery {
   readonly tenant: string;
+  readonly text: string;
   readonly least: string;
   readonly asset: string;
+  /** `reversed`, or '' for the usual order. No index has the order of amounts. */
+  readonly order: string;
   /** Position after which the page begins; '' for the first page. */
   readonly after: string;
 }
 
-export const NO_FILTER: ListQuery = { tenant: '', least: '', asset: '', after: '' };
+export const NO_FILTER: ListQuery = {
+  ...{ tenant: '', text: '', least: '' },
+  ...{ asset: '', order: '', after: '' },
+};
+
+const REVERSED = 'reversed';
 
 /** The list from which a person came to a page. */
 export interface ListPlace {
@@ -81,6 +89,8 @@ export async function waitingPage(
   const verbs = setVerbs(kind, by);
   const selection = verbs.length === 0 ? undefined : areSelected ? 'all' : 'some';
   const filter = await filterOf(reader, query);
+  const isReversed = query.order === REVERSED;
+  const other = { ...query, order: isReversed ? '' : REVERSED, after: '' };
   const list = { path: `/waiting/${kind}`, filter: { ...query }, after: query.after };
   const [counts, form, items, count] = await Promise.all([
     countAll(reader, kind),
@@ -89,7 +99,11 @@ export async function waitingPage(
     'fault' in filter ? 0 : countWaiting(reader, kind, filter),
   ]);
   const beside =
-    count > 0 && html`<p class="soft">${LISTS[kind].about}. ${countText(count)} in total.</p>`;
+    count > 0 &&
+    html`<p class="soft">
+      ${LISTS[kind].about}${isReversed && ', reversed'}. ${countText(count)} in total.
+      <a href="${listPath(kind, other)}">Reverse the order</a>
+    </p>`;
   const selected = count > 0 && verbs.length > 0 && setBar(kind, query, verbs);
   const content = html`${counts}
     <div class="bar">${form}${selected}</div>
@@ -158,14 +172,14 @@ export function itemQuery(kind: WaitingKind, query: ListQuery): string {
 
 export async function filterOf(
   reader: Reader,
-  { tenant: name, least, asset }: ListQuery,
+  { tenant: name, text, least, asset, order }: ListQuery,
 ): Promise<WaitingFilter | Fault> {
   const tenant = name === '' ? null : await findTenant(reader, name);
   if (tenant === undefined) return { fault: `"${name}" is not the name of a tenant.` };
   const ranges = rangesOf({ amount: least, asset }, 'UTC');
   if ('fault' in ranges) return ranges;
   const amounts = ranges.amounts?.map((range) => ({ ...range, most: MAX_RAW })) ?? null;
-  return { tenantId: tenant?.id ?? null, amounts };
+  return { tenantId: tenant?.id ?? null, amounts, text, isReversed: order === REVERSED };
 }
 
 /** Finds a tenant by its name, if need be in another case. */
@@ -182,6 +196,7 @@ async function filterFormOf(reader: Reader, kind: WaitingKind, query: ListQuery)
   const named = await reader.list(tenants, `ORDER BY name LIMIT ${MAX_SUGGESTED}`);
   const suggestions = named.map(({ name }) => name);
   const tenant: ListField = { name: 'tenant', label: 'Tenant', suggestions };
-  const fields = [tenant, ...(LISTS[kind].amount === null ? [] : LEAST_FIELDS)];
+  const words: ListField = { ...TEXT, label: 'Words' };
+  const fields = [tenant, words, ...(LISTS[kind].amount === null ? [] : LEAST_FIELDS)];
   return filterForm(`/waiting/${kind}`, fields, { ...query, after: '' });
 }

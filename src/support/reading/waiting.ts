@@ -7,6 +7,7 @@ import type { Reader, StoredRow } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import { amountsSql, columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
+import { wordFilters } from '../../operations/list-search.js';
 import { payoutApproval } from '../../payouts/decide.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { type Rows, TABLES } from './search.js';
@@ -131,15 +132,21 @@ export const MAX_COUNTED = 1_000;
 export interface WaitingFilter {
   readonly tenantId: Uuid | null;
   readonly amounts: readonly AmountRange[] | null;
+  /** Parts of words of a text of the row or of a name. */
+  readonly text?: string;
+  readonly isReversed?: boolean;
 }
 
 const ALL: WaitingFilter = { tenantId: null, amounts: null };
 
-function fromSql(kind: WaitingKind, { tenantId, amounts }: WaitingFilter): string {
-  const { from, amount } = listOf(kind);
-  const own = tenantId === null ? '' : ` AND t.tenant_id=${uuid.literal(tenantId)}`;
-  if (amounts === null || amount === null) return `${from}${own}`;
-  return `${from}${own} AND ${amountsSql('t.asset', `t.${amount}`, amounts)}`;
+function fromSql(kind: WaitingKind, { tenantId, amounts, text = '' }: WaitingFilter): string {
+  const { from, amount, rows } = listOf(kind);
+  return [
+    from,
+    ...(tenantId === null ? [] : [`t.tenant_id=${uuid.literal(tenantId)}`]),
+    ...(amounts && amount !== null ? [amountsSql('t.asset', `t.${amount}`, amounts)] : []),
+    ...wordFilters(TABLES[rows], 't', text),
+  ].join(' AND ');
 }
 
 type RowOf<K extends WaitingKind> = Rows[(typeof LISTS)[K]['rows']];
@@ -160,7 +167,8 @@ export async function readWaiting<K extends WaitingKind>(
 ): Promise<WaitingPage<RowOf<K>>> {
   const { rows: name, at, newestFirst } = listOf(kind);
   const table = TABLES[name] as Table<never>;
-  const [sign, direction] = newestFirst === true ? ['<', 'DESC'] : ['>', 'ASC'];
+  const isDescending = (newestFirst === true) !== (filter.isReversed === true);
+  const [sign, direction] = isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
   const last = after && time.literal(after.createdAt);
   const following =
     after === null

@@ -26,7 +26,7 @@ import { ACCOUNT_ACTIONS } from '../actions/proposals.js';
 import { noSuchPage } from '../desk.js';
 import { type Content, html, withValues } from '../html.js';
 import { NO_ROWS } from '../pages/export.js';
-import { type ListField, RANGE_FIELDS, rangesOf } from '../pages/filter.js';
+import { RANGE_FIELDS, rangesOf, TEXT } from '../pages/filter.js';
 import {
   type Fact,
   metadataFact,
@@ -47,7 +47,6 @@ import { readTotals } from '../reading/totals.js';
 import { type ListOfResource, type PageContext, type ResourceKind } from './resource-kind.js';
 
 const SHOWN_OF_ACCOUNT = 20;
-const TEXT: ListField = { name: 'text', label: 'Part of a description or name' };
 
 export const accountKind: ResourceKind<Account> = {
   name: 'accounts',
